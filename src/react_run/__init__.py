@@ -1,0 +1,108 @@
+"""react-run: a plugin-driven ReAct agent runtime. The public names, imported when first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from react_run.agent import DEFAULT_REACT_SYSTEM_PROMPT as DEFAULT_REACT_SYSTEM_PROMPT
+    from react_run.agent import ReActAgent as ReActAgent
+    from react_run.chat import ChatCompletionRequest as ChatCompletionRequest
+    from react_run.chat import ChatCompletionResponse as ChatCompletionResponse
+    from react_run.checks import Check as Check
+    from react_run.components import Component as Component
+    from react_run.components import Plugin as Plugin
+    from react_run.config import ReActAgentConfig as ReActAgentConfig
+    from react_run.errors import ConfigError as ConfigError
+    from react_run.errors import ModelError as ModelError
+    from react_run.errors import PluginError as PluginError
+    from react_run.errors import ReactError as ReactError
+    from react_run.errors import ReplayMismatch as ReplayMismatch
+    from react_run.errors import ToolsetError as ToolsetError
+    from react_run.hookspecs import hookimpl as hookimpl
+    from react_run.messages import Message as Message
+    from react_run.messages import ModelRequest as ModelRequest
+    from react_run.messages import ModelResponse as ModelResponse
+    from react_run.messages import TextDelta as TextDelta
+    from react_run.messages import TextDiscarded as TextDiscarded
+    from react_run.messages import ToolRequest as ToolRequest
+    from react_run.messages import Usage as Usage
+    from react_run.models.base import Model as Model
+    from react_run.models.scripted import ScriptedModel as ScriptedModel
+    from react_run.outcome import ClarificationNeeded as ClarificationNeeded
+    from react_run.outcome import Disposition as Disposition
+    from react_run.outcome import NoResult as NoResult
+    from react_run.outcome import Observation as Observation
+    from react_run.outcome import Outcome as Outcome
+    from react_run.outcome import Signal as Signal
+    from react_run.outcome import ToolError as ToolError
+    from react_run.outcome import ToolFailed as ToolFailed
+    from react_run.outcome import Verdict as Verdict
+    from react_run.run import Iteration as Iteration
+    from react_run.run import ReActStep as ReActStep
+    from react_run.run import Run as Run
+    from react_run.run import RunResult as RunResult
+    from react_run.run import StopReason as StopReason
+    from react_run.run import ToolCall as ToolCall
+    from react_run.run import ToolFinished as ToolFinished
+    from react_run.run import ToolStarted as ToolStarted
+    from react_run.skills import ReActSkillSpec as ReActSkillSpec
+    from react_run.tools import Tool as Tool
+    from react_run.tools import tool as tool
+    from react_run.toolset import CompositeToolset as CompositeToolset
+    from react_run.toolset import ReActToolset as ReActToolset
+    from react_run.toolset import ToolSpec as ToolSpec
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "agent": ("DEFAULT_REACT_SYSTEM_PROMPT", "ReActAgent"),
+    "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
+    "checks": ("Check",),
+    "components": ("Component", "Plugin"),
+    "config": ("ReActAgentConfig",),
+    "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
+    "hookspecs": ("hookimpl",),
+    "messages": (
+        "Message",
+        "ModelRequest",
+        "ModelResponse",
+        "TextDelta",
+        "TextDiscarded",
+        "ToolRequest",
+        "Usage",
+    ),
+    "models.base": ("Model",),
+    "models.scripted": ("ScriptedModel",),
+    "outcome": (
+        "ClarificationNeeded",
+        "Disposition",
+        "NoResult",
+        "Observation",
+        "Outcome",
+        "Signal",
+        "ToolError",
+        "ToolFailed",
+        "Verdict",
+    ),
+    "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
+    "skills": ("ReActSkillSpec",),
+    "tools": ("Tool", "tool"),
+    "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_HOME, "__version__"])  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'react_run' has no attribute {name!r}")
+    value = getattr(import_module(f"react_run.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

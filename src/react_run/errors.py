@@ -1,0 +1,93 @@
+"""The errors meant for people.
+
+    ReactError
+    ├── ConfigError      an agent file or an option is wrong
+    ├── PluginError      a plugin is broken, or broke the rules of a hook
+    ├── ToolsetError     a toolset or tool is declared wrongly
+    ├── ModelError       the provider failed (``provider``, ``status``, ``retryable``)
+    └── ReplayMismatch   a replayed run differs from its recording
+
+Errors meant for the model are :class:`react_run.outcome.ToolError` and its children.
+The two families share no base, so neither can be caught by accident.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from react_run.run import RunResult
+
+
+class ReactError(Exception):
+    """Base of every error that react-run raises for people to read.
+
+    ``exit_status`` is what the command line returns when the error ends it.
+    """
+
+    exit_status = 1
+
+
+class ConfigError(ReactError):
+    """An agent file, an option or a command line value is wrong."""
+
+    exit_status = 2
+
+
+class PluginError(ReactError):
+    """A plugin cannot be loaded, or broke the rules of a hook."""
+
+    exit_status = 2
+
+
+class ToolsetError(ReactError):
+    """A toolset or a tool is declared wrongly.
+
+    ``code`` is a short machine-readable name such as ``tool.name`` or ``tool.annotation``.
+    """
+
+    exit_status = 2
+
+    def __init__(self, message: str, *, code: str = "toolset") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ModelError(ReactError):
+    """The provider failed, or answered with something that is no answer.
+
+    Args:
+        message: What happened and what to do about it.
+        provider: Who failed, such as ``openai`` or ``litellm``.
+        status: The HTTP status, when there was one.
+        code: The provider's own error code, or one of ours (``context_overflow``, ``incomplete``, ``no_choice``, …).
+        retryable: Whether the same request may succeed later (behaviour S6).
+        retry_after: Seconds the provider asked us to wait.
+    """
+
+    exit_status = 3
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str = "",
+        status: int | None = None,
+        code: str = "",
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.provider = provider
+        self.status = status
+        self.code = code
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.result: RunResult | None = None
+        """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+
+
+class ReplayMismatch(ReactError):
+    """A replayed run asked for something else than its recording."""
+
+    exit_status = 6

@@ -1,0 +1,171 @@
+"""What is said between a run and a model: values, never changed once made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, overload
+
+if TYPE_CHECKING:
+    from react_run.tools import Tool
+
+Role = Literal["system", "user", "assistant", "tool"]
+ToolChoice = Literal["auto", "none", "required"]
+_NO_EXTRA: Mapping[str, object] = {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolRequest:
+    """One call that the model asks for.
+
+    ``arguments`` is a dict when the model's JSON was readable, else the raw text (behaviour A5).
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, object] | str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """One entry of a conversation.
+
+    ``content`` is text, or a list of provider content parts kept opaque. ``tool_requests`` belong to assistant
+    messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks and
+    their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
+    """
+
+    role: Role
+    content: str | Sequence[Mapping[str, object]] = ""
+    tool_requests: tuple[ToolRequest, ...] = ()
+    tool_request_id: str | None = None
+    extra: Mapping[str, object] = field(default=_NO_EXTRA)
+
+    @property
+    def text(self) -> str:
+        """The text of the message; of content parts, the text parts joined."""
+        if isinstance(self.content, str):
+            return self.content
+        return "".join(text for part in self.content if isinstance(text := part.get("text"), str))
+
+
+def _add(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Usage:
+    """What one model call, or a sum of them, used. ``None`` means unknown and is never turned into 0 (behaviour L8).
+
+    Token counts are tokens as the provider counts them; ``cost`` is in USD; ``requests`` counts model calls.
+    ``cached_tokens`` are part of ``input_tokens``, ``reasoning_tokens`` part of ``output_tokens``.
+    """
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = 0
+    reasoning_tokens: int | None = 0
+    cost: float | None = None
+    requests: int = 1
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            input_tokens=_add(self.input_tokens, other.input_tokens),
+            output_tokens=_add(self.output_tokens, other.output_tokens),
+            cached_tokens=_add(self.cached_tokens, other.cached_tokens),
+            reasoning_tokens=_add(self.reasoning_tokens, other.reasoning_tokens),
+            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
+            requests=self.requests + other.requests,
+        )
+
+    @property
+    def total_tokens(self) -> int | None:
+        """Input and output together, or ``None`` when either is unknown."""
+        return _add(self.input_tokens, self.output_tokens)
+
+    def to_dict(self) -> dict[str, object]:
+        """The fields as in the result object (agent-files.md)."""
+        return {
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cached_tokens": self.cached_tokens,
+            "reasoning_tokens": self.reasoning_tokens,
+            "cost": self.cost,
+            "requests": self.requests,
+        }
+
+
+NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
+"""Nothing used: where a sum starts."""
+
+
+class MessageView(Sequence[Message]):
+    """The first ``length`` messages of an append-only list, without a copy."""
+
+    __slots__ = ("_length", "_messages")
+
+    def __init__(self, messages: list[Message], length: int | None = None) -> None:
+        self._messages = messages
+        self._length = len(messages) if length is None else length
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        if isinstance(index, slice):
+            return self._messages[: self._length][index]
+        if not -self._length <= index < self._length:
+            raise IndexError("message index out of range")
+        return self._messages[index % self._length]
+
+    def __iter__(self) -> Iterator[Message]:
+        messages = self._messages
+        for index in range(self._length):
+            yield messages[index]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelRequest:
+    """Everything a model gets to see for one call.
+
+    ``messages`` is a fixed-length view of the run's list, never a copy. ``call`` is the 1-based number of this model
+    call in its run (retries and recovery calls count), set by the loop just before the model is called.
+    """
+
+    messages: Sequence[Message]
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoice | None = None
+    settings: Mapping[str, object] = field(default=_NO_EXTRA)
+    run_id: str = ""
+    call: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelResponse:
+    """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""
+
+    message: Message
+    usage: Usage = field(default_factory=Usage)
+    finish_reason: str = "stop"
+    model: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text of the reply, without its tool requests."""
+        return self.message.text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextDelta:
+    """A piece of the draft, as it streams."""
+
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextDiscarded:
+    """The draft so far is withdrawn: a retry, a refused answer, or a reply that went on to call tools."""

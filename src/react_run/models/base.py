@@ -1,0 +1,38 @@
+"""The seam between the loop and whatever completes a request."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import AsyncIterator
+
+from react_run.components import Component
+from react_run.messages import ModelRequest, ModelResponse, TextDelta
+
+
+class Model(Component):
+    """Completes a request. Subclasses are pydantic models: their fields are their YAML options.
+
+    Raises (from :meth:`complete` and :meth:`stream`):
+        ModelError: The provider failed; ``retryable`` says whether the loop may try again (behaviour S6).
+    """
+
+    @property
+    def name(self) -> str:
+        """What results and journals call this model."""
+        return type(self).__name__
+
+    @property
+    def context_window(self) -> int | None:
+        """Tokens the model can read at once, when known (behaviour S7)."""
+        return None
+
+    @abstractmethod
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        """Return the whole reply to ``request``."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        """Yield the draft as it comes and, last, the response that :meth:`complete` would have returned."""
+        response = await self.complete(request)
+        if response.text:
+            yield TextDelta(text=response.text)
+        yield response

@@ -1,0 +1,134 @@
+"""What became of a tool call, in terms that policies and people can act on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class Disposition(StrEnum):
+    """What a result means for the run (behaviour F)."""
+
+    SUCCESS = "success"
+    NO_RESULT = "no_result"
+    RETRYABLE_ERROR = "retryable_error"
+    TERMINAL_ERROR = "terminal_error"
+    CLARIFICATION_REQUIRED = "clarification_required"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call left something unresolved (everything but success)."""
+        return self is not Disposition.SUCCESS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """How a toolset, or the runtime, reads a result.
+
+    Args:
+        disposition: What it means for the run.
+        code: A short stable name of the failure, such as ``unknown_unit``; empty for success.
+        message: What went wrong and how to correct it, for the model and the user.
+        verified_summary: One line that states the result as a fact, used when an answer must be grounded (F5).
+    """
+
+    disposition: Disposition
+    code: str = ""
+    message: str = ""
+    verified_summary: str = ""
+
+    @classmethod
+    def success(cls, verified_summary: str = "") -> Outcome:
+        """The call did what it was asked to do."""
+        return cls(disposition=Disposition.SUCCESS, verified_summary=verified_summary)
+
+    @classmethod
+    def retryable(cls, code: str, message: str) -> Outcome:
+        """The model can correct the call and try again."""
+        return cls(disposition=Disposition.RETRYABLE_ERROR, code=code, message=message)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observation:
+    """What the model reads about one call.
+
+    ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the whole
+    result when ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
+    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers.
+    """
+
+    content: str
+    outcome: Outcome | None = None
+    spilled_to: str | None = None
+    repaired: tuple[str, ...] = ()
+    raw: object = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the result is known to be a failure."""
+        return self.outcome is not None and self.outcome.disposition.failed
+
+
+class ToolError(Exception):
+    """Raised by a tool to tell the model what went wrong; it may correct the call and try again.
+
+    Args:
+        message: Text for the model: what is wrong and what to do instead.
+        code: A short stable name of the failure.
+    """
+
+    disposition = Disposition.RETRYABLE_ERROR
+    default_code = "tool_error"
+
+    def __init__(self, message: str, *, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+
+    def outcome(self) -> Outcome:
+        """The outcome this error stands for."""
+        return Outcome(disposition=self.disposition, code=self.code, message=str(self))
+
+
+class ToolFailed(ToolError):
+    """The tool cannot do this, now or later: the run ends with what is known (behaviour F2)."""
+
+    disposition = Disposition.TERMINAL_ERROR
+    default_code = "tool_failed"
+
+
+class ClarificationNeeded(ToolError):
+    """Only the user can settle it; the message is the question (behaviour F2)."""
+
+    disposition = Disposition.CLARIFICATION_REQUIRED
+    default_code = "clarification_required"
+
+
+class NoResult(ToolError):
+    """The tool worked and found nothing (behaviour F3)."""
+
+    disposition = Disposition.NO_RESULT
+    default_code = "no_result"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Signal:
+    """What a sensor says about an executed call (behaviour G2).
+
+    ``block`` makes the call a retryable failure; ``warn`` and ``hint`` are appended to what the model reads.
+    ``patch`` is a unified diff of workspace files, applied before the model is told.
+    """
+
+    severity: Literal["block", "warn", "hint"]
+    message: str
+    hint: str = ""
+    location: str = ""
+    patch: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """Whether an answer is accepted; ``feedback`` goes to the model verbatim when it is not (behaviour G3)."""
+
+    accepted: bool
+    feedback: str = ""
