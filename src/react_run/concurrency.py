@@ -1,0 +1,156 @@
+"""Ordered concurrency: gather in request order, and plain functions in threads that can be given up on.
+
+asyncio's own executor has CPU + 4 threads and its shutdown waits for hung ones; ours grows as needed (the callers bound
+it with ``parallel_tools``), reuses idle threads, and is made of daemon threads: a hung one can neither delay a run nor
+keep the process from exiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextvars import Context, copy_context
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+LEAVE_SECONDS = 0.5
+"""How long tasks that were left running may take to end when the loop closes."""
+
+
+async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
+    """Run ``jobs`` concurrently, at most ``limit`` at once, starting in order; results in order.
+
+    Every job finishes even when one raises; then the first exception in order is raised. Cancellation cancels all jobs,
+    waits for them and propagates.
+    """
+    results: list[Any] = [None] * len(jobs)
+    errors: dict[int, BaseException] = {}
+    waiting = iter(range(len(jobs)))
+
+    async def worker() -> None:
+        for index in waiting:
+            try:
+                results[index] = await jobs[index]()
+            except asyncio.CancelledError:
+                raise
+            except BaseException as error:  # noqa: BLE001 - raised below, in request order
+                errors[index] = error
+
+    tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
+    try:
+        await asyncio.wait(tasks)
+    except asyncio.CancelledError:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+    for task in tasks:
+        if task.cancelled():  # a job cancelled itself: its slot's remaining jobs were taken by the others
+            raise asyncio.CancelledError
+    if errors:
+        raise errors[min(errors)]
+    return results
+
+
+class _Worker(threading.Thread):
+    def __init__(self, idle: deque[_Worker]) -> None:
+        super().__init__(name="react-run-tool", daemon=True)
+        self.jobs: SimpleQueue[tuple[Context, Callable[[], object], asyncio.AbstractEventLoop, asyncio.Future[Any]]] = (
+            SimpleQueue()
+        )
+        self._idle = idle
+
+    def run(self) -> None:
+        while True:
+            context, function, loop, future = self.jobs.get()
+            try:
+                result, error = context.run(function), None
+            except BaseException as caught:  # noqa: BLE001 - handed to whoever waits for the future
+                result, error = None, caught
+            self._idle.append(self)
+            try:
+                loop.call_soon_threadsafe(_resolve, future, result, error)
+            except RuntimeError:
+                pass  # the loop is closed: nobody waits any more
+            del context, function, loop, future, result, error
+
+
+def _resolve(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
+    if future.done():
+        return  # given up on (time-out or cancellation)
+    if error is None:
+        future.set_result(result)
+    elif isinstance(error, StopIteration):  # a future refuses it
+        future.set_exception(RuntimeError(f"StopIteration: {error}"))
+    else:
+        future.set_exception(error)
+
+
+_idle: deque[_Worker] = deque()
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Run a plain function in a thread of our own, with the caller's context variables.
+
+    Cancelling the wait abandons the thread: it finishes, or hangs, on its own, and is reused only when it has finished.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    try:
+        worker = _idle.pop()
+    except IndexError:
+        worker = _Worker(_idle)
+        worker.start()
+    worker.jobs.put((copy_context(), function, loop, future))
+    return await future
+
+
+def run_blocking(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end from plain code; inside a running event loop (a notebook), in a thread of its own.
+
+    What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return _run_to_end(work)
+    outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+    context = copy_context()
+
+    def in_own_loop() -> None:
+        try:
+            outcome.put((context.run(_run_to_end, work), None))
+        except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+            outcome.put((None, error))
+
+    threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
+    result, error = outcome.get()
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]  # there is a result where there is no error
+
+
+def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    loop = asyncio.new_event_loop()
+    try:
+        task = loop.create_task(work)
+        try:
+            return loop.run_until_complete(task)
+        except BaseException:  # Ctrl-C: let the run end with a valid history before it propagates
+            if not task.done():
+                task.cancel()
+                loop.run_until_complete(asyncio.wait((task,), timeout=LEAVE_SECONDS))
+            raise
+    finally:
+        try:
+            left = asyncio.all_tasks(loop)
+            for straggler in left:
+                straggler.cancel()
+            if left:
+                loop.run_until_complete(asyncio.wait(left, timeout=LEAVE_SECONDS))
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()

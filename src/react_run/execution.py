@@ -1,0 +1,150 @@
+"""Running one tool: whatever it does (returns, raises, hangs) becomes an observation (behaviour T)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from react_run.concurrency import in_thread
+from react_run.outcome import Observation, Outcome, ToolError
+from react_run.render import render
+from react_run.toolset import ReActToolset
+
+if TYPE_CHECKING:
+    from react_run.run import ToolCall
+    from react_run.tools import Prepared, Tool
+
+logger = logging.getLogger(__name__)
+
+MAX_ERROR = 300
+"""Characters of an exception's text that the model gets to read (behaviour T1)."""
+GRACE = 0.5
+"""Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
+
+
+def refused(message: str, *, code: str = "refused") -> Observation:
+    """An observation for a call that did not run, or whose tool failed in the runtime's own terms."""
+    text = message if message.startswith("Error: ") else f"Error: {message}"
+    return Observation(content=text, outcome=Outcome.retryable(code, text.removeprefix("Error: ")))
+
+
+def interpreting(tool: Tool) -> bool:
+    """Whether the tool's toolset interprets results; without that they are opaque (behaviour F)."""
+    toolset = tool.toolset
+    return toolset is not None and type(toolset).interpret_result is not ReActToolset.interpret_result
+
+
+async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observation:
+    """Run ``tool`` with prepared arguments under its deadline."""
+    kwargs = prepared.kwargs
+    if tool.context:
+        kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
+    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
+    try:
+        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit)
+    except TimeoutError as error:
+        if not isinstance(error, _Deadline):
+            return _failed(call, error)
+        call.error = error
+        call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
+        return refused(f"{tool.name} did not answer within {limit:g} seconds and was given up.", code="timeout")
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - T1: a tool's failure never ends the run
+        return _failed(call, error)
+    return interpret(call, tool, result, prepared.repairs)
+
+
+class _Deadline(TimeoutError):
+    """Ours, as opposed to a TimeoutError that the tool raised."""
+
+
+async def _start(tool: Tool, function: Callable[[], Any], limit: float) -> object:
+    if tool.is_async:
+        return await _supervise(_shielded(function), limit)
+    if tool.inline:
+        result = function()
+        return await _supervise(_shielded(lambda: result), limit) if asyncio.iscoroutine(result) else result
+    try:
+        async with asyncio.timeout(limit) as clock:
+            result = await in_thread(function)
+    except TimeoutError as error:
+        raise (_Deadline() if clock.expired() else error) from None
+    return await _supervise(_shielded(lambda: result), limit) if asyncio.iscoroutine(result) else result
+
+
+async def _shielded(function: Callable[[], Any]) -> object:
+    try:
+        return await function()
+    except SystemExit as error:  # inside a task it would tear down the event loop
+        raise _Exited(error) from error
+
+
+class _Exited(Exception):
+    def __init__(self, error: SystemExit) -> None:
+        super().__init__(f"the tool called exit({error.code!r})")
+
+
+async def _supervise(work: Coroutine[Any, Any, object], limit: float) -> object:
+    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((task,), timeout=limit)
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait((task,), timeout=GRACE)
+        raise
+    if not task.done():
+        task.cancel()
+        task.add_done_callback(_forget)
+        raise _Deadline
+    if task.cancelled():
+        raise RuntimeError("the tool cancelled itself")
+    return task.result()
+
+
+def _forget(task: asyncio.Task[object]) -> None:
+    if not task.cancelled():
+        task.exception()  # retrieved, so that asyncio does not report it
+
+
+def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
+    """What the model reads about a result, and what its toolset makes of it."""
+    if isinstance(result, Observation):
+        call.opaque = result.outcome is None
+        return result
+    content = render(result)
+    outcome = None
+    if interpreting(tool):
+        assert tool.toolset is not None  # interpreting() says so
+        try:
+            outcome = tool.toolset.interpret_result(tool.name, call.arguments, result)
+        except Exception as error:  # noqa: BLE001 - a broken interpreter makes the result opaque, no more
+            call.run.note("interpreter_failed", f"{tool.name}: {type(error).__name__}: {error}")
+            logger.exception("interpret_result of %r failed", tool.name)
+    if repairs:
+        content = f"{content}\n\n[Arguments corrected: {'; '.join(repairs)}]"
+    return Observation(content=content, outcome=outcome, repaired=repairs, raw=result)
+
+
+def _failed(call: ToolCall, error: BaseException) -> Observation:
+    call.error = error
+    if isinstance(error, ToolError):
+        call.opaque = False
+        outcome = error.outcome()
+        prefix = "Error: " if outcome.disposition.endswith("error") else ""
+        return Observation(content=prefix + render(str(error)), outcome=outcome)
+    logger.info("tool %r failed", call.name, exc_info=error)
+    return refused(describe(error), code="execution_error")
+
+
+def describe(error: BaseException) -> str:
+    """An exception as one bounded line: ``ValueError: …`` (behaviour T1)."""
+    name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001 - a __str__ that raises is hostile input, too
+        text = "(no message)"
+    line = f"{name}: {text}" if text else name
+    return render(line if len(line) <= MAX_ERROR else line[: MAX_ERROR - 1] + "…")

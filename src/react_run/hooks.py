@@ -1,0 +1,245 @@
+"""How hooks are called: ``ask()`` for layers, ``ask_all()`` for questions, ``notify()`` for events.
+
+pluggy registers plugins and validates their signatures; the calling order is ours, because pluggy cannot await, skip or
+retry, and enters all wrappers before any plain implementation (decision record 0004). Only its documented surface is
+used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from inspect import isawaitable, isgeneratorfunction
+from typing import Any
+
+import pluggy
+
+from react_run.errors import PluginError
+from react_run.hookspecs import Hooks
+
+logger = logging.getLogger(__name__)
+
+Call = Callable[..., Any]
+PLAIN, AROUND, GENERATOR = range(3)
+
+
+class Implementation:
+    """One plugin's implementation of one hook: what to call, with which of the hook's arguments."""
+
+    __slots__ = ("call", "form", "hook", "pick", "plugin", "plugin_name")
+
+    def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...]) -> None:
+        self.hook = hook
+        self.plugin = impl.plugin
+        self.plugin_name = impl.plugin_name
+        self.call: Call = impl.function
+        self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
+        self.pick = tuple(-1 if name == "proceed" else argnames.index(name) for name in impl.argnames)
+
+    def start(self, args: tuple[object, ...], proceed: object = None) -> Any:
+        return self.call(*[proceed if index < 0 else args[index] for index in self.pick])
+
+    def blame(self, error: BaseException) -> None:
+        """Note on ``error`` which plugin and hook it came from (architecture §4)."""
+        error.add_note(f"raised by plugin {self.plugin_name!r} in {self.hook}")
+
+
+Chain = tuple[Implementation, ...]
+
+
+class HookTable:
+    """The implementations of every hook of one agent, outermost first; an attribute per hook."""
+
+    react_guide: Chain
+    react_run_started: Chain
+    react_run: Chain
+    react_run_finished: Chain
+    react_run_failed: Chain
+    react_iteration_started: Chain
+    react_iteration: Chain
+    react_iteration_finished: Chain
+    react_model_call_started: Chain
+    react_model_call: Chain
+    react_model_call_finished: Chain
+    react_text_delta: Chain
+    react_text_discarded: Chain
+    react_tool_call_started: Chain
+    react_tool_call: Chain
+    react_tool_permit: Chain
+    react_tool_call_finished: Chain
+    react_sense: Chain
+    react_settle: Chain
+    react_check_answer: Chain
+    react_guard_fired: Chain
+
+    def __init__(self, manager: pluggy.PluginManager) -> None:
+        rank = {name: position for position, (name, _) in enumerate(manager.list_name_plugin())}
+        for hook in hook_names():
+            caller: pluggy.HookCaller = getattr(manager.hook, hook)
+            assert caller.spec is not None  # only hooks of the specification are listed
+            argnames = tuple(name for name in caller.spec.argnames if name != "proceed")
+            impls = sorted(caller.get_hookimpls(), key=lambda impl: (_moved(impl), rank[impl.plugin_name]))
+            setattr(self, hook, tuple(Implementation(hook, impl, argnames) for impl in impls))
+
+
+def _moved(impl: pluggy.HookImpl) -> int:
+    return 0 if impl.tryfirst else 2 if impl.trylast else 1
+
+
+def hook_names() -> list[str]:
+    """The names of all hooks, in the order of the manual."""
+    return [name for name in vars(Hooks) if name.startswith("react_")]
+
+
+def check_form(impl: pluggy.HookImpl, hook: str) -> None:
+    """Refuse forms that the calling order cannot honour.
+
+    Raises:
+        PluginError: An old-style hook wrapper, or a generator that is not marked as a wrapper.
+    """
+    problem = ""
+    if impl.hookwrapper:
+        problem = "uses hookwrapper=True, pluggy's old form; use @hookimpl(wrapper=True) and return the result"
+    elif not impl.wrapper and isgeneratorfunction(impl.function):
+        problem = "is a generator; mark it @hookimpl(wrapper=True)"
+    elif impl.wrapper and hook not in ("react_run", "react_iteration", "react_model_call", "react_tool_call"):
+        problem = "is a wrapper, but only the four layer hooks can be surrounded"
+    if problem:
+        raise PluginError(f"plugin {impl.plugin_name!r}: {hook} {problem}")
+
+
+class _Proceed:
+    """The rest of a chain, as handed to an implementation that surrounds it."""
+
+    __slots__ = ("args", "called", "chain", "error", "index", "result")
+
+    def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
+        self.chain, self.index, self.args = chain, index, args
+        self.called = False
+        self.error: BaseException | None = None
+        self.result: Any = None
+
+    async def __call__(self) -> Any:
+        self.called = True
+        try:
+            self.result = await _descend(self.chain, self.index, self.args)
+        except BaseException as error:
+            self.error = error
+            raise
+        return self.result
+
+
+async def ask(chain: Chain, *args: object) -> Any:
+    """Ask a layer: the answer of the outermost implementation that has one.
+
+    Raises:
+        PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
+    """
+    if len(chain) == 1:  # the loop alone: one direct call
+        return await chain[0].start(args)
+    return await _descend(chain, 0, args)
+
+
+async def _descend(chain: Chain, index: int, args: tuple[object, ...]) -> Any:
+    while index < len(chain):
+        impl = chain[index]
+        index += 1
+        if impl.form == PLAIN:
+            try:
+                answer = impl.start(args)
+                if answer is not None and isawaitable(answer):
+                    answer = await answer
+            except BaseException as error:
+                impl.blame(error)
+                raise
+            if answer is not None:
+                return answer
+            continue
+        proceed = _Proceed(chain, index, args)
+        try:
+            if impl.form == AROUND:
+                answer = impl.start(args, proceed)
+                if isawaitable(answer):
+                    answer = await answer
+            else:
+                answer = await _surround(impl.start(args), proceed)
+        except BaseException as error:
+            if error is not proceed.error:
+                impl.blame(error)
+            raise
+        if answer is not None:
+            return answer
+        if not proceed.called or proceed.error is not None:
+            raise PluginError(
+                f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
+            )
+        return proceed.result
+    raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
+
+
+async def _surround(wrapper: Iterator[None] | Any, proceed: _Proceed) -> Any:
+    try:
+        next(wrapper)
+    except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
+        raise PluginError("a wrapper returned before its yield; use the proceed form to skip") from stop
+    try:
+        result = await proceed()
+    except BaseException as error:
+        resume = wrapper.throw, error
+    else:
+        resume = wrapper.send, result
+    try:
+        resume[0](resume[1])
+    except StopIteration as stop:
+        return stop.value
+    raise PluginError("a wrapper yielded twice")
+
+
+async def ask_all(chain: Chain, *args: object) -> list[Any]:
+    """Ask a question of every plugin, in order; the answers that are not ``None``."""
+    answers = []
+    for impl in chain:
+        answer = await ask_one(impl, *args)
+        if answer is not None:
+            answers.append(answer)
+    return answers
+
+
+async def ask_one(impl: Implementation, *args: object) -> Any:
+    """Ask one plugin, noting on any exception where it came from."""
+    try:
+        answer = impl.start(args)
+        if answer is not None and isawaitable(answer):
+            answer = await answer
+    except BaseException as error:
+        impl.blame(error)
+        raise
+    return answer
+
+
+async def notify(chain: Chain, *args: object) -> None:
+    """Tell every listener; what they raise is logged and never felt. Call it only when ``chain`` is not empty."""
+    for awaitable in tell(chain, *args):
+        await quietly(*awaitable)
+
+
+def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[object]]]:
+    """Tell every listener that is a plain function; return what the others still want awaited."""
+    pending: list[tuple[Implementation, Awaitable[object]]] = []
+    for impl in chain:
+        try:
+            answer = impl.start(args)
+        except Exception:
+            logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)
+        else:
+            if answer is not None and isawaitable(answer):
+                pending.append((impl, answer))
+    return pending
+
+
+async def quietly(impl: Implementation, answer: Awaitable[object]) -> None:
+    """Await what an event listener returned; log what it raises."""
+    try:
+        await answer
+    except Exception:
+        logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)

@@ -1,0 +1,149 @@
+"""The hooks of react-run: this file is the manual.
+
+A plugin is any object with methods named as below and marked ``@hookimpl``. A method takes as many of the listed
+arguments as it needs, by name. There are three kinds of hook:
+
+*Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a moment and may answer
+instead of it. The form of the function says how:
+
+* before, or instead: a plain or ``async`` function without ``proceed``. Change the carrier and return ``None`` to go on,
+  or return the answer.
+* around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice retries;
+  returning without calling it skips. Returning ``None`` after calling it keeps its result.
+* around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
+
+*Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are asked
+of every plugin in order.
+
+*Events* (all others) tell what happened.
+
+Layers and questions fail closed: an exception ends the run, with a note that names plugin and hook. Events fail soft:
+an exception is logged and never felt. All forms nest strictly in plugin order, first plugin outermost; ``tryfirst`` and
+``trylast`` move one implementation. Hooks run on the event-loop thread only, so plugins need no locks. State of one run
+belongs in ``run.state(SomeClass)``, never on the plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelResponse
+    from react_run.outcome import Observation, Signal, Verdict
+    from react_run.run import Iteration, Run, RunResult, ToolCall
+
+hookimpl = pluggy.HookimplMarker("react_run")
+hookspec = pluggy.HookspecMarker("react_run")
+
+
+class Hooks:
+    """Every hook, in the order in which a run meets them."""
+
+    # -- the loop -------------------------------------------------------------------------------------------------
+
+    @hookspec
+    def react_guide(self, run: Run) -> str | None:
+        """Question: text for the system prompt, once, before the loop starts (behaviour G1)."""
+
+    @hookspec
+    def react_run_started(self, run: Run) -> None:
+        """Event: the run is set up and about to enter its first layer."""
+
+    @hookspec
+    def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult | None:
+        """Layer: the whole run. Only here may a plugin replace the result."""
+
+    @hookspec
+    def react_run_finished(self, run: Run, result: RunResult) -> None:
+        """Event: the run ended with a result, whatever its stop reason."""
+
+    @hookspec
+    def react_run_failed(self, run: Run, error: BaseException) -> None:
+        """Event: the run ended with an exception (a provider, a plugin, or cancellation)."""
+
+    # -- one iteration --------------------------------------------------------------------------------------------
+
+    @hookspec
+    def react_iteration_started(self, run: Run, iteration: Iteration) -> None:
+        """Event: a round begins; ``iteration.number`` counts from 1."""
+
+    @hookspec
+    def react_iteration(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
+    ) -> Iteration | None:
+        """Layer: one round, that is one reply and all calls it asks for, up to their tool messages."""
+
+    @hookspec
+    def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
+        """Event: the round is over; ``iteration.calls`` have their observations."""
+
+    @hookspec
+    def react_model_call_started(self, run: Run, iteration: Iteration) -> None:
+        """Event: ``iteration.request`` is about to be answered."""
+
+    @hookspec
+    def react_model_call(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
+    ) -> ModelResponse | None:
+        """Layer: one answer of the model to ``iteration.request``; a plugin may change the request before."""
+
+    @hookspec
+    def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:
+        """Event: the model's reply was accepted as the reply of this iteration."""
+
+    @hookspec
+    def react_text_delta(self, run: Run, iteration: Iteration, text: str) -> None:
+        """Event: a piece of a draft arrived. The model streams only when somebody listens to this."""
+
+    @hookspec
+    def react_text_discarded(self, run: Run, iteration: Iteration) -> None:
+        """Event: the draft so far is withdrawn."""
+
+    # -- one tool call --------------------------------------------------------------------------------------------
+
+    @hookspec
+    def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
+        """Event: a requested call is about to be handled (it may still be refused or served from elsewhere)."""
+
+    @hookspec
+    def react_tool_call(
+        self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
+    ) -> Observation | None:
+        """Layer: one requested call. Calls of one reply are in this layer concurrently."""
+
+    @hookspec
+    def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
+        """Question, asked by ``ToolCall.execute()`` with the final arguments: return an observation to refuse.
+
+        Nothing executes without it: a refusal, an exception, or arguments changed meanwhile means the tool does not run.
+        """
+
+    @hookspec
+    def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
+        """Event: the call has its observation (in order of time, before the round is judged)."""
+
+    # -- judgement, once all calls of a round are in ---------------------------------------------------------------
+
+    @hookspec
+    def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | list[Signal] | None:
+        """Question, for each executed call in request order: what a sensor has to say about it (behaviour G2)."""
+
+    @hookspec
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        """Question, once per round after the sensors: judge ``iteration.calls``, in request order.
+
+        Nothing has been appended to the conversation yet: ``call.observation`` may be replaced, ``run.stop()`` called.
+        """
+
+    @hookspec
+    def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
+        """Question: whether a proposed answer is accepted; feedback goes back to the model verbatim (behaviour G3)."""
+
+    # -- what intervened ------------------------------------------------------------------------------------------
+
+    @hookspec
+    def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
+        """Event: a guard, policy or plugin intervened; raised by ``run.note(guard, detail)``."""

@@ -1,0 +1,160 @@
+"""The loop: think, call tools, observe, repeat until the model answers.
+
+It is the last plugin of every agent, and has no other door than the hooks. Everything that judges, limits, repairs or
+remembers is a plugin around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from react_run.concurrency import gather_ordered
+from react_run.errors import ModelError
+from react_run.hooks import ask, ask_all, notify
+from react_run.hookspecs import hookimpl
+from react_run.messages import NO_USAGE, Message, ModelResponse, TextDelta, Usage
+from react_run.outcome import Observation
+from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
+from react_run.sensing import sense
+
+MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
+_FAILED_CALL = Usage(input_tokens=0, output_tokens=0, cost=0.0)
+
+
+class Loop:
+    """The built-in behaviour: what happens when no plugin answers first."""
+
+    @hookimpl(trylast=True)
+    async def react_run(self, run: Run) -> RunResult:
+        while run.stop_reason is None:
+            if len(run.iterations) >= run.max_iterations:
+                run.stop(StopReason.MAX_ITERATIONS, MAX_ITERATIONS_REACHED)  # L2
+                break
+            await iterate(run)
+        return run.result()
+
+    @hookimpl(trylast=True)
+    async def react_iteration(self, run: Run, iteration: Iteration) -> Iteration:
+        response = await run.call_model(iteration)
+        if run.stop_reason is not None:
+            return iteration
+        run.prepare(iteration, response)
+        try:
+            if iteration.calls:
+                await perform(run, iteration)
+                await judge(run, iteration)
+        finally:
+            run.record(iteration)
+        if not iteration.calls:
+            await propose(run, iteration, response)  # L1
+        return iteration
+
+    @hookimpl(trylast=True)
+    async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
+        run.model_calls += 1
+        request = with_request(iteration, run.model_calls)
+        try:
+            if run.hooks.react_text_delta:
+                response = await stream(run, iteration)
+            else:
+                response = await run.agent.model.complete(request)
+        except ModelError:
+            run.usage = run.usage + _FAILED_CALL if run.usage is not NO_USAGE else _FAILED_CALL  # H3
+            raise
+        run.usage = run.usage + response.usage  # L8
+        run.model_name = response.model or run.agent.model.name
+        return response
+
+    @hookimpl(trylast=True)
+    async def react_tool_call(self, call: ToolCall) -> Observation:
+        return await call.execute()
+
+
+async def iterate(run: Run) -> None:
+    """One round, with its events."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling() > run.cancelling:  # a plugin may not answer cancellation away
+        raise asyncio.CancelledError
+    iteration = Iteration(number=len(run.iterations) + 1, request=run.request())
+    run.iterations.append(iteration)
+    if run.hooks.react_iteration_started:
+        await notify(run.hooks.react_iteration_started, run, iteration)
+    await ask(run.hooks.react_iteration, run, iteration)
+    if run.hooks.react_iteration_finished:
+        await notify(run.hooks.react_iteration_finished, run, iteration)
+
+
+async def perform(run: Run, iteration: Iteration) -> None:
+    """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
+    if len(iteration.calls) == 1:
+        return await run.handle(iteration.calls[0])
+    jobs: list[Callable[[], Awaitable[None]]] = []
+    serial: list[ToolCall] = []
+    for call in iteration.calls:
+        if call.tool is not None and call.tool.serial:
+            if not serial:
+                jobs.append(partial(_one_by_one, run, serial))
+            serial.append(call)
+        else:
+            jobs.append(partial(run.handle, call))
+    await gather_ordered(jobs, run.agent.config.limits.parallel_tools)
+    return None
+
+
+async def _one_by_one(run: Run, calls: list[ToolCall]) -> None:
+    for call in calls:
+        await run.handle(call)
+
+
+async def judge(run: Run, iteration: Iteration) -> None:
+    """Judge a round once all its calls are in, in request order: sensors, policies, reasons to stop."""
+    hooks = run.hooks
+    signals = await sense(run, iteration) if hooks.react_sense else {}
+    await ask_all(hooks.react_settle, run, iteration)
+    for call, text in signals.items():
+        call.append(text)
+    for _, (reason, answer) in sorted(iteration.stops.items()):
+        run.stop(reason, answer)
+
+
+async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> None:
+    """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
+    refusals = []
+    if run.hooks.react_check_answer:
+        verdicts = await ask_all(run.hooks.react_check_answer, run, response.text)
+        refusals = [verdict.feedback for verdict in verdicts if not verdict.accepted]
+    if not refusals:
+        return run.stop(StopReason.COMPLETED, response.text)
+    iteration.feedback = "\n\n".join(refusals)
+    run.messages.append(Message(role="user", content=iteration.feedback))
+    await discard(run, iteration)
+    return None
+
+
+async def stream(run: Run, iteration: Iteration) -> ModelResponse:
+    """Have the request answered as a stream, handing on the draft; a draft that comes to nothing is withdrawn."""
+    response: ModelResponse | None = None
+    try:
+        async for item in run.agent.model.stream(iteration.request):
+            if isinstance(item, TextDelta):
+                iteration.drafted = True
+                await notify(run.hooks.react_text_delta, run, iteration, item.text)
+            else:
+                response = item
+    except BaseException:
+        await discard(run, iteration)
+        raise
+    if response is None:
+        raise ModelError(f"{run.agent.model.name} ended its stream without a response", code="incomplete")
+    if response.message.tool_requests:
+        await discard(run, iteration)
+    return response
+
+
+async def discard(run: Run, iteration: Iteration) -> None:
+    """Withdraw the draft of this iteration, if there is one."""
+    if iteration.drafted:
+        iteration.drafted = False
+        await notify(run.hooks.react_text_discarded, run, iteration)

@@ -1,0 +1,64 @@
+"""The plugin manager of one agent: who is in it, and in what order (architecture §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pluggy
+
+from react_run.errors import PluginError
+from react_run.hooks import HookTable, check_form, hook_names
+from react_run.hookspecs import Hooks
+
+
+def hook_table(plugins: Iterable[object]) -> HookTable:
+    """Register ``plugins``, outermost first, and compile their hooks.
+
+    Raises:
+        PluginError: An implementation does not match its hook, names no hook, or has a form that cannot be honoured.
+    """
+    manager = pluggy.PluginManager("react_run")
+    manager.add_hookspecs(Hooks)
+    for plugin in plugins:
+        _register(manager, plugin)
+    return HookTable(manager)
+
+
+def _register(manager: pluggy.PluginManager, plugin: object) -> None:
+    name = _free_name(manager, plugin)
+    try:
+        manager.register(plugin, name)
+    except pluggy.PluginValidationError as error:
+        raise PluginError(f"plugin {name!r} ({_where(plugin)}): {error}") from error
+    except ValueError as error:
+        raise PluginError(f"plugin {name!r} ({_where(plugin)}) is listed twice as one object") from error
+    for caller in manager.get_hookcallers(plugin) or ():
+        if caller.spec is None:
+            known = ", ".join(hook_names())
+            raise PluginError(f"plugin {name!r} ({_where(plugin)}): unknown hook {caller.name!r}. Hooks: {known}")
+        for impl in caller.get_hookimpls():
+            if impl.plugin is plugin:
+                check_form(impl, caller.name)
+
+
+def _free_name(manager: pluggy.PluginManager, plugin: object) -> str:
+    name = plugin_name(plugin)
+    number = 2
+    free = name
+    while manager.has_plugin(free):
+        free, number = f"{name}#{number}", number + 1
+    return free
+
+
+def plugin_name(plugin: object) -> str:
+    """What messages call a plugin: its kind, else the name of its class or module."""
+    kind = getattr(plugin, "kind", "")
+    if isinstance(kind, str) and kind:
+        return kind
+    name = getattr(plugin, "__name__", "") or type(plugin).__name__
+    return str(name)
+
+
+def _where(plugin: object) -> str:
+    target = plugin if isinstance(plugin, type) else type(plugin)
+    return f"{target.__module__}.{target.__qualname__}"

@@ -1,0 +1,206 @@
+"""What a run leaves behind: its steps, why it stopped, and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from react_run.messages import Message, Usage
+from react_run.outcome import Disposition, Outcome
+
+if TYPE_CHECKING:
+    from react_run.chat import ChatCompletionResponse
+
+
+class StopReason(StrEnum):
+    """Why a run ended; plugins may stop a run with strings of their own."""
+
+    COMPLETED = "completed"
+    MAX_ITERATIONS = "max_iterations"
+    OUTPUT_LIMIT = "output_limit"
+    MODEL_ERROR = "model_error"
+    STUCK = "stuck"
+    TIMEOUT = "timeout"
+    COST_LIMIT = "cost_limit"
+    TOKEN_LIMIT = "token_limit"
+    CLARIFICATION_REQUIRED = "clarification_required"
+    TOOL_FAILURE = "tool_failure"
+    TOOL_RETRY_EXHAUSTED = "tool_retry_exhausted"
+    UNRESOLVED_TOOL_FAILURE = "unresolved_tool_failure"
+    UNACCEPTED = "unaccepted"
+    REFUSED = "refused"
+    EMPTY_REPLY = "empty_reply"
+    CANCELLED = "cancelled"
+
+
+LIMIT_REASONS = frozenset(
+    {
+        StopReason.MAX_ITERATIONS,
+        StopReason.OUTPUT_LIMIT,
+        StopReason.STUCK,
+        StopReason.TIMEOUT,
+        StopReason.COST_LIMIT,
+        StopReason.TOKEN_LIMIT,
+    }
+)
+"""Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReActStep:
+    """One tool request and what became of it (behaviour L9).
+
+    ``thought`` is the text of the reply that asked for it, ``model_round`` that reply's iteration, ``attempt`` counts
+    calls of this tool since its last success, ``seconds`` is wall time. ``opaque`` says that nobody interprets this
+    tool's results, so a failure of it is no proof (behaviour F).
+    """
+
+    thought: str
+    action: str
+    action_input: Mapping[str, object] | str
+    observation: str
+    outcome: Outcome | None
+    attempt: int
+    executed: bool
+    model_round: int
+    seconds: float
+    opaque: bool = True
+    repaired: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is known to have failed."""
+        return self.outcome is not None and self.outcome.disposition.failed
+
+    @property
+    def error_code(self) -> str | None:
+        """The code of the failure, or ``None``."""
+        return self.outcome.code if self.outcome is not None and self.outcome.disposition.failed else None
+
+    def to_dict(self) -> dict[str, object]:
+        """The fields as JSON-ready values."""
+        outcome = self.outcome
+        return {
+            "thought": self.thought,
+            "action": self.action,
+            "action_input": self.action_input,
+            "observation": self.observation,
+            "outcome": None
+            if outcome is None
+            else {
+                "disposition": outcome.disposition.value,
+                "code": outcome.code,
+                "message": outcome.message,
+                "verified_summary": outcome.verified_summary,
+            },
+            "error_code": self.error_code,
+            "attempt": self.attempt,
+            "executed": self.executed,
+            "model_round": self.model_round,
+            "seconds": round(self.seconds, 6),
+            "repaired": list(self.repaired),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unresolved:
+    """A failure that nothing later made good."""
+
+    tool: str
+    code: str
+    message: str
+    disposition: Disposition
+    opaque: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """The fields as in the result object (agent-files.md)."""
+        return {
+            "tool": self.tool,
+            "code": self.code,
+            "message": self.message,
+            "disposition": self.disposition.value,
+        }
+
+
+def unresolved(steps: Iterable[ReActStep]) -> list[Unresolved]:
+    """The failures that nothing later made good.
+
+    A failure is made good by a later success of the same tool, or by any success in a later round: the model went on
+    with another tool, other arguments or another skill, and got what it needed (behaviours F1, F5).
+    """
+    open_: dict[tuple[str, str], ReActStep] = {}
+    for step in steps:
+        if step.failed:
+            open_[step.action, step.error_code or ""] = step
+        elif step.executed or step.outcome is not None:
+            open_ = {
+                key: failure
+                for key, failure in open_.items()
+                if failure.action != step.action and failure.model_round == step.model_round
+            }
+    return [
+        Unresolved(
+            tool=step.action,
+            code=step.error_code or "",
+            message=step.outcome.message,
+            disposition=step.outcome.disposition,
+            opaque=step.opaque,
+        )
+        for step in open_.values()
+        if step.outcome is not None
+    ]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
+    missing (behaviour F5). ``success`` is true only for a completed run with a non-empty answer and nothing interpreted
+    left unresolved (F6). ``value`` is the parsed answer under ``output_schema``.
+    """
+
+    answer: str
+    stop_reason: str
+    finish_reason: str
+    success: bool
+    iterations: int
+    steps: Sequence[ReActStep] = field(repr=False)
+    messages: Sequence[Message] = field(repr=False)
+    usage: Usage
+    unresolved: Sequence[Unresolved] = ()
+    unverified_answer: str | None = None
+    disclosure: Mapping[str, object] | None = None
+    value: object = None
+    run_id: str = ""
+    model: str = ""
+
+    @property
+    def response(self) -> ChatCompletionResponse:
+        """The result in the ChatCompletion shape, with the trace in ``provider_specific_fields`` (behaviour L9)."""
+        from react_run.chat import response_from
+
+        return response_from(self)
+
+    def to_dict(self) -> dict[str, object]:
+        """The result object of ``--json`` (agent-files.md)."""
+        from react_run.chat import message_to_dict
+
+        return {
+            "answer": self.answer,
+            "success": self.success,
+            "stop_reason": str(self.stop_reason),
+            "finish_reason": self.finish_reason,
+            "iterations": self.iterations,
+            "steps": [step.to_dict() for step in self.steps],
+            "usage": self.usage.to_dict(),
+            "unresolved": [failure.to_dict() for failure in self.unresolved],
+            "unverified_answer": self.unverified_answer,
+            "disclosure": None if self.disclosure is None else dict(self.disclosure),
+            "value": self.value,
+            "run_id": self.run_id,
+            "model": self.model,
+            "messages": [message_to_dict(message) for message in self.messages],
+        }

@@ -1,0 +1,356 @@
+"""The carriers that hooks are handed: Run ⊃ Iteration ⊃ ToolCall. They are open: hooks may change them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+from uuid import uuid4
+
+from react_run.execution import interpreting, refused, run_tool
+from react_run.hooks import HookTable, ask, ask_one, notify, quietly, tell
+from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
+from react_run.outcome import Observation
+from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.messages import Usage
+    from react_run.tools import Prepared, Tool
+
+__all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"]
+
+T = TypeVar("T")
+_position: ContextVar[int | None] = ContextVar("react_run_position", default=None)
+
+
+def canonical(arguments: object) -> str:
+    """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
+    try:
+        text = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=repr)
+    except (TypeError, ValueError):  # keys of mixed types, cycles: possible only when a plugin put them there
+        return repr(arguments)
+    if ".0" in text or "e" in text:
+        return json.dumps(_whole(json.loads(text)), sort_keys=True, separators=(",", ":"))
+    return text
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return value
+
+
+@dataclass(eq=False, slots=True)
+class ToolCall:
+    """One requested call on its way to an observation.
+
+    ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, they are checked
+    again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments, cut off).
+    ``executed`` becomes true when the tool itself is started. ``thought`` is the text of the reply it came in.
+    """
+
+    __react_context__: ClassVar[str] = "call"
+
+    run: Run
+    request: ToolRequest
+    tool: Tool | None
+    prepared: Prepared | None
+    arguments: dict[str, object]
+    problem: Observation | None = None
+    position: int = 0
+    executed: bool = False
+    observation: Observation | None = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+    key: str = ""
+    opaque: bool = True
+
+    @property
+    def name(self) -> str:
+        """The name of the requested tool."""
+        return self.request.name
+
+    def append(self, text: str) -> None:
+        """Add a paragraph to what the model will read about this call."""
+        assert self.observation is not None  # only a handled call is added to
+        self.observation = replace(self.observation, content=f"{self.observation.content}\n\n{text}")
+
+    async def execute(self) -> Observation:
+        """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
+
+        Whatever the tool does (return, raise, exceed its deadline) comes back as an observation.
+        """
+        if self.problem is not None:
+            return self.problem
+        assert self.tool is not None  # a call without a tool has a problem
+        sealed = canonical(self.arguments)
+        for impl in self.run.hooks.react_tool_permit:
+            refusal = await ask_one(impl, self.run, self)
+            if refusal is not None:
+                return refusal  # type: ignore[no-any-return]  # the hook's specification says Observation
+            if canonical(self.arguments) != sealed:
+                return refused(f"the arguments of {self.name} were changed while permission was asked")
+        if self.prepared is None or sealed != self.key:
+            self.prepared = self.tool.prepare(self.arguments)
+            if self.prepared.problem:
+                return refused(self.prepared.problem, code="invalid_arguments")
+        self.executed = True
+        return await run_tool(self, self.tool, self.prepared)
+
+
+@dataclass(eq=False, slots=True)
+class Iteration:
+    """One round: a request, the reply, and the calls it asked for.
+
+    ``feedback`` is what checks said against a proposed answer. ``stops`` are reasons to stop that calls gave while they
+    ran, by position, so that the first in request order stands.
+    """
+
+    number: int
+    request: ModelRequest
+    response: ModelResponse | None = None
+    calls: list[ToolCall] = field(default_factory=list)
+    feedback: str | None = None
+    stops: dict[int, tuple[str, str]] = field(default_factory=dict)
+    drafted: bool = False
+
+
+@dataclass(eq=False)
+class Run:
+    """One conversation turn of an agent, from prompt to result.
+
+    ``messages`` is append-only: within a run the prefix that was sent never changes, unless compaction replaces the
+    whole list (behaviour L7). ``catalogue`` holds every tool this run could call, by name; ``tools`` those offered now.
+    ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
+    """
+
+    __react_context__: ClassVar[str] = "run"
+
+    agent: ReActAgent
+    hooks: HookTable
+    messages: list[Message]
+    tools: tuple[Tool, ...]
+    catalogue: dict[str, Tool]
+    max_iterations: int
+    workspace: Path
+    id: str = field(default_factory=lambda: uuid4().hex)
+    prompt: str = ""
+    parent: Run | None = None
+    iterations: list[Iteration] = field(default_factory=list)
+    steps: list[ReActStep] = field(default_factory=list)
+    usage: Usage = NO_USAGE
+    model_calls: int = 0
+    stop_reason: str | None = None
+    answer: str = ""
+    finish_reason: str | None = None
+    unverified_answer: str | None = None
+    disclosure: dict[str, object] | None = None
+    value: object = None
+    waited: float = 0.0
+    model_name: str = ""
+    cancelling: int = 0
+    _states: dict[type, object] = field(default_factory=dict, repr=False)
+    _attempts: dict[str, int] = field(default_factory=dict, repr=False)
+    _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
+
+    @property
+    def directory(self) -> Path:
+        """Where this run keeps its own files (spilled results); not made until somebody writes there."""
+        return self.workspace / ".react-run" / "runs" / self.id
+
+    def state(self, kind: Callable[[], T]) -> T:
+        """This run's own instance of ``kind``, made on first use."""
+        try:
+            return self._states[kind]  # type: ignore[index, return-value]  # keyed by the class that made it
+        except KeyError:
+            made = self._states[kind] = kind()  # type: ignore[index]  # as above
+            return made
+
+    def stop(self, reason: str, answer: str = "") -> None:
+        """End the run after the current round. The first reason stands: in request order, never in order of time."""
+        position = _position.get()
+        if position is not None and self.iterations:
+            self.iterations[-1].stops.setdefault(position, (reason, answer))
+        elif self.stop_reason is None:
+            self.stop_reason, self.answer = reason, answer
+
+    def note(self, guard: str, detail: str = "") -> None:
+        """Say that a guard, policy or plugin intervened (event ``react_guard_fired``)."""
+        for impl, answer in tell(self.hooks.react_guard_fired, self, guard, detail):
+            task = asyncio.ensure_future(quietly(impl, answer))
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+
+    async def drain(self) -> None:
+        """Wait for the event listeners that are still at work."""
+        if self._background:
+            await asyncio.wait(set(self._background))
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2)."""
+        started = perf_counter()
+        try:
+            yield
+        finally:
+            self.waited += perf_counter() - started
+
+    def request(self, *, tools: tuple[Tool, ...] | None = None, tool_choice: ToolChoice | None = None) -> ModelRequest:
+        """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
+        return ModelRequest(
+            messages=MessageView(self.messages),
+            tools=self.tools if tools is None else tools,
+            tool_choice=tool_choice,
+            run_id=self.id,
+            call=self.model_calls + 1,
+        )
+
+    async def call_model(self, iteration: Iteration) -> ModelResponse:
+        """Have ``iteration.request`` answered, through the ``react_model_call`` layer."""
+        hooks = self.hooks
+        if hooks.react_model_call_started:
+            await notify(hooks.react_model_call_started, self, iteration)
+        response: ModelResponse = await ask(hooks.react_model_call, self, iteration)
+        iteration.response = response
+        if hooks.react_model_call_finished:
+            await notify(hooks.react_model_call_finished, self, iteration, response)
+        return response
+
+    def prepare(self, iteration: Iteration, response: ModelResponse) -> None:
+        """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
+        cut = response.finish_reason == "length"
+        for position, request in enumerate(response.message.tool_requests):
+            tool = self.catalogue.get(request.name)
+            prepared = problem = None
+            if cut:
+                problem = refused(CUT_OFF, code="cut_off")
+            elif tool is None:
+                problem = refused(unknown_tool(request.name, [tool.name for tool in self.tools]), code="unknown_tool")
+            else:
+                prepared = tool.prepare(request.arguments)
+                if prepared.problem:
+                    problem = refused(prepared.problem, code="invalid_arguments")
+            arguments = prepared.arguments if prepared is not None else {}
+            call = ToolCall(self, request, tool, prepared, arguments, problem, position, key=canonical(arguments))
+            call.opaque = tool is None or not interpreting(tool)
+            iteration.calls.append(call)
+
+    async def handle(self, call: ToolCall) -> None:
+        """Bring one call to its observation, through the ``react_tool_call`` layer."""
+        hooks = self.hooks
+        token = _position.set(call.position)
+        try:
+            if hooks.react_tool_call_started:
+                await notify(hooks.react_tool_call_started, self, call)
+            started = perf_counter()
+            observation: Observation = await ask(hooks.react_tool_call, self, call)
+            call.seconds = perf_counter() - started
+            call.observation = observation
+            if hooks.react_tool_call_finished:
+                await notify(hooks.react_tool_call_finished, self, call, observation)
+        finally:
+            _position.reset(token)
+
+    def record(self, iteration: Iteration) -> None:
+        """Append a round to the history: the reply, one tool message per request, one step each.
+
+        It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3).
+        """
+        response = iteration.response
+        assert response is not None  # called only for rounds with a reply
+        self.messages.append(response.message)
+        for call in iteration.calls:
+            observation = call.observation
+            if observation is None:
+                observation = call.observation = refused(CANCELLED, code="cancelled")
+            self.messages.append(
+                Message(role="tool", content=observation.content, tool_request_id=call.request.id)
+            )
+            self.steps.append(self._step(iteration, call, observation, response.text))
+
+    def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
+        attempt = self._attempts.get(call.name, 0) + 1
+        self._attempts[call.name] = attempt if observation.failed else 0
+        return ReActStep(
+            thought=thought,
+            action=call.name,
+            action_input=call.request.arguments if call.prepared is None else call.arguments,
+            observation=observation.content,
+            outcome=observation.outcome,
+            attempt=attempt,
+            executed=call.executed,
+            model_round=iteration.number,
+            seconds=call.seconds,
+            opaque=call.opaque,
+            repaired=observation.repaired,
+        )
+
+    def result(self) -> RunResult:
+        """The result as things stand now."""
+        reason = self.stop_reason or StopReason.CANCELLED
+        left = unresolved(self.steps)
+        return RunResult(
+            answer=self.answer,
+            stop_reason=reason,
+            finish_reason=self.finish_reason or ("length" if reason in LIMIT_REASONS else "stop"),
+            success=reason == StopReason.COMPLETED
+            and bool(self.answer.strip())
+            and all(failure.opaque for failure in left),
+            iterations=len(self.iterations),
+            steps=self.steps,
+            messages=self.messages,
+            usage=self.usage,
+            unresolved=left,
+            unverified_answer=self.unverified_answer,
+            disclosure=self.disclosure,
+            value=self.value,
+            run_id=self.id,
+            model=self.model_name,
+        )
+
+
+CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
+CANCELLED = "the run was interrupted before this call finished; its outcome is unknown."
+
+
+def unknown_tool(name: str, names: list[str]) -> str:
+    """The text result for a tool that does not exist (behaviour A6)."""
+    from difflib import get_close_matches
+
+    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
+    close = get_close_matches(name, names, n=1, cutoff=0.7)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
+
+
+def with_request(iteration: Iteration, call: int) -> ModelRequest:
+    """``iteration.request`` numbered as the run's ``call``-th model call."""
+    if iteration.request.call != call:
+        iteration.request = replace(iteration.request, call=call)
+    return iteration.request
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolStarted:
+    """Stream event: a requested call is being handled."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolFinished:
+    """Stream event: a call has its observation."""
+
+    call: ToolCall
+    observation: Observation

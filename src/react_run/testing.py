@@ -1,0 +1,62 @@
+"""For people who write toolsets and plugins: run an agent offline, with replies you choose.
+
+    from react_run.testing import calls, run_agent, says
+
+    def test_the_sum_is_asked_for() -> None:
+        result = run_agent([calls(("add", {"a": 1, "b": 2})), says("3")], toolsets=[Sums()])
+        assert result.answer == "3"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from react_run.agent import ReActAgent
+from react_run.messages import ModelRequest
+from react_run.models.scripted import ScriptedModel
+from react_run.run import RunResult
+from react_run.tools import Tool, tool
+from react_run.toolset import ReActToolset
+
+
+def says(text: str, **fields: object) -> dict[str, object]:
+    """A scripted reply that is an answer; ``fields`` such as ``usage=`` or ``finish_reason=`` are added."""
+    return {"text": text, **fields}
+
+
+def calls(*requests: tuple[str, Mapping[str, object] | str], text: str = "", **fields: object) -> dict[str, object]:
+    """A scripted reply that asks for tools: ``calls(("add", {"a": 1, "b": 2}))``."""
+    wanted = [{"name": name, "arguments": arguments} for name, arguments in requests]
+    return {"text": text, "tool_calls": wanted, **fields}
+
+
+class Functions(ReActToolset):
+    """Plain functions as a toolset."""
+
+    functions: list[Any]
+
+    def tools(self) -> list[Tool]:
+        return [f if isinstance(f, Tool) else Tool.from_function(f) for f in self.functions]
+
+
+def agent_with(
+    replies: Sequence[object],
+    *,
+    tools: Iterable[Callable[..., object] | Tool] = (),
+    toolsets: Iterable[ReActToolset] = (),
+    plugins: Iterable[object] = (),
+    **config: object,
+) -> ReActAgent:
+    """An agent with a scripted model; its ``.model.requests`` are what the model got to see."""
+    given = [Functions(functions=list(tools))] if tools else []
+    model = ScriptedModel(replies=list(replies))
+    return ReActAgent(config, model=model, toolsets=[*given, *toolsets], plugins=plugins)
+
+
+def run_agent(replies: Sequence[object], prompt: str = "go", **options: Any) -> RunResult:
+    """Run :func:`agent_with` on ``prompt`` and return the result."""
+    return agent_with(replies, **options).run_sync(prompt)
+
+
+__all__ = ["Functions", "ModelRequest", "agent_with", "calls", "run_agent", "says", "tool"]
