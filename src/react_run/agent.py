@@ -64,9 +64,10 @@ class ReActAgent:
         plugins: Iterable[object] = (),
         journal: object = None,
     ) -> None:
-        if config is None or isinstance(config, Mapping):
-            config = ReActAgentConfig.from_mapping(config or {})
-        self.config = config
+        self.config: ReActAgentConfig = (
+            config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
+        )
+        config = self.config
         self.workspace = Path.cwd()
         self.model: Model = model or config.model or _offline()
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])

@@ -11,6 +11,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from contextvars import Context, copy_context
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -36,7 +37,7 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
                 results[index] = await jobs[index]()
             except asyncio.CancelledError:
                 raise
-            except BaseException as error:  # noqa: BLE001 - raised below, in request order
+            except BaseException as error:  # raised below, in request order
                 errors[index] = error
 
     tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
@@ -68,13 +69,11 @@ class _Worker(threading.Thread):
             context, function, loop, future = self.jobs.get()
             try:
                 result, error = context.run(function), None
-            except BaseException as caught:  # noqa: BLE001 - handed to whoever waits for the future
+            except BaseException as caught:  # handed to whoever waits for the future
                 result, error = None, caught
             self._idle.append(self)
-            try:
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
                 loop.call_soon_threadsafe(_resolve, future, result, error)
-            except RuntimeError:
-                pass  # the loop is closed: nobody waits any more
             del context, function, loop, future, result, error
 
 
@@ -123,7 +122,7 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     def in_own_loop() -> None:
         try:
             outcome.put((context.run(_run_to_end, work), None))
-        except BaseException as error:  # noqa: BLE001 - raised in the caller's thread
+        except BaseException as error:  # raised in the caller's thread
             outcome.put((None, error))
 
     threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()

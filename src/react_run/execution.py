@@ -51,7 +51,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
         call.error = error
         call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
         return refused(f"{tool.name} did not answer within {limit:g} seconds and was given up.", code="timeout")
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - T1: a tool's failure never ends the run
+    except (Exception, SystemExit) as error:  # T1: a tool's failure never ends the run
         return _failed(call, error)
     return interpret(call, tool, result, prepared.repairs)
 
@@ -120,7 +120,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
         assert tool.toolset is not None  # interpreting() says so
         try:
             outcome = tool.toolset.interpret_result(tool.name, call.arguments, result)
-        except Exception as error:  # noqa: BLE001 - a broken interpreter makes the result opaque, no more
+        except Exception as error:  # a broken interpreter makes the result opaque, no more
             call.run.note("interpreter_failed", f"{tool.name}: {type(error).__name__}: {error}")
             logger.exception("interpret_result of %r failed", tool.name)
     if repairs:
@@ -144,7 +144,7 @@ def describe(error: BaseException) -> str:
     name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
     try:
         text = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001 - a __str__ that raises is hostile input, too
+    except Exception:  # a __str__ that raises is hostile input, too
         text = "(no message)"
     line = f"{name}: {text}" if text else name
     return render(line if len(line) <= MAX_ERROR else line[: MAX_ERROR - 1] + "…")

@@ -8,7 +8,7 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from inspect import isawaitable, isgeneratorfunction
 from typing import Any
 
@@ -177,19 +177,22 @@ async def _descend(chain: Chain, index: int, args: tuple[object, ...]) -> Any:
     raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
 
 
-async def _surround(wrapper: Iterator[None] | Any, proceed: _Proceed) -> Any:
+async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed) -> Any:
     try:
         next(wrapper)
     except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
         raise PluginError("a wrapper returned before its yield; use the proceed form to skip") from stop
+    failure: BaseException | None = None
+    result = None
     try:
         result = await proceed()
     except BaseException as error:
-        resume = wrapper.throw, error
-    else:
-        resume = wrapper.send, result
+        failure = error
     try:
-        resume[0](resume[1])
+        if failure is not None:
+            wrapper.throw(failure)
+        else:
+            wrapper.send(result)
     except StopIteration as stop:
         return stop.value
     raise PluginError("a wrapper yielded twice")

@@ -3,17 +3,17 @@
 A plugin is any object with methods named as below and marked ``@hookimpl``. A method takes as many of the listed
 arguments as it needs, by name. There are three kinds of hook:
 
-*Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a moment and may answer
-instead of it. The form of the function says how:
+*Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a moment and may
+answer instead of it. The form of the function says how:
 
-* before, or instead: a plain or ``async`` function without ``proceed``. Change the carrier and return ``None`` to go on,
-  or return the answer.
-* around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice retries;
-  returning without calling it skips. Returning ``None`` after calling it keeps its result.
+* before, or instead: a plain or ``async`` function without ``proceed``. Change the carrier and return ``None`` to go
+  on, or return the answer.
+* around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice
+  retries; returning without calling it skips. Returning ``None`` after calling it keeps its result.
 * around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
 
-*Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are asked
-of every plugin in order.
+*Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are
+asked of every plugin in order.
 
 *Events* (all others) tell what happened.
 
@@ -118,7 +118,7 @@ class Hooks:
     def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
         """Question, asked by ``ToolCall.execute()`` with the final arguments: return an observation to refuse.
 
-        Nothing executes without it: a refusal, an exception, or arguments changed meanwhile means the tool does not run.
+        Nothing executes without it: a refusal, an exception, or arguments changed meanwhile keep the tool from running.
         """
 
     @hookspec

@@ -134,7 +134,8 @@ class ScriptedModel(Model):
         self._used += 1
         number = request.call if self.scope == "run" else self._used
         if number > len(self.replies) and not self.repeat_last:
-            raise ModelError(f"the scripted model has no reply for call {number}", provider="scripted", code="exhausted")
+            problem = f"the scripted model has no reply for call {number}"
+            raise ModelError(problem, provider="scripted", code="exhausted")
         reply: Reply = self.replies[min(number, len(self.replies)) - 1]
         while callable(reply):
             reply = _parsed(reply(request))
