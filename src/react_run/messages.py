@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
-_NO_EXTRA: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +38,7 @@ class Message:
     content: str | Sequence[Mapping[str, object]] = ""
     tool_requests: tuple[ToolRequest, ...] = ()
     tool_request_id: str | None = None
-    extra: Mapping[str, object] = field(default=_NO_EXTRA)
+    extra: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -139,7 +138,7 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: tuple[Tool, ...] = ()
     tool_choice: ToolChoice | None = None
-    settings: Mapping[str, object] = field(default=_NO_EXTRA)
+    settings: Mapping[str, object] = field(default_factory=dict)
     run_id: str = ""
     call: int = 1
 

@@ -1,0 +1,56 @@
+"""Conversations that come from outside are made valid before a model sees them."""
+
+from __future__ import annotations
+
+from react_run.history import NO_RESULT, opening, repaired
+from react_run.messages import Message, ToolRequest
+from react_run.models.protocol import ProtocolChecker
+
+
+def user(text: str) -> Message:
+    return Message(role="user", content=text)
+
+
+def asks(*ids: str) -> Message:
+    return Message(role="assistant", tool_requests=tuple(ToolRequest(id=i, name="f", arguments={}) for i in ids))
+
+
+def result(id_: str, text: str = "r") -> Message:
+    return Message(role="tool", content=text, tool_request_id=id_)
+
+
+def contents(messages: list[Message]) -> list[str]:
+    return [message.text for message in messages if message.role == "tool"]
+
+
+def test_a_missing_result_gets_a_placeholder_and_an_orphan_is_dropped() -> None:  # H2
+    messages = repaired([user("q"), result("x"), asks("a", "b"), result("b", "B"), user("next")])
+    assert contents(messages) == [NO_RESULT, "B"]
+    ProtocolChecker().advance(messages)
+
+
+def test_results_behind_a_user_message_are_put_back_behind_their_call() -> None:
+    messages = repaired([user("q"), asks("a"), user("impatient"), result("a", "A"), user("and?")])
+    assert [message.role for message in messages] == ["user", "assistant", "tool", "user", "user"]
+
+
+def test_repeated_and_empty_ids_are_replaced_and_each_call_keeps_its_own_result() -> None:  # L5
+    messages = repaired([user("q"), asks("a"), result("a", "first"), asks("a"), result("a", "second"), user("?")])
+    assert contents(messages) == ["first", "second"]
+    ProtocolChecker().advance(messages)
+    ProtocolChecker().advance(repaired([user("q"), asks(""), result("", "none"), user("?")]))
+
+
+def test_empty_turns_are_left_out() -> None:
+    assert repaired([user("q"), Message(role="assistant"), user("")]) == [user("q")]
+
+
+def test_incoming_system_messages_stay_first_then_our_prompt_with_its_guides() -> None:  # L6, G1
+    incoming = [Message(role="system", content="theirs"), user("earlier")]
+    assert [message.text for message in opening("ours", ["guide"], incoming)] == ["theirs", "ours\n\nguide", "earlier"]
+
+
+def test_our_own_system_message_of_an_earlier_turn_is_not_repeated() -> None:
+    first = opening("ours", ["guide"], [])
+    again = opening("ours", ["new guide"], [*first, user("earlier")])
+    assert [message.text for message in again] == ["ours\n\nnew guide", "earlier"]
