@@ -1,0 +1,253 @@
+"""The one place where provider JSON becomes our types (behaviour H1).
+
+Every value is checked on the way in, so nothing behind this module meets a field of the wrong type. A streamed reply
+is merged into the body that not streaming would have returned and goes through the same function (behaviour L10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from uuid import uuid4
+
+from react_run.arguments import decode_arguments
+from react_run.messages import Message, ModelResponse, ToolRequest, Usage
+from react_run.models.draft import Draft, as_json, is_text_part
+from react_run.models.failures import failure, model_error
+from react_run.models.finish import FAILURES, finish_reason
+from react_run.models.values import clean, count, identifier, mapping, mappings, number, text
+
+CALL_FIELDS = "tool_call_fields"
+"""Key in ``Message.extra``: what a provider keeps on single calls (thought signatures), by the id of the request."""
+
+UNNAMED = "(unnamed)"
+"""The name of a call that came without one: no tool can be called so."""
+
+_LONGEST_RAW = 1_000_000
+_NO_NAMES: Mapping[str, str] = {}
+_NOT_EXTRA = frozenset(
+    {"role", "content", "tool_calls", "function_call", "refusal", "name", "prefix"}
+    | {"annotations", "audio", "images", "citations", "parsed"}
+)
+
+
+def parse_response(
+    body: object,
+    *,
+    provider: str,
+    model: str,
+    taken: Collection[str] | None = None,
+    names: Mapping[str, str] = _NO_NAMES,
+) -> ModelResponse:
+    """Read one chat completion.
+
+    Args:
+        body: The decoded JSON of the answer.
+        provider: Who answered, for error messages.
+        model: The model asked for, used when the answer names none.
+        taken: Ids of tool requests that the conversation already uses: none is given out twice (behaviour L5).
+            Without it, only ids within this reply are kept apart.
+        names: Our tool names by the names the provider was told (behaviour H4).
+
+    Raises:
+        ModelError: There is no reply in it: ``no_choice``, ``bad_response``, ``malformed_call``, or what the provider
+            said in its place.
+    """
+    data = mapping(body)
+    choice = _choice(body, provider)
+    raw = choice.get("message")
+    if not isinstance(raw, dict):
+        raise model_error("bad_response", f"{provider} sent a choice without a message", provider=provider)
+    finish = _finish_reason(choice, provider)
+    refusal = text(raw.get("refusal")).strip()
+    content = _content(raw.get("content"))
+    found = _calls(raw)
+    if refusal and not found:
+        content, finish = content or refusal, "refusal"
+    if finish in ("refusal", "content_filter"):
+        found = []
+    elif found and finish != "length":
+        finish = "tool_calls"
+    elif not found and finish == "tool_calls":
+        finish = "stop"
+    requests, fields = _requests(found, taken, names)
+    extra = _extra(raw)
+    if fields:
+        extra[CALL_FIELDS] = fields
+    return ModelResponse(
+        message=Message(role="assistant", content=content, tool_requests=requests, extra=extra),
+        usage=_usage(mapping(data.get("usage"))),
+        finish_reason=finish,
+        model=text(data.get("model")) or model,
+    )
+
+
+class StreamAssembler:
+    """Collects the chunks of one streamed chat completion; the arguments are those of :func:`parse_response`."""
+
+    def __init__(
+        self,
+        *,
+        provider: str,
+        model: str,
+        taken: Collection[str] | None = None,
+        names: Mapping[str, str] = _NO_NAMES,
+    ) -> None:
+        self._provider = provider
+        self._model = model
+        self._taken = taken
+        self._names = names
+        self._draft = Draft()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the reply is complete, whatever happens to the rest of the stream."""
+        return self._draft.finished
+
+    def feed(self, chunk: object) -> str:
+        """Take one decoded chunk and return the text it adds.
+
+        Raises:
+            ModelError: The chunk is an error of the provider, before the reply was complete.
+        """
+        error = mapping(chunk).get("error")
+        if error and not self.finished:
+            raise failure(None, chunk, provider=self._provider)
+        return self._draft.feed(chunk)
+
+    def finish(self) -> ModelResponse:
+        """The response the chunks amount to.
+
+        Raises:
+            ModelError: ``incomplete`` when no finish reason came (behaviour A5b), or as in :func:`parse_response`.
+        """
+        if not self.finished:
+            raise model_error(
+                "incomplete",
+                f"the stream of {self._provider} ended before the reply was complete",
+                provider=self._provider,
+            )
+        return parse_response(
+            self._draft.body(), provider=self._provider, model=self._model, taken=self._taken, names=self._names
+        )
+
+
+def request_ids(messages: Iterable[Message]) -> frozenset[str]:
+    """The ids of all tool requests of a conversation, for ``taken``."""
+    return frozenset(request.id for message in messages for request in message.tool_requests)
+
+
+def _choice(body: object, provider: str) -> Mapping[str, object]:
+    data = mapping(body)
+    choice = next((c for c in mappings(data.get("choices")) if c), None)
+    if choice is not None and not choice.get("error"):
+        return choice
+    said = choice if choice is not None else data
+    if any(said.get(key) for key in ("error", "message", "detail")):
+        raise failure(None, said, provider=provider)
+    if not data:
+        raise model_error("bad_response", f"{provider} sent no JSON object: {_glimpse(body)}", provider=provider)
+    raise model_error("no_choice", f"{provider} sent an answer without choices: {_glimpse(body)}", provider=provider)
+
+
+def _glimpse(body: object) -> str:
+    return repr(body if isinstance(body, str) else as_json(body))[:200]
+
+
+def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
+    word = text(choice.get("finish_reason"))
+    reason = finish_reason(word)
+    if reason in FAILURES:
+        raise model_error(reason, f"{provider} could not finish its reply ({word})", provider=provider)
+    return reason
+
+
+def _content(value: object) -> str | list[Mapping[str, object]]:
+    if value is None or isinstance(value, str):
+        return text(value)
+    parts = mappings(value)
+    joined = "".join(text(part.get("text")) for part in parts if is_text_part(part))
+    others = [part for part in parts if not is_text_part(part) and part.get("type") != "refusal"]
+    if not others:
+        return joined
+    return [*others, {"type": "text", "text": joined}] if joined else others
+
+
+def _calls(message: Mapping[str, object]) -> list[Mapping[str, object]]:
+    calls = mappings(message.get("tool_calls"))
+    legacy = mapping(message.get("function_call"))
+    return calls or ([{"function": legacy}] if legacy else [])
+
+
+def _requests(
+    calls: list[Mapping[str, object]], taken: Collection[str] | None, names: Mapping[str, str]
+) -> tuple[tuple[ToolRequest, ...], dict[str, object]]:
+    given: set[str] = set()
+    reserved = {identifier(call.get("id")) for call in calls}
+    requests: list[ToolRequest] = []
+    fields: dict[str, object] = {}
+    fresh = _fresh_ids(reserved, taken)
+    for call in calls:
+        function = mapping(call.get("function"))
+        call_id = identifier(call.get("id"))
+        if not call_id or call_id in given or (taken is not None and call_id in taken):
+            call_id = next(fresh)
+        given.add(call_id)
+        name = text(function.get("name")) or UNNAMED
+        arguments = _arguments(function.get("arguments"))
+        requests.append(ToolRequest(id=call_id, name=names.get(name, name), arguments=arguments))
+        rest = {key: value for key, value in call.items() if key not in ("id", "index", "type", "function") and value}
+        if rest:
+            fields[call_id] = rest
+    return tuple(requests), fields
+
+
+def _fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Iterator[str]:
+    """Ids nobody uses: counted on from the conversation's own, so that a run repeats exactly; random without one."""
+    if taken is None:
+        while True:
+            yield f"call_{uuid4().hex[:24]}"
+    number = len(taken)
+    while True:
+        number += 1
+        if (candidate := f"call_{number}") not in taken and candidate not in reserved:
+            yield candidate
+
+
+def _arguments(raw: object) -> dict[str, object] | str:
+    sent = clean(raw) if isinstance(raw, str) else "" if raw is None else as_json(raw)
+    decoded = decode_arguments(sent)
+    if isinstance(decoded, dict):
+        return decoded
+    # The mark keeps what was cut unreadable: a prefix of broken JSON must not become a call.
+    return sent if len(sent) <= _LONGEST_RAW else f"{sent[:_LONGEST_RAW]}… (cut)"
+
+
+def _extra(message: Mapping[str, object]) -> dict[str, object]:
+    """What goes back verbatim on this message: everything that is not the reply itself (behaviour L5)."""
+    extra = {key: value for key, value in message.items() if key not in _NOT_EXTRA and value not in (None, "", [], {})}
+    blocks = mappings(extra.get("thinking_blocks"))
+    if blocks:
+        # Providers refuse a thinking block whose signature is missing.
+        signed = [block for block in blocks if block.get("type") != "thinking" or block.get("signature")]
+        extra["thinking_blocks"] = signed
+        if not signed:
+            del extra["thinking_blocks"]
+    return extra
+
+
+def _usage(usage: Mapping[str, object]) -> Usage:
+    prompt = mapping(usage.get("prompt_tokens_details") or usage.get("input_tokens_details"))
+    completion = mapping(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
+    cost = number(usage.get("cost"))
+    cached = (prompt.get("cached_tokens"), usage.get("cache_read_input_tokens"), usage.get("prompt_cache_hit_tokens"))
+    return Usage(
+        input_tokens=_first_count(usage.get("prompt_tokens"), usage.get("input_tokens")),
+        output_tokens=_first_count(usage.get("completion_tokens"), usage.get("output_tokens")),
+        cached_tokens=_first_count(*cached) or 0,
+        reasoning_tokens=_first_count(completion.get("reasoning_tokens"), usage.get("reasoning_tokens")) or 0,
+        cost=cost if cost is not None and cost >= 0 else None,
+    )
+
+
+def _first_count(*values: object) -> int | None:
+    return next((found for value in values if (found := count(value)) is not None), None)

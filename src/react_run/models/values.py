@@ -1,0 +1,75 @@
+"""Checked access to values that came from a provider: the right type, or the neutral element of it (behaviour H1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+_LONGEST_ID = 128
+_EMPTY: Mapping[str, object] = {}
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """``value`` when it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else _EMPTY
+
+
+def items(value: object) -> Sequence[object]:
+    """``value`` when it is a JSON array, else an empty one."""
+    return value if isinstance(value, list | tuple) else ()
+
+
+def mappings(value: object) -> list[Mapping[str, object]]:
+    """The objects of a JSON array; a lone object counts as an array of one, anything else is left out."""
+    return [item for item in (items(value) or (value,)) if isinstance(item, dict)]
+
+
+def text(value: object) -> str:
+    """``value`` when it is text, without lone surrogates, else ``""``."""
+    return clean(value) if isinstance(value, str) else ""
+
+
+def clean(value: str) -> str:
+    """``value`` as encodable text: split surrogate pairs are joined, lone ones become U+FFFD."""
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
+
+
+def number(value: object) -> float | None:
+    """``value`` when it is a finite number (a bool is none), else ``None``."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return value if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def count(value: object) -> int | None:
+    """``value`` as a count: never negative, whole, ``None`` when it is no number."""
+    amount = number(value)
+    return None if amount is None else max(0, int(amount))
+
+
+def index(value: object) -> int | None:
+    """``value`` when it can be a position in an array, else ``None``."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def identifier(value: object) -> str:
+    """``value`` as an id: printable text without white space, at most 128 characters; ``""`` when it cannot be one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if -(10**18) < value < 10**18 else ""
+    if not isinstance(value, str) or len(value) > _LONGEST_ID or not value.isprintable() or " " in value:
+        return ""
+    return value
+
+
+def first_text(values: Iterable[object]) -> str:
+    """The first of ``values`` that is text with something in it."""
+    return next((found for value in values if (found := text(value).strip())), "")
