@@ -1,0 +1,31 @@
+"""How figures are taken: CPU time, medians, floor and candidate interleaved in one process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from statistics import median
+from time import process_time
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """CPU seconds of one call."""
+    started = process_time()
+    work()
+    return process_time() - started
+
+
+def interleaved(works: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
+    """The median CPU seconds of each piece of work, taken in turns after one warm-up."""
+    for work in works.values():
+        work()
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(repeat):
+        for name, work in works.items():
+            times[name].append(cpu(work))
+    return {name: median(taken) for name, taken in times.items()}
+
+
+def report(measure: str, **figures: object) -> None:
+    """Print one JSON line."""
+    print(json.dumps({"measure": measure, **figures}), flush=True)
