@@ -1,0 +1,144 @@
+"""Toolsets: tools that share options, and toolsets made of toolsets."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from pydantic import BaseModel, PrivateAttr
+
+from react_run.components import Component
+from react_run.errors import ToolsetError
+from react_run.outcome import Outcome
+from react_run.skills import ReActSkillSpec
+from react_run.tools import Tool, ToolFlags, flags_of, is_tool
+
+
+@dataclass(frozen=True)
+class ToolSpec(ToolFlags):
+    """The class-style way to declare a tool: its arguments are a pydantic model."""
+
+    name: str = field(kw_only=False)
+    description: str = field(kw_only=False)
+    parameter_class: type[BaseModel] = field(kw_only=False)
+
+
+class ReActToolset(Component):
+    """Tools that share options.
+
+    A tool is a method marked ``@tool``, or a :class:`ToolSpec` of :meth:`get_toolspecs` that :meth:`execute` runs;
+    one toolset may use both.
+    """
+
+    _tools: list[Tool] | None = PrivateAttr(default=None)
+
+    def tools(self) -> list[Tool]:
+        """The tools, in a stable order, made once.
+
+        Raises:
+            ToolsetError: One of them is declared wrongly, or two have one name.
+        """
+        if self._tools is None:
+            made = [*self._marked(), *self._specified()]
+            names = [tool.name for tool in made]
+            for name in names:
+                if names.count(name) > 1:
+                    raise ToolsetError(f"toolset {label(self)} declares the tool {name!r} twice", code="tool.duplicate")
+            self._tools = made
+        return list(self._tools)
+
+    def _marked(self) -> list[Tool]:
+        names = dict.fromkeys(name for kind in reversed(type(self).__mro__) for name in vars(kind))
+        return [
+            Tool.from_function(getattr(self, name), toolset=self)
+            for name in names
+            if is_tool(getattr(type(self), name, None))
+        ]
+
+    def _specified(self) -> list[Tool]:
+        return [
+            Tool.from_model(
+                spec.parameter_class,
+                self.execute,
+                name=spec.name,
+                description=spec.description,
+                toolset=self,
+                **flags_of(spec),
+            )
+            for spec in self.get_toolspecs()
+        ]
+
+    def get_toolspecs(self) -> list[ToolSpec]:
+        """The tools that :meth:`execute` runs."""
+        return []
+
+    def execute(self, tool_name: str, args: BaseModel) -> object:
+        """Run a tool of :meth:`get_toolspecs`; may be ``async def`` in a subclass.
+
+        Args:
+            tool_name: Which one.
+            args: An instance of its ``parameter_class``.
+        """
+        raise NotImplementedError(f"toolset {label(self)} declares the tool {tool_name!r}, but has no execute()")
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
+        """What a result means for the run; ``None`` leaves it opaque (behaviour F)."""
+        return None
+
+    def get_skill_specs(self) -> list[ReActSkillSpec]:
+        """The skills that unlock these tools; none offers them all at once (behaviour D)."""
+        return []
+
+
+class CompositeToolset(ReActToolset):
+    """Several toolsets as one."""
+
+    kind: ClassVar[str] = "composite"
+
+    toolsets: list[ReActToolset]
+    """The toolsets, in the order their tools are offered."""
+
+    _open: AsyncExitStack | None = PrivateAttr(default=None)
+
+    def tools(self) -> list[Tool]:
+        """The tools of all, in order.
+
+        Raises:
+            ToolsetError: Two toolsets offer a tool of one name.
+        """
+        owners: dict[str, ReActToolset] = {}
+        made: list[Tool] = []
+        for toolset in self.toolsets:
+            for tool in toolset.tools():
+                other = owners.setdefault(tool.name, toolset)
+                if other is not toolset:
+                    raise ToolsetError(
+                        f"toolsets {label(other)} and {label(toolset)} both offer a tool {tool.name!r}",
+                        code="tool.clash",
+                    )
+                made.append(tool)
+        return made
+
+    def get_skill_specs(self) -> list[ReActSkillSpec]:
+        """The skills of all, in order."""
+        return [spec for toolset in self.toolsets for spec in toolset.get_skill_specs()]
+
+    async def open(self) -> None:
+        """Open every toolset; when one fails, those already open are closed again."""
+        async with AsyncExitStack() as stack:
+            for toolset in self.toolsets:
+                await toolset.open()
+                stack.push_async_callback(toolset.close)
+            self._open = stack.pop_all()
+
+    async def close(self) -> None:
+        """Close every toolset, last opened first, even when one fails."""
+        opened, self._open = self._open, None
+        if opened is not None:
+            await opened.aclose()
+
+
+def label(toolset: ReActToolset) -> str:
+    """How messages call a toolset."""
+    return toolset.kind or type(toolset).__name__
