@@ -1,0 +1,332 @@
+"""The loop, with no policy in the way unless a test says so."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from react_run import ModelError, ModelResponse, Observation, StopReason, hookimpl, tool
+from react_run.run import Iteration, Run, ToolCall
+from react_run.testing import agent_with, calls, run_agent, says
+
+
+@tool
+def add(a: int, b: int = 5) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool
+def shout(text: str) -> str:
+    """Say it loudly."""
+    return text.upper()
+
+
+def roles(messages: object) -> str:
+    return " ".join(message.role[0] for message in messages)  # type: ignore[attr-defined]  # any sequence of messages
+
+
+def test_a_plain_answer_ends_the_run_after_one_model_call() -> None:  # L1
+    agent = agent_with(["hello"])
+    result = agent.run_sync("hi")
+    assert (result.answer, result.stop_reason, result.success) == ("hello", StopReason.COMPLETED, True)
+    assert len(agent.model.requests) == 1  # type: ignore[attr-defined]  # a ScriptedModel
+
+
+def test_a_tool_result_is_fed_back_and_the_step_tells_it_all() -> None:  # L9
+    result = run_agent([calls(("add", {"a": 1, "b": 2}), text="Adding."), says("3")], tools=[add])
+    assert result.answer == "3"
+    assert roles(result.messages) == "s u a t"
+    (step,) = result.steps
+    assert (step.thought, step.action, step.observation) == ("Adding.", "add", "3")
+    assert (step.action_input, step.attempt, step.executed, step.model_round) == ({"a": 1, "b": 2}, 1, True, 1)
+
+
+def test_rounds_are_counted_not_calls() -> None:  # L2
+    result = run_agent([calls(*[("add", {"a": n}) for n in range(5)]), says("done")], tools=[add], max_iterations=2)
+    assert (result.iterations, len(result.steps), result.stop_reason) == (2, 5, StopReason.COMPLETED)
+
+
+def test_at_the_limit_a_legacy_run_ends_with_the_fixed_text() -> None:  # L2, F7
+    result = run_agent([calls(("add", {"a": 1}))], tools=[add], max_iterations=1, failure_handling="legacy")
+    assert result.stop_reason == StopReason.MAX_ITERATIONS
+    assert result.answer.startswith("Maximum iterations reached")
+    assert (result.finish_reason, result.success, result.iterations) == ("length", False, 1)
+
+
+def test_every_request_gets_one_result_in_request_order_whatever_becomes_of_it() -> None:  # L3
+    @tool
+    def broken() -> str:
+        """Fail."""
+        raise ValueError("no\nway")
+
+    reply = calls(("shout", {"text": "a"}), ("nowhere", {}), ("broken", {}), ("add", "{broken"), ("add", {"a": 1}))
+    result = run_agent([reply, says("done")], tools=[add, shout, broken], failure_handling="legacy")
+    observations = [step.observation for step in result.steps]
+    assert observations[0] == "A"
+    assert observations[1].startswith("Error: unknown tool 'nowhere'. Available tools: ")
+    assert observations[2] == "Error: ValueError: no way"
+    assert observations[3].startswith("Error: ")
+    assert observations[4] == "6"
+    assert [step.executed for step in result.steps] == [True, False, True, False, True]
+
+
+def test_the_calls_of_one_reply_run_at_the_same_time() -> None:  # L3
+    barrier = threading.Barrier(20, timeout=10)
+
+    @tool
+    def meet(number: int) -> int:
+        """Wait for all the others."""
+        barrier.wait()
+        return number
+
+    reply = calls(*[("meet", {"number": n}) for n in range(20)])
+    result = run_agent([reply, says("done")], tools=[meet], parallel_tools=20)
+    assert [step.observation for step in result.steps] == [str(n) for n in range(20)]
+
+
+def test_tools_that_are_not_parallel_safe_run_one_at_a_time_in_order() -> None:  # L4
+    log: list[str] = []
+
+    @tool(serial=True)
+    async def write(number: int) -> None:
+        """Write."""
+        log.append(f"{number} in")
+        await asyncio.sleep(0)
+        log.append(f"{number} out")
+
+    run_agent([calls(*[("write", {"number": n}) for n in range(3)]), says("done")], tools=[write])
+    assert log == ["0 in", "0 out", "1 in", "1 out", "2 in", "2 out"]
+
+
+def test_a_reply_cut_by_the_token_limit_runs_none_of_its_calls() -> None:  # A5b
+    reply = calls(("add", {"a": 1}), ("shout", '{"text": "hal'), finish_reason="length")
+    result = run_agent([reply, says("done")], tools=[add, shout])
+    assert not any(step.executed for step in result.steps)
+    assert all("cut off" in step.observation for step in result.steps)
+    assert result.success
+
+
+def test_usage_adds_up_and_an_unknown_part_makes_the_total_unknown() -> None:  # L8
+    known = {"input_tokens": 10, "output_tokens": 2, "cost": 0.5}
+    result = run_agent([calls(("add", {"a": 1}), usage=known), says("6", usage=known)], tools=[add])
+    assert (result.usage.input_tokens, result.usage.output_tokens, result.usage.cost) == (20, 4, 1.0)
+    assert result.usage.requests == 2
+    result = run_agent([calls(("add", {"a": 1}), usage=known), says("6")], tools=[add])
+    assert (result.usage.input_tokens, result.usage.cost, result.usage.requests) == (None, None, 2)
+
+
+def test_the_system_prompt_is_replaced_entirely() -> None:  # L6
+    agent = agent_with(["hi"], system_prompt="Be brief.")
+    agent.run_sync("hello")
+    request = agent.model.requests[0]  # type: ignore[attr-defined]  # a ScriptedModel
+    assert [message.text for message in request.messages] == ["Be brief.", "hello"]
+
+
+def test_a_conversation_goes_on_in_order_and_a_new_one_starts_clean() -> None:  # L6
+    agent = agent_with([lambda request: " / ".join(m.text for m in request.messages if m.role == "user")])
+    first = agent.run_sync("one")
+    second = agent.run_sync("two", messages=first.messages)
+    assert second.answer == "one / two"
+    assert roles(second.messages) == "s u a u a"
+    assert agent.run_sync("three").answer == "three"
+
+
+def test_earlier_turns_may_be_plain_mappings() -> None:
+    agent = agent_with([lambda request: str([m.text for m in request.messages][-2:])])
+    result = agent.run_sync("and?", messages=[{"role": "user", "content": "first"}])
+    assert result.answer == "['first', 'and?']"
+
+
+def test_a_provider_failure_raises_with_what_the_run_had_reached() -> None:  # S6
+    replies = [calls(("add", {"a": 1})), {"error": {"status": 401, "message": "bad key"}}]
+    with pytest.raises(ModelError, match="bad key") as caught:
+        run_agent(replies, tools=[add])
+    result = caught.value.result
+    assert result is not None
+    assert (result.stop_reason, len(result.steps), result.usage.requests) == (StopReason.MODEL_ERROR, 1, 2)
+
+
+def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  # L3, architecture §7
+    runs: list[Run] = []
+
+    class Watch:
+        @hookimpl
+        def react_run_started(self, run: Run) -> None:
+            runs.append(run)
+
+    @tool
+    async def hang() -> None:
+        """Never return."""
+        await asyncio.Event().wait()
+
+    async def scenario() -> bool:
+        agent = agent_with([calls(("hang", {}), ("add", {"a": 1}))], tools=[hang, add], plugins=[Watch()])
+        task = asyncio.ensure_future(agent.run("go"))
+        while not runs or not runs[0].iterations or not runs[0].iterations[0].calls:
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.wait((task,))
+        return task.cancelled()
+
+    assert asyncio.run(scenario())
+    assert roles(runs[0].messages) == "s u a t t"
+
+
+def test_a_plugin_may_not_answer_cancellation_away() -> None:
+    class Swallow:
+        @hookimpl
+        async def react_iteration(
+            self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
+        ) -> Iteration:
+            try:
+                return await proceed()
+            except asyncio.CancelledError:
+                return iteration
+
+    @tool
+    async def hang() -> None:
+        """Never return."""
+        await asyncio.Event().wait()
+
+    async def scenario() -> bool:
+        task = asyncio.ensure_future(agent_with([calls(("hang", {}))], tools=[hang], plugins=[Swallow()]).run("go"))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.wait((task,))
+        return task.cancelled()
+
+    assert asyncio.run(scenario())
+
+
+def test_the_first_reason_to_stop_stands_in_request_order_not_in_order_of_time() -> None:
+    gate = asyncio.Event()
+
+    class Stopper:
+        @hookimpl
+        async def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
+            if call.arguments["text"] == "first":
+                await gate.wait()
+            run.stop(f"stopped by {call.arguments['text']}")
+            gate.set()
+            return None
+
+    reply = calls(("shout", {"text": "first"}), ("shout", {"text": "second"}))
+    result = run_agent([reply, says("never")], tools=[shout], plugins=[Stopper()])
+    assert result.stop_reason == "stopped by first"
+    assert [step.observation for step in result.steps] == ["FIRST", "SECOND"]
+
+
+def test_a_run_layer_may_replace_the_result_and_hears_of_every_ending() -> None:
+    from dataclasses import replace
+
+    from react_run import RunResult
+
+    class Polite:
+        @hookimpl
+        async def react_run(self, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
+            result = await proceed()
+            return replace(result, answer=f"Please: {result.answer}")
+
+    assert run_agent(["hi"], plugins=[Polite()]).answer == "Please: hi"
+
+
+def test_a_failing_layer_ends_the_run_with_a_note_and_tells_the_listeners() -> None:
+    failures: list[BaseException] = []
+
+    class Broken:
+        @hookimpl
+        def react_tool_call(self) -> None:
+            raise RuntimeError("boom")
+
+    class Watch:
+        @hookimpl
+        def react_run_failed(self, error: BaseException) -> None:
+            failures.append(error)
+
+    with pytest.raises(RuntimeError, match="boom") as caught:
+        run_agent([calls(("add", {"a": 1}))], tools=[add], plugins=[Broken(), Watch()])
+    assert caught.value.__notes__ == ["raised by plugin 'Broken' in react_tool_call"]
+    assert failures == [caught.value]
+
+
+def test_a_model_that_streams_is_heard_piece_by_piece_and_gives_the_same_result() -> None:  # L10
+    from react_run import RunResult, TextDelta
+
+    async def scenario() -> tuple[str, RunResult]:
+        text, last = "", None
+        async for event in agent_with(["one two three"]).stream("go"):
+            if isinstance(event, TextDelta):
+                text += event.text
+            last = event
+        assert isinstance(last, RunResult)
+        return text, last
+
+    text, result = asyncio.run(scenario())
+    assert text == result.answer == "one two three"
+
+
+def test_a_draft_that_comes_with_calls_is_withdrawn_and_tools_are_announced() -> None:
+    async def scenario() -> list[str]:
+        agent = agent_with([calls(("add", {"a": 1}), text="thinking"), says("6")], tools=[add])
+        return [type(event).__name__ async for event in agent.stream("go")]
+
+    assert asyncio.run(scenario()) == [
+        "TextDelta",
+        "TextDiscarded",
+        "ToolStarted",
+        "ToolFinished",
+        "TextDelta",
+        "RunResult",
+    ]
+
+
+def test_leaving_a_stream_cancels_its_run() -> None:
+    cancelled = asyncio.Event()
+
+    @tool
+    async def hang() -> None:
+        """Never return."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+
+    async def scenario() -> bool:
+        stream = agent_with([calls(("hang", {}))], tools=[hang]).stream("go")
+        async for _ in stream:
+            break
+        await asyncio.sleep(0.01)
+        await stream.aclose()  # type: ignore[attr-defined]  # an async generator
+        return cancelled.is_set()
+
+    assert asyncio.run(scenario())
+
+
+def test_one_agent_serves_concurrent_runs_without_mixing_them() -> None:  # T5
+    def reply(request: object) -> object:
+        words = [message.text for message in request.messages]  # type: ignore[attr-defined]  # a ModelRequest
+        return calls(("shout", {"text": words[-1]})) if len(words) == 2 else answer_of(words[-1])
+
+    def answer_of(text: str) -> ModelResponse:
+        from react_run import Message
+
+        return ModelResponse(message=Message(role="assistant", content=text))
+
+    async def scenario() -> list[str]:
+        agent = agent_with([reply], tools=[shout])
+        results = await asyncio.gather(*(agent.run(f"marker {n}") for n in range(200)))
+        return [result.answer for result in results]
+
+    assert asyncio.run(scenario()) == [f"MARKER {n}" for n in range(200)]
+
+
+def test_a_run_works_from_plain_code_and_inside_a_running_loop() -> None:  # architecture §7
+    async def notebook() -> str:
+        return agent_with(["hi"]).run_sync("go").answer
+
+    assert asyncio.run(notebook()) == "hi"
