@@ -1,0 +1,288 @@
+"""A small HTTP client with limits: one deadline, a body ceiling, bounded retries, and one request per question and run.
+
+:class:`JsonClient` asks one JSON endpoint; :func:`retrying` and :func:`read_body` serve ``web_fetch`` as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import zlib
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache, partial
+from http import HTTPStatus
+from math import isfinite
+from random import uniform
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from urllib.parse import urlencode, urlsplit
+
+if TYPE_CHECKING:
+    import httpx
+
+T = TypeVar("T")
+
+MAX_BODY = 1024 * 1024
+"""Bytes of a JSON answer, counted after decompression."""
+MAX_REDIRECTS = 3
+PAUSES = (0.2, 0.6)
+"""Seconds before the second and the third attempt, when the server names none; jittered by half."""
+ERROR_CODES = ("rate_limited", "server_error", "network_error", "http_error", "invalid_response")
+"""Every way in which a request of :class:`JsonClient` can fail."""
+
+
+class RequestFailed(Exception):
+    """A request that brought no usable answer.
+
+    Args:
+        code: One of ``ERROR_CODES``, or a code of the toolset that raises it.
+        message: What happened and what to do instead, for the model.
+        transient: Whether the same request may succeed in a moment.
+        retry_after: Seconds the server asked us to wait.
+    """
+
+    def __init__(self, code: str, message: str, *, transient: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.transient = transient
+        self.retry_after = retry_after
+
+
+class Once(Generic[T]):
+    """What was already found out in one run: equal questions, also simultaneous ones, are asked once.
+
+    Failures are not kept, so asking again asks again; beyond ``KEPT`` answers the oldest is forgotten.
+    """
+
+    KEPT: ClassVar[int] = 64
+
+    def __init__(self) -> None:
+        self._found: dict[str, T] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    async def get(self, question: str, find: Callable[[], Awaitable[T]]) -> T:
+        """The answer to ``question``; ``find`` is awaited only when it is not known yet."""
+        async with self._locks.setdefault(question, asyncio.Lock()):
+            if question not in self._found:
+                self._found[question] = await find()
+            found = self._found[question]
+        while len(self._found) > self.KEPT:
+            oldest = next(iter(self._found))
+            del self._found[oldest]
+            self._locks.pop(oldest, None)
+        return found
+
+
+class Answers(Once[dict[str, object]]):
+    """The answers of JSON endpoints in one run, by URL."""
+
+
+@cache
+def ssl_context() -> ssl.SSLContext:
+    """The verifying TLS context, shared: building one costs tens of milliseconds."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def retry_after(value: str | None) -> float | None:
+    """Seconds named by a ``Retry-After`` header (seconds or a date), or ``None``."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        pass
+    else:
+        return max(0.0, seconds) if isfinite(seconds) else None
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def check_status(status: int, host: str, wait: float | None = None) -> None:
+    """Raise :class:`RequestFailed` unless ``status`` is a success."""
+    if 200 <= status < 300:
+        return
+    try:
+        answered = f"{host} answered {status} ({HTTPStatus(status).phrase})"
+    except ValueError:
+        answered = f"{host} answered {status}"
+    if status == 429:
+        until = "" if wait is None else f" and asks to wait {wait:g} s"
+        raise RequestFailed(
+            "rate_limited",
+            f"{answered}{until}. Try again later, or use another source.",
+            transient=True,
+            retry_after=wait,
+        )
+    if status >= 500 or status == 408:
+        raise RequestFailed(
+            "server_error", f"{answered}. Try again later, or use another source.", transient=True, retry_after=wait
+        )
+    raise RequestFailed("http_error", f"{answered}. The same request will not succeed; use another source.")
+
+
+async def retrying(
+    attempt: Callable[[], Awaitable[T]], *, until: float, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+) -> T:
+    """Await ``attempt`` up to three times, as long as its failures are transient and the wait ends before ``until``.
+
+    Args:
+        attempt: Makes one request.
+        until: The deadline, in the event loop's time.
+        sleep: Waits between attempts, for as long as the server asked or ``PAUSES`` say.
+    """
+    pauses = iter(PAUSES)
+    while True:
+        try:
+            return await attempt()
+        except RequestFailed as failure:
+            pause = next(pauses, None)
+            if pause is None or not failure.transient:
+                raise
+            wait = pause * uniform(0.5, 1.5) if failure.retry_after is None else failure.retry_after
+            if wait >= until - asyncio.get_running_loop().time():
+                raise
+        await sleep(wait)
+
+
+async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, host: str) -> bytes:
+    """Collect a body, decompressing as it comes, and never hold more than ``limit`` bytes.
+
+    Raises:
+        RequestFailed: ``too_large``, or ``invalid_response`` for a broken or unknown encoding (only gzip is asked for).
+    """
+    inflate = _inflater(encoding, host)
+    body = bytearray()
+    try:
+        async for chunk in chunks:
+            body += inflate(chunk, limit + 1 - len(body))
+            if len(body) > limit:
+                raise RequestFailed("too_large", f"{host} sent more than {limit // 1024} KiB.")
+    except zlib.error:
+        raise RequestFailed("invalid_response", f"{host} sent a body that cannot be decompressed.") from None
+    return bytes(body)
+
+
+def _inflater(encoding: str, host: str) -> Callable[[bytes, int], bytes]:
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity"):
+        return lambda chunk, room: chunk
+    if encoding in ("gzip", "x-gzip"):
+        # More output than fits raises, so what zlib keeps back at max_length is never needed.
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+    raise RequestFailed("invalid_response", f"{host} sent a body in the unknown encoding {encoding[:40]!r}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonClient:
+    """Asks one endpoint that answers with JSON objects.
+
+    Args:
+        endpoint: The URL without parameters.
+        user_agent: Who is asking.
+        timeout_seconds: The deadline of a question, with all its attempts and waits.
+        check: Raises :class:`RequestFailed` for an error that came inside an HTTP 200.
+        empty_is_throttling: Whether status 202 or an empty body means that the service is throttling.
+        sleep: How to wait between attempts.
+    """
+
+    endpoint: str
+    user_agent: str
+    timeout_seconds: float
+    check: Callable[[Mapping[str, object]], None]
+    empty_is_throttling: bool = False
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    @property
+    def host(self) -> str:
+        """Who answers, for messages and sources."""
+        return urlsplit(self.endpoint).hostname or self.endpoint
+
+    async def ask(self, parameters: Mapping[str, str], answers: Answers) -> dict[str, object]:
+        """The endpoint's answer, from ``answers`` when this run has it already.
+
+        Raises:
+            RequestFailed: With one of ``ERROR_CODES``.
+        """
+        url = f"{self.endpoint}{'&' if '?' in self.endpoint else '?'}{urlencode(parameters, errors='replace')}"
+        return await answers.get(url, partial(self._fetch, url))
+
+    async def _fetch(self, url: str) -> dict[str, object]:
+        import httpx
+
+        client = httpx.AsyncClient(
+            headers={"User-Agent": self.user_agent, "Accept": "application/json", "Accept-Encoding": "gzip"},
+            timeout=None,  # the deadline below covers everything, a dripping body included
+            verify=ssl_context(),
+            trust_env=self.host not in ("localhost", "127.0.0.1", "::1"),  # no proxy on the way to this machine
+        )
+        try:
+            async with asyncio.timeout(self.timeout_seconds) as clock, client:
+                until = clock.when() or 0.0
+                return await retrying(partial(self._attempt, client, url), until=until, sleep=self.sleep)
+        except TimeoutError:
+            raise RequestFailed(
+                "network_error",
+                f"{self.host} did not answer within {self.timeout_seconds:g} s. Try again, or use another source.",
+            ) from None
+
+    async def _attempt(self, client: httpx.AsyncClient, url: str) -> dict[str, object]:
+        import httpx
+
+        try:
+            status, body = await self._get(client, url)
+        except httpx.TransportError as error:
+            raise RequestFailed(
+                "network_error",
+                f"{self.host} could not be reached ({type(error).__name__}). Try again, or use another source.",
+                transient=True,
+            ) from error
+        if self.empty_is_throttling and (status == 202 or not body.strip()):
+            raise RequestFailed(
+                "rate_limited", f"{self.host} is throttling. Try again later, or use another source.", transient=True
+            )
+        answer = self._decode(body)
+        self.check(answer)
+        return answer
+
+    async def _get(self, client: httpx.AsyncClient, url: str) -> tuple[int, bytes]:
+        for _ in range(MAX_REDIRECTS + 1):
+            async with client.stream("GET", url) as response:
+                if response.has_redirect_location:
+                    url = self._redirected(response)
+                    continue
+                check_status(response.status_code, self.host, retry_after(response.headers.get("Retry-After")))
+                encoding = response.headers.get("Content-Encoding", "")
+                return response.status_code, await self._read(response, encoding)
+        raise RequestFailed("http_error", f"{self.host} redirected more than {MAX_REDIRECTS} times.")
+
+    async def _read(self, response: httpx.Response, encoding: str) -> bytes:
+        try:
+            return await read_body(response.aiter_raw(), encoding=encoding, limit=MAX_BODY, host=self.host)
+        except RequestFailed as failure:
+            raise RequestFailed("invalid_response", str(failure)) from failure
+
+    def _redirected(self, response: httpx.Response) -> str:
+        """Where a redirect leads, on this host only: the query and the headers are meant for nobody else."""
+        here, there = response.url, response.url.join(response.headers["Location"])
+        same = (there.scheme, there.port) == (here.scheme, here.port)
+        upgraded = (here.scheme, there.scheme, there.port) == ("http", "https", None)
+        if there.host != here.host or there.userinfo or not (same or upgraded):
+            raise RequestFailed("http_error", f"{self.host} redirected to {there.host}, which is not followed.")
+        return str(there)
+
+    def _decode(self, body: bytes) -> dict[str, object]:
+        try:
+            answer: object = json.loads(body)
+        except (ValueError, RecursionError):  # broken JSON, broken UTF-8, hostile nesting
+            raise RequestFailed("invalid_response", f"{self.host} sent something that is not JSON.") from None
+        if not isinstance(answer, dict):
+            raise RequestFailed("invalid_response", f"{self.host} sent JSON of an unknown shape.")
+        return answer

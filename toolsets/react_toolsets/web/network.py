@@ -1,0 +1,115 @@
+"""Every socket of ``web_fetch`` is opened here, to an address that was checked an instant before."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from ipaddress import ip_address
+from typing import Protocol, TypeVar
+
+import httpcore
+
+from react_toolsets.web.policy import HostPolicy
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+"""For one address, so that an unreachable one leaves time for the next."""
+
+
+class Network(Protocol):
+    """What the toolset needs of the outside world; tests bring their own."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """The addresses of ``host``, best first; none when it does not exist."""
+
+    async def connect(self, address: str, port: int, seconds: float) -> httpcore.AsyncNetworkStream:
+        """A connection to ``address``, tried for so long."""
+
+
+class SystemNetwork:
+    """The machine's own resolver and sockets."""
+
+    async def resolve(self, host: str, port: int) -> Sequence[str]:
+        """Ask the system's resolver."""
+        try:
+            found = await in_thread(partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM))
+        except socket.gaierror:
+            return []
+        return [str(entry[4][0]) for entry in found]
+
+    async def connect(self, address: str, port: int, seconds: float) -> httpcore.AsyncNetworkStream:
+        """Open a TCP connection."""
+        return await httpcore.AnyIOBackend().connect_tcp(address, port, timeout=seconds)
+
+
+class CheckedBackend(httpcore.AsyncNetworkBackend):
+    """Resolves a name once, checks every address it leads to, and connects to one of exactly those."""
+
+    def __init__(self, network: Network, policy: HostPolicy) -> None:
+        self._network = network
+        self._policy = policy
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109  # httpcore calls it so
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        """Connect to ``host``.
+
+        Raises:
+            Refused: It does not lead to public addresses only.
+            httpcore.ConnectError: None of its addresses answers.
+        """
+        texts = [host] if _is_address(host) else await self._network.resolve(host, port)
+        failure: Exception = httpcore.ConnectError("no address")
+        for address in self._policy.check_addresses(host, port, texts):
+            try:
+                return await self._network.connect(address, port, CONNECT_SECONDS)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+        raise failure
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+async def in_thread(function: Callable[[], T]) -> T:
+    """Run a plain function in a daemon thread, which a cancelled caller leaves behind.
+
+    asyncio's own executor would keep the process from exiting while a resolver or an HTML parser hangs.
+    """
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(result)  # type: ignore[arg-type]  # a result of T, since there is no error
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = function()
+        except Exception as caught:  # handed to whoever waits
+            error = caught
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="react-run-web", daemon=True).start()
+    return await future

@@ -1,0 +1,109 @@
+"""Which hosts and addresses may be reached: public ones, within the lists of an agent file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from react_toolsets.web.address import Address, parse, why_not_public
+from react_toolsets.web.refused import Refused
+from react_toolsets.web.url import Target, ascii_name
+
+_METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog", "instance-data.ec2.internal"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pattern:
+    """One entry of a host list: ``example.com`` (and its subdomains), ``*.example.com``, an address; each with a port.
+
+    ``address`` is set for an entry that names an IP address, ``port`` for one that names a port.
+    """
+
+    host: str
+    port: int | None = None
+    address: Address | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Pattern:
+        """Read an entry; IPv6 addresses stand in brackets when a port follows.
+
+        Raises:
+            ValueError: It is no host, address, or either with a port.
+        """
+        host, port = text.strip().lower(), ""
+        if host.startswith("["):
+            host, _, port = host[1:].partition("]")
+            port = port.removeprefix(":")
+        elif host.count(":") == 1:
+            host, _, port = host.partition(":")
+        number = int(port) if port.isascii() and port.isdigit() else None
+        if not host or "/" in host or "@" in host or (port and (number is None or not 0 < number < 65536)):
+            raise ValueError(f"{text!r} is not a host such as example.com, *.example.com or 192.0.2.1:8080")
+        try:
+            return cls(host=host, port=number, address=parse(host))
+        except ValueError:
+            return cls(host=ascii_name(host).removesuffix("."), port=number)
+
+    def names(self, host: str, port: int) -> bool:
+        """Whether this entry names ``host`` with ``port``."""
+        if self.port not in (None, port):
+            return False
+        if self.address is not None:
+            return host == str(self.address)
+        domain = self.host.removeprefix("*.")
+        return host.endswith(f".{domain}") or (host == domain == self.host)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPolicy:
+    """The rules of one toolset.
+
+    ``allow`` (when not empty) names the only hosts that may be reached, ``deny`` hosts that never may. An entry of
+    ``allow`` that names an IP address *with its port* permits exactly that address and port even if it is not public;
+    a name never does, since whoever runs its DNS decides where it leads.
+    """
+
+    allow: Sequence[Pattern] = ()
+    deny: Sequence[Pattern] = ()
+
+    def check_host(self, target: Target) -> None:
+        """Refuse a host by its name, before it is resolved.
+
+        Raises:
+            Refused: For the reasons hosts, loopback and metadata.
+        """
+        host, port = target.host, target.port
+        if any(entry.names(host, port) for entry in self.deny):
+            raise Refused("hosts", f"{host} is on the deny list of this agent. Use another source.")
+        if self.allow and not any(entry.names(host, port) for entry in self.allow):
+            names = ", ".join(entry.host for entry in self.allow)
+            raise Refused("hosts", f"{host} is not one of the hosts this agent may read: {names[:300]}.")
+        if host == "localhost" or host.endswith(".localhost"):
+            raise Refused("loopback", _refusal(host, "loopback"))
+        if host in _METADATA_NAMES:
+            raise Refused("metadata", _refusal(host, "metadata"))
+
+    def check_addresses(self, host: str, port: int, texts: Sequence[str]) -> list[str]:
+        """The addresses that ``host`` leads to, if every one of them may be reached.
+
+        Raises:
+            Refused: No address, or one that is not public or is denied (the others do not matter then).
+        """
+        found = list(self._checked(host, port, texts))
+        if not found:
+            raise Refused("dns", f"{host} has no address. Check the spelling, or use another source.")
+        return found
+
+    def _checked(self, host: str, port: int, texts: Sequence[str]) -> Iterator[str]:
+        for text in texts:
+            found = parse(text)
+            if any(entry.names(str(found), port) for entry in self.deny):
+                raise Refused("hosts", f"{host} is on the deny list of this agent. Use another source.")
+            reason = why_not_public(found)
+            if reason and not any(entry.address == found and entry.port == port for entry in self.allow):
+                raise Refused(reason, _refusal(host, reason))
+            yield str(found)
+
+
+def _refusal(host: str, reason: str) -> str:
+    return f"{host} does not lead to a public address ({reason}). Only pages on the public internet can be fetched."

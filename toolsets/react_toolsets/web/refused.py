@@ -1,0 +1,41 @@
+"""Why a page was not fetched: the reasons, and the code the model reads for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+CODES: Mapping[str, str] = {
+    "scheme": "invalid_url",
+    "host": "invalid_url",
+    "userinfo": "invalid_url",
+    "characters": "invalid_url",
+    "port": "invalid_url",
+    "loopback": "address_refused",
+    "private": "address_refused",
+    "shared": "address_refused",
+    "linklocal": "address_refused",
+    "reserved": "address_refused",
+    "multicast": "address_refused",
+    "metadata": "address_refused",
+    "hosts": "host_not_allowed",
+    "dns": "dns_error",
+    "redirects": "too_many_redirects",
+    "size": "too_large",
+    "type": "unsupported_type",
+    "empty": "empty_page",
+}
+"""Code by reason."""
+
+
+class Refused(Exception):
+    """A page that may not, or cannot, be read.
+
+    Args:
+        reason: One of the keys of ``CODES``.
+        message: What is wrong and what to do instead, for the model.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.code = CODES[reason]

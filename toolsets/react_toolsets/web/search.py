@@ -1,0 +1,108 @@
+"""Where search results come from: a provider is a component with one method, ``search``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from react_run import Component
+from react_toolsets.http import RequestFailed
+from react_toolsets.web.extract import missing_extra
+
+TRY_LATER = "Try again later, with other words, or fetch a page whose address you know."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchHit:
+    """One result: a page, and the words around what was found on it."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+class SearchProvider(Component):
+    """Base of search providers; subclasses are pydantic models whose fields are options."""
+
+    @abstractmethod
+    def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+        """The best results for ``query``; none is an empty list. Called in a worker thread.
+
+        Raises:
+            RequestFailed: With ``rate_limited``, ``network_error`` or ``search_failed``.
+        """
+
+
+class DdgsProvider(SearchProvider):
+    """Asks several public search engines through the ddgs library; needs no key."""
+
+    kind: ClassVar[str] = "ddgs"
+
+    region: str = Field(default="us-en", pattern=r"^[a-z]{2}-[a-z]{2}$")
+    """Country and language, such as ``uk-en`` or ``de-de``."""
+    safesearch: Literal["on", "moderate", "off"] = "moderate"
+    """How strictly adult results are left out."""
+    backend: str = "auto"
+    """The engines to ask, separated by commas, or ``auto``."""
+    timeout_seconds: int = Field(default=10, ge=1, le=60)
+    """Seconds an engine may take."""
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+        """Ask the engines until ``max_results`` pages are found."""
+        try:
+            from ddgs import DDGS
+            from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+        except ModuleNotFoundError:
+            raise missing_extra("ddgs") from None
+        try:
+            found = DDGS(timeout=self.timeout_seconds).text(
+                query, region=self.region, safesearch=self.safesearch, backend=self.backend, max_results=max_results
+            )
+        except RatelimitException:
+            raise RequestFailed("rate_limited", f"The search engines are throttling. {TRY_LATER}") from None
+        except TimeoutException:
+            raise RequestFailed("network_error", f"The search engines did not answer in time. {TRY_LATER}") from None
+        except DDGSException as error:
+            if "No results" in str(error):
+                return []
+            raise RequestFailed("search_failed", f"The search engines cannot be used now. {TRY_LATER}") from error
+        return [
+            SearchHit(title=hit.get("title", ""), url=hit.get("href", ""), snippet=hit.get("body", "")) for hit in found
+        ]
+
+
+def provider_from(value: object) -> object:
+    """The provider that an option names: ``ddgs``, a dotted path, or either as ``kind`` beside its options.
+
+    Raises:
+        ValueError: It names no subclass of :class:`SearchProvider`.
+    """
+    if isinstance(value, str):
+        value = {"kind": value}
+    if not isinstance(value, Mapping):
+        return value
+    options = {str(name): option for name, option in value.items() if name != "kind"}
+    kind = value.get("kind", "ddgs")
+    provider = DdgsProvider if kind == "ddgs" else _imported(str(kind))
+    return provider(**options)
+
+
+def _imported(path: str) -> type[SearchProvider]:
+    module, _, name = path.replace(":", ".").rpartition(".")
+    if not module or not all(part.isidentifier() for part in path.replace(":", ".").split(".")):
+        raise ValueError(f"{path!r} is neither 'ddgs' nor the path of a class such as package.module.Class")
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        raise ValueError(f"{path!r} names the standard library; name a subclass of react_toolsets.web.SearchProvider")
+    try:
+        found: object = getattr(importlib.import_module(module), name, None)
+    except ImportError as error:
+        raise ValueError(f"cannot import {module!r}: {error}. Is its package installed?") from error
+    if not (isinstance(found, type) and issubclass(found, SearchProvider)):
+        raise ValueError(f"{path!r} is not a subclass of react_toolsets.web.SearchProvider")
+    return found
