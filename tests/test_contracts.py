@@ -1,0 +1,169 @@
+"""What reviewers would otherwise repeat: layers, names, boundaries, start-up."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+import react_run
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "react_run"
+
+LAYERS = [
+    {"errors", "messages", "outcome", "components"},
+    {"arguments", "render", "tools", "toolset", "skills", "models.base"},
+    {"hookspecs", "hooks", "concurrency"},
+    {"execution", "results", "run", "history", "journal"},
+    {"sensing", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},
+    {"yaml_source", "config", "plugins"},
+    {"agent"},
+    {"cli", "testing", "__main__"},
+]
+"""A module imports only from its own or earlier lines (architecture §3)."""
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(SOURCE.rglob("*.py")):
+        name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+        yield name.removesuffix(".__init__"), path
+
+
+def layer_of(module: str) -> int:
+    while module:
+        for number, layer in enumerate(LAYERS):
+            if module in layer:
+                return number
+        module = module.rpartition(".")[0]
+    raise AssertionError("not in the layers")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """What a module imports when it is imported: not under TYPE_CHECKING, not inside functions."""
+    pending: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If):
+            if "TYPE_CHECKING" not in ast.unparse(node.test):
+                pending += node.body
+            pending += node.orelse
+        elif isinstance(node, ast.Try):
+            pending += node.body + node.orelse + [s for handler in node.handlers for s in handler.body]
+        elif isinstance(node, ast.ClassDef):
+            pending += node.body
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_a_module_imports_only_from_its_own_or_earlier_layers() -> None:
+    known = dict(modules())
+    wrong = []
+    for name, path in known.items():
+        if name == "__init__":
+            continue
+        for imported in imports(path):
+            target = imported.removeprefix("react_run.")
+            if imported.startswith("react_run.") and target in known and layer_of(target) > layer_of(name):
+                wrong.append(f"{name} imports {target}")
+    assert not wrong
+
+
+def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -> None:
+    wrong = [
+        f"{name}: {imported}"
+        for name, path in modules()
+        for imported in imports(path)
+        if imported.split(".")[0] in ("react_toolsets", "react_plugins")
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("root", ["toolsets/react_toolsets", "plugins/react_plugins"])
+def test_toolsets_and_plugins_import_only_public_names(root: str) -> None:
+    wrong = []
+    for path in (ROOT / root).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "react_run":
+                names = [alias.name for alias in node.names if alias.name not in react_run.__all__]
+                if node.module != "react_run" or names:
+                    wrong.append(f"{path.name}:{node.lineno}: from {node.module} import {', '.join(names)}")
+    assert not wrong
+
+
+def test_the_public_names_are_sorted_complete_and_importable() -> None:
+    assert react_run.__all__ == sorted(react_run.__all__)
+    for name in react_run.__all__:
+        assert getattr(react_run, name) is not None, name
+    declared = {
+        alias.asname or alias.name
+        for node in ast.walk(ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.If)
+        for statement in node.body
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    }
+    assert declared == set(react_run.__all__) - {"__version__"}
+
+
+@pytest.mark.parametrize("group", ["toolsets", "plugins", "models", "checks"])
+def test_every_kind_that_ships_can_be_loaded(group: str) -> None:
+    for point in entry_points(group=f"react_run.{group}"):
+        assert isinstance(point.load(), type), point
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "agents").glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_agent_file_that_ships_builds(path: Path) -> None:
+    react_run.ReActAgent.from_yaml(path)
+
+
+AUDIT = """
+import json, sys
+events = []
+def hook(event, args):
+    if event.startswith(("socket.", "subprocess.", "os.mkdir", "os.remove", "os.rename", "_thread.start_new_thread",
+                         "signal.")) or event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
+        if not str(args[0]).endswith((".pyc",)) and "__pycache__" not in str(args[0]):
+            events.append([event, repr(args)[:200]])
+import signal, threading
+before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+sys.addaudithook(hook)
+sys.dont_write_bytecode = True
+{code}
+assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+print(json.dumps([events, sorted(sys.modules)]))
+"""
+
+
+def imported(code: str) -> tuple[list[object], list[str]]:
+    source = AUDIT.replace("{code}", code)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True)
+    events, names = json.loads(done.stdout)
+    return events, names
+
+
+def test_importing_the_public_names_has_no_effects_and_brings_no_provider_client() -> None:  # reliability 19
+    events, names = imported("from react_run import *")
+    assert not events
+    heavy = {"litellm", "httpx", "jsonschema", "rich", "click", "yaml", "pint", "openai"}
+    assert not heavy & set(names)
+
+
+def test_asking_for_the_version_imports_neither_pydantic_nor_the_runtime() -> None:
+    _, names = imported("import react_run.cli; react_run.__version__")
+    assert not {"pydantic", "react_run.agent", "react_run.run"} & set(names)
+
+
+def test_modules_that_ship_import_alone() -> None:
+    for name, _ in modules():
+        import_module(f"react_run.{name}" if name != "__init__" else "react_run")
