@@ -1,13 +1,13 @@
 """Everything configurable: a pydantic model whose fields are its YAML options, named by its kind.
 
-    kind (text in an agent file) → class (:mod:`react_run.kinds`) → object (:mod:`react_run.building`, validated options)
+kind (text in an agent file) → class (:mod:`react_run.kinds`) → object (:mod:`react_run.building`, validated options)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -20,7 +20,6 @@ from pydantic import (
     model_validator,
 )
 from pydantic_core import CoreSchema, core_schema
-from typing_extensions import Self
 
 from react_run.kinds import ALIASES as ALIASES
 from react_run.kinds import GROUPS as GROUPS
@@ -73,7 +72,12 @@ class Options(BaseModel):
         try:
             return handler(data)
         except ValidationError as error:
-            raise with_suggestions(error, cls) from None
+            raise with_suggestions(error, cls.option_names()) from None
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """The names of the options, as an agent file writes them."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -97,7 +101,7 @@ class Component(Options):
         return id(self)
 
     def needs_trust(self) -> str:
-        """What an agent file needs a trusted directory for when it names this, such as ``starts programs``; or nothing."""
+        """Why an agent file that names this needs a trusted directory, such as ``starts programs``; else nothing."""
         return ""
 
     async def open(self) -> None:

@@ -1,0 +1,8 @@
+"""The agent file: its keys, and how one is read, checked and written."""
+
+from react_run.config.limits import Limits
+from react_run.config.load import load_config
+from react_run.config.schema import ReActAgentConfig
+from react_run.yaml_source import AgentFileError, Problem
+
+__all__ = ["AgentFileError", "Limits", "Problem", "ReActAgentConfig", "load_config"]

@@ -1,0 +1,135 @@
+"""A configuration → the agent file that loads to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import BaseModel, SecretStr
+
+from react_run.components import Component
+from react_run.errors import ConfigError
+from react_run.kinds import GROUPS, installed
+from react_run.one_tool import OneTool
+from react_run.yaml_source.problems import key_path
+
+if TYPE_CHECKING:
+    from react_run.config.schema import ReActAgentConfig
+
+_EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents", "permissions", "output_schema")
+"""Keys whose content stands elsewhere in the canonical form."""
+
+_Loc = tuple[str | int, ...]
+
+
+def to_yaml(config: ReActAgentConfig) -> str:
+    """The canonical agent file of ``config``."""
+    data = to_data(config)
+    return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False, width=100))
+
+
+def to_data(config: ReActAgentConfig) -> dict[str, object]:
+    """The canonical form of ``config`` as YAML data: defaults left out, secrets as ``${VARIABLE}``.
+
+    Raises:
+        ConfigError: A component was made in Python and cannot be written down.
+    """
+    return _Dumper(config).fields(config, (), leave_out=_EXPANDED)
+
+
+class _Dumper:
+    def __init__(self, config: ReActAgentConfig) -> None:
+        self.secrets = dict(config.masker.names)
+        self.entries = config.source
+        self.config = config
+
+    def fields(self, model: BaseModel, loc: _Loc, leave_out: tuple[str, ...] = ()) -> dict[str, object]:
+        data: dict[str, object] = {}
+        for name, field in type(model).model_fields.items():
+            value = getattr(model, name)
+            if name in leave_out or (
+                not field.is_required() and _same(value, field.get_default(call_default_factory=True))
+            ):
+                continue
+            data[field.alias or name] = self.value(value, (*loc, name))
+        return data
+
+    def value(self, value: object, loc: _Loc) -> object:
+        match value:
+            case None | bool() | int() | float():
+                return value
+            case SecretStr():
+                return self.secret(value.get_secret_value(), loc)
+            case Enum():
+                return self.value(value.value, loc)
+            case str():
+                return self.text(value)
+            case Path():
+                return self.path(value)
+            case Component():
+                return self.component(value, loc)
+            case BaseModel():
+                return self.fields(value, loc)
+            case Mapping():
+                return {str(key): self.value(item, (*loc, str(key))) for key, item in value.items()}
+            case list() | tuple() | set() | frozenset():
+                return [self.value(item, (*loc, index)) for index, item in enumerate(value)]
+            case _:
+                return self.other(value, loc)
+
+    def text(self, text: str) -> str:
+        """``text`` with dollars escaped and the secrets in it as variables."""
+        known = sorted(self.secrets, key=len, reverse=True)
+        if not known:
+            return text.replace("$", "$$")
+        parts = re.split("(" + "|".join(map(re.escape, known)) + ")", text)
+        return "".join(
+            self.secret(part, ()) if index % 2 else part.replace("$", "$$") for index, part in enumerate(parts)
+        )
+
+    def secret(self, value: str, loc: _Loc) -> str:
+        name = self.secrets.get(value) or re.sub(r"\W+", "_", key_path(loc)).strip("_").upper() or "SECRET"
+        return f"${{{name}}}"
+
+    def path(self, path: Path) -> str:
+        base = self.config.directory
+        shown = path.relative_to(base) if path.is_relative_to(base) and self.config.path else path
+        return self.text(str(shown))
+
+    def component(self, component: Component, loc: _Loc) -> dict[str, object]:
+        if isinstance(component, OneTool):
+            return {"kind": component.path}
+        return {"kind": kind_of(type(component)), **self.fields(component, loc)}
+
+    def other(self, value: object, loc: _Loc) -> object:
+        written = _written(self.config, loc)
+        if written is not None:
+            return written
+        cls = value if isinstance(value, type) else type(value)
+        raise ConfigError(f"{key_path(loc)}: a {cls.__qualname__} made in Python cannot be written to an agent file")
+
+
+def _written(config: ReActAgentConfig, loc: _Loc) -> object:
+    from react_run.yaml_source import locate, plain
+
+    node, missing = locate(config.source, loc)
+    data = plain(node)
+    return data if not missing and isinstance(data, (str, dict)) else None
+
+
+def _same(value: object, default: object) -> bool:
+    return value is default or (not isinstance(value, Component) and value == default)
+
+
+def kind_of(cls: type) -> str:
+    """The name that an agent file uses for ``cls``: an installed kind, else its dotted path."""
+    target = f"{cls.__module__}:{cls.__qualname__}"
+    for group in GROUPS:
+        for kind in installed(group).values():
+            if kind.target == target:
+                return kind.name
+    return target

@@ -1,0 +1,91 @@
+"""Reading agent files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from react_run.config.pipeline import Loading, find_secrets
+from react_run.config.shorthands import normalise
+from react_run.secrets import Masker
+from react_run.yaml_source import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
+from react_run.yaml_source.tree import set_at
+from react_run.yaml_source.variables import expand, read_env_file
+
+if TYPE_CHECKING:
+    from react_run.config.schema import ReActAgentConfig
+
+C = TypeVar("C", bound="ReActAgentConfig")
+
+
+def load_config(
+    path: str | PathLike[str],
+    *,
+    overrides: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+    env_file: str | PathLike[str] | None = None,
+    trusted: bool | None = None,
+    into: type[C] | None = None,
+) -> C | ReActAgentConfig:
+    """The configuration in the agent file at ``path``, every component built.
+
+    Args:
+        path: The agent file.
+        overrides: Values that replace those of the file, by dotted key path (``limits.max_cost``, ``toolsets.0.kind``).
+        environment: The variables for ``${V}``; the process environment when it is not given.
+        env_file: A file with more variables; the environment wins.
+        trusted: Whether the file may start programs and load code beside it; when not given, what ``react-run trust``
+            has noted decides.
+        into: The class to make.
+
+    Raises:
+        ConfigError: Everything that is wrong with the file, each problem with its position.
+    """
+    from react_run.config.schema import ReActAgentConfig
+
+    path = Path(path)
+    report, masker = Report(), Masker()
+    variables = dict(os.environ if environment is None else environment)
+    if env_file is not None:
+        variables = {**_variables_in(Path(env_file)), **variables}
+    if trusted is None:
+        from react_run.trust import is_trusted
+
+        trusted = is_trusted(path.parent)
+    reader = TreeReader(environment=variables, trusted=trusted, report=report, normalise=normalise)
+    tree = reader.read(path, str(path))
+    if tree is None:
+        raise AgentFileError(report.problems, masker)
+    tree = _overridden(tree, overrides or {}, report)
+    expand(tree, variables, report)
+    find_secrets(tree, masker)
+    loading = Loading(
+        directory=path.parent.absolute(),
+        trusted=trusted,
+        tree=tree,
+        report=report,
+        masker=masker,
+        path=path,
+        reader=reader,
+    )
+    return (into or ReActAgentConfig).model_validate(tree, context=loading)
+
+
+def _variables_in(path: Path) -> dict[str, str]:
+    try:
+        return read_env_file(path)
+    except (OSError, ValueError) as error:
+        raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {error}")]) from None
+
+
+def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> Node:
+    for key, value in overrides.items():
+        place = Place(Source(f"override {key}"))
+        try:
+            set_at(tree, key, wrap(value, place, tuple(key.split("."))), place)
+        except ValueError as error:
+            report.add("cfg.unknown_key", str(error), place)
+    return normalise(tree, report) if overrides else tree

@@ -1,0 +1,116 @@
+"""From a tree to a validated configuration: shorthands, pydantic, second chances, and every problem with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, SecretStr, ValidationError
+
+from react_run.components import Component, Origin
+from react_run.config.shorthands import expand_shorthands, normalise
+from react_run.config.texts import note_errors
+from react_run.config.values import coerce_values
+from react_run.secrets import MIN_LENGTH, Masker, looks_secret
+from react_run.yaml_source import AgentFileError, Node, Report, TreeReader, locate, plain, walk, wrap
+
+T = TypeVar("T")
+PASSES = 5
+"""How often values may be read again as what they are meant to be, before what is left is an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loading(Origin):
+    """One load of a configuration, and what it leaves behind."""
+
+    tree: Node
+    report: Report = field(default_factory=Report)
+    masker: Masker = field(default_factory=Masker)
+    path: Path | None = None
+    reader: TreeReader | None = None
+    model_id: str | None = None
+
+    @classmethod
+    def from_python(cls, data: object) -> Loading:
+        """The load of a configuration made in Python: it has no file, and is trusted."""
+        report = Report()
+        tree = wrap(data if isinstance(data, (Mapping, Node)) else {})
+        return cls(directory=Path.cwd(), trusted=True, tree=normalise(tree, report), report=report)
+
+
+def validated(loading: Loading, validate: Callable[[object], T]) -> T:
+    """Run ``validate`` over the canonical form of what is being loaded.
+
+    Raises:
+        AgentFileError: Everything that is wrong.
+    """
+    tree = loading.tree
+    find_secrets(tree, loading.masker)
+    model = tree.mapping.get("model")
+    object.__setattr__(loading, "model_id", model.value if model and isinstance(model.value, str) else None)
+    expand_shorthands(tree, loading)
+    for _ in range(PASSES):
+        try:
+            config = validate(plain(tree))
+        except ValidationError as error:
+            if coerce_values(tree, error, loading.reader, loading.directory):
+                continue
+            note_errors(error, tree, loading.report)
+        else:
+            inspect(config, loading)
+            if not loading.report.problems:
+                return config
+        break
+    raise AgentFileError(loading.report.problems, loading.masker)
+
+
+def find_secrets(tree: Node, masker: Masker) -> None:
+    """Remember the values in ``tree`` that came from variables and are secret, or are written beside secret names."""
+    for node in walk(tree):
+        named_secret = any(isinstance(part, str) and looks_secret(part) for part in node.path)
+        for name, value in node.variables.items():
+            if named_secret or looks_secret(name):
+                masker.add(value, name)
+        if named_secret and isinstance(node.value, str) and len(node.value) >= 2 * MIN_LENGTH:
+            masker.add(node.value, next(iter(node.variables), "") if node.raw.startswith("${") else "")
+
+
+def inspect(config: object, loading: Loading) -> None:
+    """Look at everything that was built: what of it is secret, and what needs trust."""
+    seen: set[int] = set()
+
+    def visit(value: object, loc: tuple[str | int, ...]) -> None:
+        if isinstance(value, SecretStr):
+            _remember(value.get_secret_value(), loading)
+        elif isinstance(value, (list, tuple)):
+            for index, item in enumerate(value):
+                visit(item, (*loc, index))
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                visit(item, (*loc, key))
+        elif isinstance(value, BaseModel) and id(value) not in seen:
+            seen.add(id(value))
+            if isinstance(value, Component):
+                _check_trust(value, loc, loading)
+            for name in type(value).model_fields:
+                visit(getattr(value, name), (*loc, name))
+
+    visit(config, ())
+
+
+def _remember(secret: str, loading: Loading) -> None:
+    names = {value: name for node in walk(loading.tree) for name, value in node.variables.items()}
+    loading.masker.add(secret, names.get(secret, ""))
+
+
+def _check_trust(component: Component, loc: tuple[str | int, ...], loading: Loading) -> None:
+    if loading.trusted or not (reason := component.needs_trust()):
+        return
+    node, _ = locate(loading.tree, loc)
+    text = (
+        f"this {reason}, which an agent file may do only in a trusted directory: "
+        f"react-run trust {loading.directory}, or --trust for this run"
+    )
+    loading.report.add("cfg.untrusted", text, node.place, node.path)

@@ -1,0 +1,261 @@
+"""The keys of an agent file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SecretStr,
+    ValidationInfo,
+    model_validator,
+)
+
+from react_run.building import build
+from react_run.checks import Check
+from react_run.components import LocalPath, Options
+from react_run.config.limits import Limits
+from react_run.config.pipeline import Loading, validated
+from react_run.config.wrapper_levels import check_level
+from react_run.models.base import Model
+from react_run.option_errors import problem
+from react_run.secrets import Masker
+from react_run.toolset import CompositeToolset, ReActToolset
+from react_run.yaml_source import Node
+
+
+def _plugin(entry: object, info: ValidationInfo) -> object:
+    if isinstance(entry, (str, Mapping)):
+        return build("plugins", entry, info.context)
+    if entry is None or isinstance(entry, (int, float, list, tuple)):
+        raise problem("cfg.type", "must be the name of a plugin, a mapping with kind:, or an object with hook methods")
+    return entry
+
+
+AnyPlugin = Annotated[Any, BeforeValidator(_plugin)]
+"""A plugin: ``name``, ``{kind: name, …}``, or from Python any object with hook methods."""
+
+
+def _at(level: str) -> AfterValidator:
+    return AfterValidator(lambda plugin: check_level(plugin, level))
+
+
+def _policy(*words: str) -> BeforeValidator:
+    def chosen(entry: object, info: ValidationInfo) -> object:
+        if isinstance(entry, str):
+            if entry not in words:
+                raise problem("cfg.enum", f"must be {' or '.join(map(repr, words))}, or a mapping with kind:")
+            return entry
+        return _plugin(entry, info)
+
+    return BeforeValidator(chosen)
+
+
+def _web_address(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise problem("cfg.url", f"is no URL: {error}") from None
+    if parts.username or parts.password:
+        raise problem("cfg.url", "must not contain credentials: they would end up in logs; use api_key")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise problem("cfg.url", "must begin with http:// or https:// and name a host")
+    return url
+
+
+class ReActAgentConfig(Options):
+    """An agent: the content of an agent file, with every component built.
+
+    From Python, components may be given as objects or as the mappings that a file would contain.
+
+    Raises:
+        ConfigError: Everything that is wrong, at once.
+    """
+
+    version: Literal[1] = 1
+    """The version of the agent file format."""
+    id: str | None = None
+    """A name for machines, unique among agents that work together."""
+    name: str | None = None
+    """What people call the agent."""
+    description: str | None = None
+    """What the agent does, in a sentence; other agents read it."""
+    class_name: str | None = None
+    """In the wrapped shape (`properties:`), the class of the agent: any ReActAgent."""
+    extends: str | list[str] | None = None
+    """Agent files to start from, relative to this one. Mappings merge, lists replace, `+key:` appends to a list."""
+    env_file: bool | str | None = None
+    """A file of variables: `true` reads `.env` beside the agent file. The environment wins."""
+
+    model: Model | None = None
+    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. None at all means offline."""
+    base_url: Annotated[str, AfterValidator(_web_address)] | None = None
+    """The address of an OpenAI-compatible server, up to and including `/v1`."""
+    api_key: SecretStr | None = None
+    """The key for the model's provider; write it as `${VARIABLE}`."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """How much chance there is in the model's choices, from 0 to 2."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens that one reply of the model may have."""
+    timeout: float | None = Field(default=None, gt=0)
+    """Seconds for one request to the model."""
+    model_settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings passed on to the provider as they are."""
+    fallback_models: list[Model] = Field(default_factory=list)
+    """Models to try in order after a permanent or exhausted error of the one before."""
+    tool_protocol: Literal["auto", "native", "text"] = "auto"
+    """How the model asks for tools: natively, or in its text for models that cannot."""
+
+    system_prompt: str | None = None
+    """Replaces the built-in system prompt; text, or `{file: prompt.md}`."""
+    guides: list[Any] | None = None
+    """Texts (or `{file: …}`) added to the system prompt; each becomes a `guide` plugin."""
+
+    max_iterations: int = Field(default=10, ge=1, le=100)
+    """Rounds of the loop, one model call each."""
+    failure_handling: Annotated[Any, _policy("safe", "legacy")] = "safe"
+    """What happens when tools fail: `safe`, `legacy`, or a policy as `{kind: …}`."""
+    tool_disclosure: Annotated[Any, _policy("all", "skills")] = "all"
+    """Which tools the model sees: `all`, `skills` (it unlocks groups), or a policy as `{kind: …}`."""
+    skill_activation_followup: Literal["auto", "required"] = "auto"
+    """Whether the model must call a tool right after it activated a skill."""
+    skill_activation_observation: Literal["standard", "explicit"] = "standard"
+    """Whether the result of an activation says that it answered nothing yet."""
+    skill_disclosure_progression: Literal["sticky", "expand_after_first_success"] = "sticky"
+    """Whether all tools are offered after the first successful call."""
+    output_schema: dict[str, Any] | None = None
+    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check."""
+    checks: list[Check] = Field(default_factory=list)
+    """What an answer must pass before it is accepted."""
+
+    toolsets: list[ReActToolset] = Field(default_factory=list)
+    """The tools: names of toolsets, or `{kind: …}` with options. `toolset:` with one entry means the same."""
+    skills: list[LocalPath] | None = None
+    """Directories with a SKILL.md; they become a `skills` toolset."""
+    subagents: list[Any] | None = None
+    """Agent files offered as tools; they become an `agents` toolset."""
+
+    plugins: list[AnyPlugin] = Field(default_factory=list)
+    """Plugins, outermost first."""
+    request_preprocessors: list[Annotated[AnyPlugin, _at("request_preprocessors")]] = Field(default_factory=list)
+    """Class-style: change the request once, before the loop."""
+    llm_request_wrappers: list[Annotated[AnyPlugin, _at("llm_request_wrappers")]] = Field(default_factory=list)
+    """Class-style: around the whole loop."""
+    response_postprocessors: list[Annotated[AnyPlugin, _at("response_postprocessors")]] = Field(default_factory=list)
+    """Class-style: look at or replace the final response."""
+    iteration_preprocessors: list[Annotated[AnyPlugin, _at("iteration_preprocessors")]] = Field(default_factory=list)
+    """Class-style: change the request before each model call."""
+    iteration_wrappers: list[Annotated[AnyPlugin, _at("iteration_wrappers")]] = Field(default_factory=list)
+    """Class-style: around each model call."""
+    iteration_postprocessors: list[Annotated[AnyPlugin, _at("iteration_postprocessors")]] = Field(default_factory=list)
+    """Class-style: look at or replace the response of each model call."""
+    tool_wrappers: list[Annotated[AnyPlugin, _at("tool_wrappers")]] = Field(default_factory=list)
+    """Class-style: around each tool call."""
+
+    limits: Limits = Limits()
+    """What a run may use; each key may also stand at the top of the file."""
+    permissions: list[dict[str, Any]] | None = None
+    """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`, first match wins; become `approval`."""
+    session: str | None = None
+    """The name of the conversation to continue."""
+    trace: LocalPath | None = None
+    """The file to write the journal to."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """Anything you want to keep with the agent; never read."""
+
+    _loading: Loading = PrivateAttr()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _load(cls, data: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        if isinstance(data, cls):
+            return data
+        loading = info.context if isinstance(info.context, Loading) else Loading.from_python(data)
+        config = validated(loading, handler)
+        config._loading = loading
+        return config
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """The keys of an agent file, shorthands included."""
+        return [*super().option_names(), *Limits.option_names(), "toolset", "properties"]
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, object]) -> Self:
+        """The configuration that a file with this content would give.
+
+        Raises:
+            ConfigError: Everything that is wrong, at once.
+        """
+        return cls.model_validate(dict(data))
+
+    @classmethod
+    def from_yaml(cls, path: str | PathLike[str], *, trusted: bool = True, **overrides: object) -> Self:
+        """The configuration in an agent file; ``overrides`` replace keys of it.
+
+        A program that names a file trusts its directory, unless it says ``trusted=False``.
+
+        Raises:
+            ConfigError: Everything that is wrong with the file, each problem with its position.
+        """
+        from react_run.config.load import load_config
+
+        return load_config(path, overrides=overrides, trusted=trusted, into=cls)
+
+    @property
+    def toolset(self) -> ReActToolset | None:
+        """All toolsets as one; ``None`` when there are none."""
+        if len(self.toolsets) > 1:
+            return CompositeToolset(toolsets=self.toolsets)
+        return self.toolsets[0] if self.toolsets else None
+
+    @property
+    def model_id(self) -> str | None:
+        """The model id as given, when it was given as one."""
+        return self._loading.model_id
+
+    @property
+    def masker(self) -> Masker:
+        """Masks the secrets of this configuration in any text (behaviour J2)."""
+        return self._loading.masker
+
+    @property
+    def path(self) -> Path | None:
+        """The agent file, when there is one."""
+        return self._loading.path
+
+    @property
+    def directory(self) -> Path:
+        """Where the agent file is, else the working directory."""
+        return self._loading.directory
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the agent may start programs and load code beside its file."""
+        return self._loading.trusted
+
+    @property
+    def source(self) -> Node:
+        """The canonical tree, each value with the place it came from."""
+        return self._loading.tree
+
+    def to_yaml(self) -> str:
+        """A file that loads to an equal configuration, secrets as ``${VARIABLE}``."""
+        from react_run.config.dump import to_yaml
+
+        return to_yaml(self)
+
+    def __eq__(self, other: object) -> bool:
+        from react_run.config.dump import to_data
+
+        return isinstance(other, ReActAgentConfig) and to_data(self) == to_data(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it compares by value and can be changed

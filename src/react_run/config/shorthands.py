@@ -1,0 +1,209 @@
+"""Shorthands → one canonical form (agent-files.md), on the tree, so that every value keeps its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
+
+from react_run.building import find
+from react_run.config.limits import Limits
+from react_run.errors import ReactError
+from react_run.kinds import ALIASES, near
+from react_run.yaml_source import Node, Report
+
+if TYPE_CHECKING:
+    from react_run.config.pipeline import Loading
+
+GENERATION_KEYS = {
+    "base_url": "base_url",
+    "api_key": "api_key",
+    "temperature": "temperature",
+    "max_tokens": "max_tokens",
+    "timeout": "timeout",
+    "model_settings": "settings",
+}
+"""Keys of the agent file that are handed to the model, and what the model calls them."""
+
+
+# -- the shape of one file, before files are merged ------------------------------------------------------------------
+
+
+def normalise(tree: Node, report: Report) -> Node:
+    """The flat shape: ``properties`` unwrapped, ``toolset`` as ``toolsets``, limits under ``limits``."""
+    entries = {key: node for key, node in tree.mapping.items() if not key.startswith("x-")}
+    _unwrap(entries, report)
+    _one_toolset(entries, report)
+    _gather_limits(entries, report)
+    return tree.like(entries)
+
+
+def _unwrap(entries: dict[str, Node], report: Report) -> None:
+    properties = entries.get("properties")
+    if properties is None or not isinstance(properties.value, dict):
+        return  # anything else is reported as an unknown key
+    del entries["properties"]
+    for key, node in properties.mapping.items():
+        if key in entries:
+            report.add("cfg.given_twice", f"{key!r} stands here and at the top of the file", node.key_place, node.path)
+        entries[key] = node
+
+
+def _one_toolset(entries: dict[str, Node], report: Report) -> None:
+    toolset = entries.pop("toolset", None)
+    if toolset is None:
+        pass
+    elif "toolsets" in entries:
+        report.add("cfg.given_twice", "give 'toolset' or 'toolsets', not both", toolset.key_place, toolset.path)
+    elif toolset.value is not None:
+        entries["toolsets"] = toolset.like([toolset])
+    for key in ("toolsets", "+toolsets"):
+        node = entries.get(key)
+        if node is not None and isinstance(node.value, list):
+            made = node.like([child for item in node.items for child in _children(item)])
+            entries[key] = made
+
+
+def _children(toolset: Node) -> Iterable[Node]:
+    """The toolsets in a composite, which is nothing but a list of them."""
+    kind, inner = toolset.mapping.get("kind"), toolset.mapping.get("toolsets")
+    composite = kind is not None and ALIASES.get(str(kind.value), kind.value) == "composite"
+    if not composite or len(toolset.mapping) != 2 or inner is None or not isinstance(inner.value, list):
+        yield toolset
+        return
+    for child in inner.items:
+        yield from _children(child)
+
+
+def _gather_limits(entries: dict[str, Node], report: Report) -> None:
+    flat = [key for key in entries if key in Limits.model_fields]
+    if not flat:
+        return
+    limits = entries.get("limits")
+    if limits is not None and not isinstance(limits.value, dict):
+        return  # reported as what it is: no mapping
+    gathered = dict(limits.mapping) if limits is not None else {}
+    for key in flat:
+        node = entries.pop(key)
+        if key in gathered:
+            report.add("cfg.given_twice", f"{key!r} stands here and under 'limits'", node.key_place, node.path)
+        gathered[key] = node
+    entries["limits"] = limits.like(gathered) if limits is not None else Node(gathered, node.place, ("limits",))
+
+
+# -- the whole tree, once its variables are expanded ------------------------------------------------------------------
+
+
+def expand_shorthands(tree: Node, loading: Loading) -> None:
+    """Turn the remaining shorthands of ``tree``, in place, into components."""
+    entries = tree.mapping
+    _model(entries, loading)
+    _fallback_models(entries, loading)
+    _paths(entries, "skills", "a skill directory", loading)
+    _paths(entries, "subagents", "an agent file", loading)
+    _append(entries, "toolsets", _as_component(entries.get("skills"), "skills", "skill_paths"))
+    _append(entries, "toolsets", _as_component(entries.get("subagents"), "agents", "agents"))
+    guides = entries.get("guides")
+    for guide in guides.items if guides else ():
+        _append(entries, "plugins", _component("guide", text=guide))
+    permissions = entries.get("permissions")
+    if permissions is not None and isinstance(permissions.value, list):
+        _append(entries, "plugins", _component("approval", rules=permissions))
+    schema = entries.get("output_schema")
+    if schema is not None and isinstance(schema.value, dict):
+        _append(entries, "checks", _component("json_schema", schema=schema))
+    _check_class_name(entries, loading)
+
+
+def _component(kind: str, **options: Node) -> Node:
+    first = next(iter(options.values()))
+    return first.like({"kind": first.like(kind), **options})
+
+
+def _as_component(node: Node | None, kind: str, option: str) -> Node | None:
+    return _component(kind, **{option: node}) if node is not None and node.items else None
+
+
+def _append(entries: dict[str, Node], key: str, component: Node | None) -> None:
+    if component is None:
+        return
+    listed = entries.get(key)
+    if listed is None:
+        entries[key] = component.like([component])
+    elif isinstance(listed.value, list):
+        listed.value.append(component)
+
+
+def _model(entries: dict[str, Node], loading: Loading) -> None:
+    node = entries.get("model")
+    if node is None:
+        return
+    entries["model"] = _as_model(node, entries, loading, GENERATION_KEYS, has_address="base_url" in entries)
+
+
+def _fallback_models(entries: dict[str, Node], loading: Loading) -> None:
+    node = entries.get("fallback_models")
+    shared = {key: GENERATION_KEYS[key] for key in ("temperature", "max_tokens", "timeout")}
+    if node is not None and isinstance(node.value, list):
+        node.value[:] = [_as_model(item, entries, loading, shared, has_address=False) for item in node.items]
+
+
+def _as_model(
+    node: Node, entries: dict[str, Node], loading: Loading, keys: dict[str, str], *, has_address: bool
+) -> Node:
+    if isinstance(node.value, str) and node.value:
+        node = node.like(_by_id(node, has_address=has_address))
+    kind = node.mapping.get("kind")
+    if kind is None or not isinstance(kind.value, str):
+        return node
+    options = dict(node.mapping)
+    known = _options_of(kind.value, loading)
+    for key, name in keys.items():
+        if key in entries and name in known:
+            options.setdefault(name, entries[key])
+    return node.like(options)
+
+
+def _by_id(node: Node, *, has_address: bool) -> dict[str, Node]:
+    name = str(node.value)
+    if name in ("offline", "scripted"):
+        return {"kind": node}
+    if has_address or name.startswith("openai/"):
+        shown = node.like(name.removeprefix("openai/"))
+        return {"kind": node.like("openai"), "model": shown}
+    return {"kind": node.like("litellm"), "model": node}
+
+
+def _options_of(kind: str, loading: Loading) -> Iterable[str]:
+    try:
+        cls = find("models", kind, loading)
+    except ReactError:
+        return ()  # reported when the model is built
+    return cls.model_fields if isinstance(cls, type) and issubclass(cls, BaseModel) else ()
+
+
+def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> None:
+    node = entries.get(key)
+    seen: dict[Path, Node] = {}
+    for item in node.items if node else ():
+        if not isinstance(item.value, (str, Path)):
+            continue  # reported as what it is
+        path = (loading.directory / Path(item.value).expanduser()).resolve()
+        if not path.exists():
+            text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"
+            loading.report.add("cfg.path_missing", text, item.place, item.path)
+        elif path in seen:
+            loading.report.add("cfg.duplicate_name", f"{item.value} is listed twice", item.place, item.path)
+        seen[path] = item
+
+
+def _check_class_name(entries: dict[str, Node], loading: Loading) -> None:
+    node = entries.get("class_name")
+    if node is None or not isinstance(node.value, str):
+        return
+    name = node.value.replace(":", ".").rpartition(".")[2]
+    if name != "ReActAgent":
+        text = f"{node.value!r} is no ReActAgent.{near(name, ['ReActAgent'])} Use react_run.ReActAgent"
+        loading.report.add("cfg.class_name", text, node.place, node.path)

@@ -1,0 +1,109 @@
+"""What pydantic found, said with the position, the key path and the fix."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+
+from react_run.kinds import near
+from react_run.yaml_source import Node, Report, locate
+
+_TYPES = {
+    "int_type": "a whole number (integer)",
+    "int_parsing": "a whole number (integer)",
+    "int_from_float": "a whole number (integer)",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "bool_type": "true or false (a boolean)",
+    "bool_parsing": "true or false (a boolean)",
+    "string_type": "text (a string)",
+    "path_type": "a path: text (a string)",
+    "list_type": "a list: one '- entry' per line",
+    "tuple_type": "a list: one '- entry' per line",
+    "set_type": "a list: one '- entry' per line",
+    "dict_type": "a mapping (key: value)",
+    "mapping_type": "a mapping (key: value)",
+    "model_type": "a mapping (key: value)",
+    "model_attributes_type": "a mapping (key: value)",
+}
+_RANGES = {
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "finite_number": "a finite number",
+    "too_long": "of at most {max_length} entries",
+    "too_short": "of at least {min_length} entries",
+    "string_too_long": "of at most {max_length} characters",
+}
+
+
+def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
+    """Add every error that pydantic found in ``tree`` to the report."""
+    for found in error.errors(include_url=False):
+        node, missing = locate(tree, found["loc"])
+        code, text = _explained(found, node, missing)
+        place = node.key_place if code == "cfg.unknown_key" and node.key_place else node.place
+        path = (*node.path, *missing[:1]) if found["type"] == "missing" else node.path
+        report.add(code, text, place, path)
+
+
+def _explained(found: Any, node: Node, missing: tuple[str | int, ...]) -> tuple[str, str]:
+    kind, context = found["type"], found.get("ctx", {})
+    if kind.startswith("cfg."):
+        return kind, found["msg"]
+    if kind == "missing":
+        return "cfg.missing_key", f"{missing[0] if missing else found['loc'][-1]!r} is missing"
+    if kind == "extra_forbidden":
+        return "cfg.unknown_key", f"unknown key {found['loc'][-1]!r}"
+    if node.path == ("version",):
+        return "cfg.version", f"version {_shown(node)} is unknown; this react-run reads version 1"
+    if kind in _TYPES:
+        return "cfg.type", f"must be {_TYPES[kind]}{_instead(node)}{_mend(kind, node)}"
+    if kind in _RANGES:
+        return "cfg.range", f"must be {_RANGES[kind].format(**context)}{_instead(node)}"
+    if kind == "string_too_short":
+        return "cfg.type", f"must not be empty{_instead(node)}"
+    if kind in ("literal_error", "enum"):
+        names = [name.strip("' ") for name in str(context["expected"]).replace(" or ", ", ").split(",")]
+        return "cfg.enum", f"must be {context['expected']}{_instead(node)}.{near(str(node.value), names)}".removesuffix(
+            "."
+        )
+    return "cfg.value", str(found["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+
+
+def _instead(node: Node) -> str:
+    if node.variables:
+        names = ", ".join(node.variables)
+        return f", but ${{{names}}} is {'empty' if node.value == '' else 'something else'}"
+    match node.value:
+        case bool() if node.raw and node.raw.lower() not in ("true", "false"):
+            return f", not {node.raw}, which YAML reads as {str(node.value).lower()}"
+        case bool() | int() | float():
+            return f", not {_shown(node)}"
+        case str():
+            return f", not the text {node.value[:60]!r}"
+        case None:
+            return ", not nothing (null)"
+        case list():
+            return ", not a list"
+        case dict():
+            return ", not a mapping"
+        case value:
+            return f", not {type(value).__name__}"
+
+
+def _shown(node: Node) -> str:
+    return node.raw or str(node.value)
+
+
+def _mend(kind: str, node: Node) -> str:
+    if not node.raw or node.variables:
+        return ""
+    if kind == "string_type":
+        return f'; quote it when text is meant: "{node.raw}"'
+    numeric = kind.startswith(("int", "float")) and re.fullmatch(r"[-+]?[\d.]+", node.raw)
+    flag = kind.startswith("bool") and node.raw in ("true", "false")
+    return "; write it without quotes" if isinstance(node.value, str) and (numeric or flag) else ""

@@ -1,0 +1,120 @@
+"""Secrets stay secret: known values, and their usual encodings, are replaced wherever they appear (behaviour J2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote, quote_plus
+
+MASK = "***"
+MIN_LENGTH = 4
+"""Characters below which a value is not masked: it would blot out ordinary text."""
+
+_SECRET_WORDS = re.compile(
+    r"keys?|apikeys?|tokens?|passwords?|passwd|passphrase|pwd|secrets?|credentials?|authorization|cookie"
+)
+_COUNT_WORDS = re.compile(r"max|min|total|limit|count|input|output|used|num|per")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\"]*:[^/\s@'\"]+(?=@)")
+_ASSIGNMENT = re.compile(r"""(?P<name>[\w-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]*"?|'[^']*'?|[^\s,}\]#]+)""")
+
+
+def looks_secret(name: str) -> bool:
+    """Whether a field or variable of this name holds a secret: ``api_key``, ``GH_TOKEN``, but not ``max_tokens``."""
+    words = [word.lower() for word in _WORDS.findall(name)]
+    return any(map(_SECRET_WORDS.fullmatch, words)) and not any(map(_COUNT_WORDS.fullmatch, words))
+
+
+class Masker:
+    """Replaces known secrets in any text.
+
+    Args:
+        values: Secret values.
+        patterns: Regular expressions whose matches are secret, too.
+    """
+
+    def __init__(self, values: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
+        self._names: dict[str, str] = {}
+        self._patterns = [*patterns]
+        self._compiled: re.Pattern[str] | None = None
+        for value in values:
+            self.add(value)
+
+    def add(self, value: str, name: str = "") -> None:
+        """Mask ``value`` from now on; ``name`` is the variable it came from."""
+        if len(value) >= MIN_LENGTH and not self._names.get(value):
+            self._names[value] = name
+            self._compiled = None
+
+    def add_pattern(self, pattern: str) -> None:
+        """Mask whatever matches the regular expression ``pattern``."""
+        self._patterns.append(pattern)
+        self._compiled = None
+
+    def update(self, other: Masker) -> None:
+        """Mask all that ``other`` masks."""
+        for value, name in other._names.items():
+            self.add(value, name)
+        for pattern in other._patterns:
+            self.add_pattern(pattern)
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The secret values, each with the variable it came from (empty when it came from none)."""
+        return self._names
+
+    def mask(self, text: str) -> str:
+        """``text`` without secrets."""
+        if self._compiled is None:
+            self._compiled = self._compile()
+        return _URL_LOGIN.sub(MASK, self._compiled.sub(MASK, text))
+
+    def mask_data(self, data: object) -> object:
+        """JSON-like ``data`` with all texts in it masked, keys included."""
+        if isinstance(data, str):
+            return self.mask(data)
+        if isinstance(data, Mapping):
+            return {self.mask_data(key): self.mask_data(value) for key, value in data.items()}
+        if isinstance(data, (list, tuple)):
+            return [self.mask_data(item) for item in data]
+        return data
+
+    def _compile(self) -> re.Pattern[str]:
+        forms = {form for value in self._names for form in _forms(value)}
+        literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
+        return re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
+
+
+def _forms(value: str) -> set[str]:
+    """``value`` as it may appear: as it is, in JSON, in a URL, in base64 at any offset, line by line."""
+    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}
+    forms |= {quote(value), quote(value, safe=""), quote_plus(value)}
+    forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= 4 * MIN_LENGTH}
+    for offset in range(3):
+        forms |= _base64_forms(value.encode(), offset)
+    return {form for form in forms if len(form) >= MIN_LENGTH}
+
+
+def _base64_forms(data: bytes, offset: int) -> set[str]:
+    """The part of a base64 text that ``data`` alone decides when ``offset`` bytes come before it."""
+    encoded = b64encode(b"\0" * offset + data).decode()
+    start = (0, 2, 3)[offset]
+    end = len(encoded) if (offset + len(data)) % 3 == 0 else encoded.index("=") - 1
+    stable = encoded[start:end]
+    if len(stable) < 2 * MIN_LENGTH:
+        return {encoded} if offset == 0 else set()
+    return {stable, stable.replace("+", "-").replace("/", "_")}
+
+
+def mask_line(line: str) -> str:
+    """One line of a file, without what is assigned to names of secrets in it, of the same length where possible."""
+
+    def masked(match: re.Match[str]) -> str:
+        value = match["value"]
+        if not looks_secret(match["name"]) or "${" in value:
+            return match[0]
+        return f"{match['name']}{match['sign']}{MASK}"
+
+    return _URL_LOGIN.sub(MASK, _ASSIGNMENT.sub(masked, line))

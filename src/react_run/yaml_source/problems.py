@@ -1,0 +1,135 @@
+"""What is wrong, where: every error of a file, each with its position, the line and a caret."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from react_run.errors import ConfigError
+from react_run.secrets import Masker, mask_line
+
+EXCERPT = 100
+"""Characters of a source line that are shown at most."""
+
+Path_ = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Source:
+    """A text that nodes come from: a file, or an argument of the command line."""
+
+    name: str
+    """As shown in messages."""
+    lines: tuple[str, ...] = ()
+    path: Path | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a source; line and column count from 1, line 0 means the source as a whole."""
+
+    source: Source
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line}:{self.column}" if self.line else str(self.source)
+
+    def excerpt(self) -> str:
+        """The line with a caret below the column; empty when there is none."""
+        if not 0 < self.line <= len(self.source.lines):
+            return ""
+        line = self.source.lines[self.line - 1]
+        start = max(0, self.column - 1 - EXCERPT // 2) if len(line) > EXCERPT else 0
+        shown = line[start : start + EXCERPT]
+        before = shown[: self.column - 1 - start]
+        masked = mask_line(shown)
+        return f"    {_printable(masked)}\n    {''.join(_blank(character) for character in before)}^"
+
+
+def _blank(character: str) -> str:
+    if character == "\t":
+        return "\t"
+    return "\u3000" if unicodedata.east_asian_width(character) in "WF" else " "
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() or character == "\t" else "?" for character in text)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong.
+
+    ``code`` is a short stable name such as ``cfg.unknown_key``; ``key`` the key path as written in the file.
+    """
+
+    code: str
+    text: str
+    place: Place | None = None
+    key: str = ""
+
+    def render(self) -> str:
+        """``file:line:column: key.path: what is wrong``, and below it the line with a caret."""
+        head = ": ".join(part for part in (str(self.place or ""), self.key, self.text) if part)
+        excerpt = self.place.excerpt() if self.place else ""
+        return f"{head}\n{excerpt}" if excerpt else head
+
+    def to_dict(self) -> dict[str, object]:
+        """For ``check --json``."""
+        place = self.place
+        return {
+            "file": str(place.source) if place else None,
+            "line": (place.line or None) if place else None,
+            "column": (place.column or None) if place else None,
+            "code": self.code,
+            "key": self.key,
+            "message": self.text,
+        }
+
+
+class AgentFileError(ConfigError):
+    """Everything that is wrong with an agent file, or with a configuration made in Python."""
+
+    def __init__(self, problems: Iterable[Problem], masker: Masker | None = None) -> None:
+        mask = (masker or Masker()).mask
+        self.problems = [Problem(p.code, mask(p.text), p.place, p.key) for p in in_order(problems)]
+        super().__init__("\n".join(mask(problem.render()) for problem in self.problems))
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Sorted by position, only the first kind of problem at each place."""
+    seen: dict[object, Problem] = {}
+    for problem in problems:
+        place = problem.place
+        seen.setdefault((place, problem.key) if place is None or not place.line else place, problem)
+    return sorted(seen.values(), key=_position)
+
+
+def _position(problem: Problem) -> tuple[str, int, int]:
+    place = problem.place
+    return (str(place.source), place.line, place.column) if place else ("", 0, 0)
+
+
+@dataclass(slots=True)
+class Report:
+    """Collects the problems of one load."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def add(self, code: str, text: str, place: Place | None = None, path: Path_ = ()) -> None:
+        """Note one problem."""
+        self.problems.append(Problem(code, text, place, key_path(path)))
+
+
+def key_path(path: Iterable[str | int]) -> str:
+    """``toolsets[0].precision`` for ``("toolsets", 0, "precision")``."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
