@@ -1,0 +1,190 @@
+"""Any endpoint that speaks OpenAI's chat completions: OpenAI, OpenRouter, vLLM, Ollama, LM Studio, llama.cpp, …"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, PrivateAttr, SecretStr, field_validator
+
+from react_run.errors import ModelError
+from react_run.messages import ModelRequest, ModelResponse, TextDelta
+from react_run.models import prices
+from react_run.models.base import Model
+from react_run.models.failures import model_error
+from react_run.models.http import USAGE_TIME, Connections, Reply, decode
+from react_run.models.provider import StreamAssembler, parse_response
+from react_run.models.wire import Encoded, Wire
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_KEY_VARIABLES: Mapping[str, str] = {"api.openai.com": "OPENAI_API_KEY", "openrouter.ai": "OPENROUTER_API_KEY"}
+_OLLAMA_PORT = 11434
+_OLLAMA_WINDOW = 4096
+
+
+class OpenAIModel(Model):
+    """Calls an OpenAI-compatible endpoint over one pool of keep-alive connections. It never retries by itself."""
+
+    kind = "openai"
+
+    model: str = Field(min_length=1)
+    """The model id. Sent exactly as written when `base_url` is set; otherwise without a leading `openai/`."""
+    base_url: str | None = None
+    """Where the API lives, such as `http://localhost:8000/v1`. Default: OpenAI itself."""
+    api_key: SecretStr | None = None
+    """The bearer token. Default: `OPENAI_API_KEY` for OpenAI, `OPENROUTER_API_KEY` for OpenRouter, else none."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """Further HTTP headers."""
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    """Sampling temperature. Unset: the provider's default."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """The most tokens one reply may have."""
+    timeout: float = Field(default=300, gt=0)
+    """Seconds for one request, from sending it to the last byte of the reply."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of the request body, passed through; `null` leaves out a field that would be sent otherwise."""
+    window: int | None = Field(default=None, ge=1, alias="context_window")
+    """Tokens the model can read at once. Unset: looked up for OpenAI's models, 4096 for Ollama, else unknown."""
+    explicit_cache: bool | None = None
+    """Mark the stable prefix with `cache_control`. Unset: for Anthropic's models on OpenRouter, which need it."""
+
+    _wire: Wire = PrivateAttr()
+    _connections: Connections = PrivateAttr()
+    _host: str = PrivateAttr()
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("must be a URL that begins with http:// or https://")
+        if parts.username or parts.password:
+            raise ValueError("must not contain credentials: put them into api_key or headers")
+        return url.rstrip("/")
+
+    def model_post_init(self, _: object) -> None:
+        url = self.base_url or OPENAI_URL
+        parts = urlsplit(url)
+        self._host = parts.hostname or ""
+        cached = self.explicit_cache
+        if cached is None:
+            cached = self._host == "openrouter.ai" and self.model.startswith("anthropic/")
+        self._wire = Wire(explicit_cache=cached)
+        self._connections = Connections(url=f"{url}/chat/completions", provider=self._host, timeout=self.timeout)
+
+    @property
+    def name(self) -> str:
+        return self.model
+
+    @property
+    def context_window(self) -> int | None:
+        if self.window is not None:
+            return self.window
+        if self._host == "api.openai.com":
+            return prices.context_window(self._sent_model)
+        # Ollama cuts longer prompts silently, and its OpenAI endpoint offers no way to ask for more.
+        return _OLLAMA_WINDOW if urlsplit(self.base_url or "").port == _OLLAMA_PORT else None
+
+    async def open(self) -> None:
+        await self._connections.open()
+
+    async def close(self) -> None:
+        await self._connections.close()
+        self._wire.forget()
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        encoded, reply = await self._post(request, stream=False)
+        if not reply.is_event_stream:
+            return self._response(await reply.json(), encoded)
+        async for item in self._assembled(reply, encoded):
+            if isinstance(item, ModelResponse):
+                return item
+        raise AssertionError("a stream ends with its response")
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        encoded, reply = await self._post(request, stream=True)
+        if reply.is_event_stream:
+            async for item in self._assembled(reply, encoded):
+                yield item
+        else:
+            response = self._response(await reply.json(), encoded)
+            if response.text:
+                yield TextDelta(text=response.text)
+            yield response
+
+    async def _assembled(self, reply: Reply, encoded: Encoded) -> AsyncIterator[TextDelta | ModelResponse]:
+        assembler = StreamAssembler(provider=self._host, model=self.model, taken=encoded.ids, names=encoded.names)
+        try:
+            while (event := await reply.event()) is not None:
+                if event == b"[DONE]":
+                    await reply.drain()
+                    break
+                text = assembler.feed(decode(event, self._host))
+                if assembler.finished:
+                    reply.hurry(USAGE_TIME)
+                if text:
+                    yield TextDelta(text=text)
+        except ModelError:
+            if not assembler.finished:  # what fails after the reply is complete takes nothing away from it
+                raise
+        finally:
+            await reply.close()
+        yield self._priced(assembler.finish())
+
+    async def _post(self, request: ModelRequest, *, stream: bool) -> tuple[Encoded, Reply]:
+        encoded = self._wire.encode(request, self._head(request, stream=stream))
+        headers = self._headers(stream=stream)
+        return encoded, await self._connections.post(headers, encoded.pieces, encoded.length)
+
+    def _response(self, body: object, encoded: Encoded) -> ModelResponse:
+        return self._priced(
+            parse_response(body, provider=self._host, model=self.model, taken=encoded.ids, names=encoded.names)
+        )
+
+    def _priced(self, response: ModelResponse) -> ModelResponse:
+        if response.usage.cost is not None or self._host != "api.openai.com" or "service_tier" in self.settings:
+            return response
+        return replace(response, usage=replace(response.usage, cost=prices.cost(self._sent_model, response.usage)))
+
+    @property
+    def _sent_model(self) -> str:
+        return self.model if self.base_url else self.model.removeprefix("openai/")
+
+    def _head(self, request: ModelRequest, *, stream: bool) -> dict[str, object]:
+        # OpenAI's newer models refuse max_tokens; other servers know nothing else.
+        limit = "max_completion_tokens" if self._host == "api.openai.com" else "max_tokens"
+        head: dict[str, object] = {"model": self._sent_model, "temperature": self.temperature, limit: self.max_tokens}
+        if request.tools and request.tool_choice:
+            head["tool_choice"] = request.tool_choice
+        if stream:
+            head |= {"stream": True, "stream_options": {"include_usage": True}}
+        head |= {**self.settings, **request.settings}
+        return {key: value for key, value in head.items() if value is not None}
+
+    def _headers(self, *, stream: bool) -> dict[str, str]:
+        from react_run import __version__
+
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream" if stream else "application/json",
+            "Accept-Encoding": "identity" if stream else "gzip",
+            "User-Agent": f"react-run/{__version__}",
+        }
+        if key := self._key():
+            headers["Authorization"] = f"Bearer {key}"
+        return headers | self.headers
+
+    def _key(self) -> str:
+        if self.api_key is not None:
+            return self.api_key.get_secret_value().strip()
+        variable = _KEY_VARIABLES.get(self._host, "")
+        key = os.environ.get(variable, "").strip() if variable else ""
+        if variable and not key and not self.headers:
+            raise model_error("auth", f"no key for {self._host}: set api_key, or {variable}", provider=self._host)
+        return key

@@ -1,0 +1,204 @@
+"""Our messages and tools as OpenAI chat-completions JSON, each message encoded once.
+
+A conversation only grows, so its encoded messages are kept and joined again for the next request: a round costs the
+encoding of what is new. What the provider could not have read back is never sent: arguments that were not readable as
+JSON go out as ``{}`` (their result says what was wrong, behaviour H2), empty results as a visible placeholder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from react_run.messages import Message, ModelRequest, ToolRequest
+from react_run.models.names import own_names, wire_name
+from react_run.models.provider import CALL_FIELDS
+from react_run.models.schemas import provider_schema
+from react_run.models.values import mapping
+
+if TYPE_CHECKING:
+    from react_run.tools import Tool
+
+NO_OUTPUT = "(no output)"
+"""What an empty tool result is sent as: some providers refuse empty content."""
+
+BREAKPOINT: Mapping[str, object] = {"type": "ephemeral"}
+"""The ``cache_control`` that ends a cached prefix."""
+
+_PIECE = 65_536
+_MOST_BYTES = 32 * 2**20
+_MOST_CONVERSATIONS = 64
+
+
+def encode(value: object) -> bytes:
+    """``value`` as compact UTF-8 JSON; what JSON cannot hold goes out as text, half a surrogate pair as ``?``."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+
+
+def message_json(message: Message, *, breakpoint_here: bool = False) -> dict[str, object]:
+    """One message in OpenAI's form.
+
+    Args:
+        message: The message; what its provider sent along (``extra``) goes back verbatim (behaviour L5).
+        breakpoint_here: End a cached prefix here, for providers that cache on demand.
+    """
+    content: object = message.content
+    if message.role == "tool":
+        content = content or NO_OUTPUT
+    elif message.role == "assistant" and message.tool_requests:
+        content = content or None
+    if breakpoint_here and content:
+        content = _with_breakpoint(content)
+    data: dict[str, object] = {"role": message.role, "content": content}
+    if message.tool_request_id is not None:
+        data["tool_call_id"] = message.tool_request_id
+    if message.tool_requests:
+        fields = mapping(message.extra.get(CALL_FIELDS))
+        data["tool_calls"] = [_call_json(request, mapping(fields.get(request.id))) for request in message.tool_requests]
+    for key, value in message.extra.items():
+        if key != CALL_FIELDS:
+            data.setdefault(key, value)
+    return data
+
+
+def tool_json(tool: Tool) -> dict[str, object]:
+    """One tool in OpenAI's form."""
+    function = {
+        "name": wire_name(tool.name),
+        "description": tool.description,
+        "parameters": provider_schema(tool.parameters),
+    }
+    return {"type": "function", "function": function}
+
+
+def breakpoints(messages: Sequence[Message]) -> frozenset[int]:
+    """Where cached prefixes end: the system prompt, the end of the previous round, and the end (at most three)."""
+    system = sum(1 for message in messages if message.role == "system") - 1
+    rounds = [index - 1 for index, message in enumerate(messages) if message.role == "assistant"]
+    return frozenset(index for index in (system, *rounds[-1:], len(messages) - 1) if index >= 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Encoded:
+    """A request ready to send: ``pieces`` in order, ``length`` bytes in all; ``ids`` and ``names`` read the reply."""
+
+    pieces: list[bytes]
+    length: int
+    ids: Set[str]
+    names: Mapping[str, str]
+
+
+class Wire:
+    """Encodes the requests of one model object.
+
+    Args:
+        explicit_cache: Mark cached prefixes with ``cache_control``, for providers that cache only on demand.
+    """
+
+    def __init__(self, *, explicit_cache: bool = False) -> None:
+        self._explicit_cache = explicit_cache
+        self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
+        self._bytes = 0
+        self._tools: OrderedDict[tuple[int, ...], _Tools] = OrderedDict()
+
+    def encode(self, request: ModelRequest, head: Mapping[str, object]) -> Encoded:
+        """The body of ``request``; ``head`` holds every field but tools and messages."""
+        conversation = self._conversation(request)
+        tools = self.tools(request.tools)
+        fragments = conversation.fragments
+        if self._explicit_cache:
+            fragments = list(fragments)
+            for index in breakpoints(request.messages):
+                fragments[index] = encode(message_json(request.messages[index], breakpoint_here=True))
+        start = encode(head)[:-1] + tools.fragment + b',"messages":['
+        pieces = list(_pieces(start, fragments))
+        return Encoded(pieces=pieces, length=sum(map(len, pieces)), ids=conversation.ids, names=tools.names)
+
+    def tools(self, tools: tuple[Tool, ...]) -> _Tools:
+        """The encoded form of a tool list, kept while the list stays the same."""
+        key = tuple(map(id, tools))
+        known = self._tools.get(key)
+        if known is None:
+            known = self._tools[key] = _Tools(tools)
+            if len(self._tools) > _MOST_CONVERSATIONS:
+                self._tools.popitem(last=False)
+        return known
+
+    def forget(self) -> None:
+        """Release what is kept."""
+        self._conversations.clear()
+        self._bytes = 0
+        self._tools.clear()
+
+    def _conversation(self, request: ModelRequest) -> _Conversation:
+        conversation = self._conversations.pop(request.run_id, None) or _Conversation()
+        self._bytes -= conversation.size
+        conversation.follow(request.messages)
+        self._bytes += conversation.size
+        self._conversations[request.run_id] = conversation
+        while len(self._conversations) > 1 and (
+            self._bytes > _MOST_BYTES or len(self._conversations) > _MOST_CONVERSATIONS
+        ):
+            self._bytes -= self._conversations.popitem(last=False)[1].size
+        return conversation
+
+
+class _Tools:
+    def __init__(self, tools: tuple[Tool, ...]) -> None:
+        self.tools = tools  # kept: the key of this entry is made of their ids
+        self.names = own_names(tool.name for tool in tools)
+        self.fragment = b',"tools":' + encode([tool_json(tool) for tool in tools]) if tools else b""
+
+
+class _Conversation:
+    """The encoded messages of one run, followed as it grows."""
+
+    def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
+        self.fragments: list[bytes] = []
+        self.ids: set[str] = set()
+        self.size = 0
+        self._messages: list[Message] = []
+
+    def follow(self, messages: Sequence[Message]) -> None:
+        """Encode what is new; start again where the conversation is another one than before (after compaction)."""
+        current = list(messages[:])
+        if current[: len(self._messages)] != self._messages:
+            self._start()
+        for message in current[len(self._messages) :]:
+            fragment = encode(message_json(message))
+            self.fragments.append(fragment)
+            self.size += len(fragment)
+            self.ids.update(request.id for request in message.tool_requests)
+        self._messages = current
+
+
+def _call_json(request: ToolRequest, fields: Mapping[str, object]) -> dict[str, object]:
+    arguments = request.arguments if isinstance(request.arguments, dict) else {}
+    function = {"name": wire_name(request.name), "arguments": encode(arguments).decode()}
+    return {**fields, "id": request.id, "type": "function", "function": function}
+
+
+def _with_breakpoint(content: object) -> object:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content, "cache_control": BREAKPOINT}]
+    if isinstance(content, Sequence):
+        return [*content[:-1], {**mapping(content[-1]), "cache_control": BREAKPOINT}]
+    return content
+
+
+def _pieces(start: bytes, fragments: list[bytes]) -> Iterator[bytes]:
+    """The body in one piece, or when it is long in several: joining megabytes costs more than passing them on."""
+    first = 0
+    size = len(start)
+    for index, fragment in enumerate(fragments):
+        size += len(fragment)
+        if size > _PIECE:
+            yield start + b",".join(fragments[first : index + 1])
+            start, first, size = b",", index + 1, 0
+    yield (start if first < len(fragments) else b"") + b",".join(fragments[first:]) + b"]}"
