@@ -175,8 +175,10 @@ def _inflater(encoding: str, host: str) -> Callable[[bytes, int], bytes]:
     if encoding in ("", "identity"):
         return lambda chunk, room: chunk
     if encoding in ("gzip", "x-gzip"):
-        # More output than fits raises, so what zlib keeps back at max_length is never needed.
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress
+        stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        # More output than fits raises, so what zlib keeps back at max_length is never needed; and what follows the
+        # end of the stream is not kept, however much it is.
+        return lambda chunk, room: b"" if stream.eof else stream.decompress(chunk, room)
     raise RequestFailed("invalid_response", f"{host} sent a body in the unknown encoding {encoding[:40]!r}.")
 
 
@@ -237,33 +239,33 @@ class JsonClient:
         import httpx
 
         try:
-            status, body = await self._get(client, url)
+            status, wait, body = await self._get(client, url)
         except httpx.TransportError as error:
             raise RequestFailed(
                 "network_error",
                 f"{self.host} could not be reached ({type(error).__name__}). Try again, or use another source.",
                 transient=True,
             ) from error
-        if self.empty_is_throttling and (status == 202 or not body.strip()):
-            raise RequestFailed(
-                "rate_limited", f"{self.host} is throttling. Try again later, or use another source.", transient=True
-            )
-        answer = self._decode(body)
-        self.check(answer)
-        return answer
+        try:
+            return self._decoded(status, body)
+        except RequestFailed as failure:
+            failure.retry_after = wait
+            raise
 
-    async def _get(self, client: httpx.AsyncClient, url: str) -> tuple[int, bytes]:
+    async def _get(self, client: httpx.AsyncClient, url: str) -> tuple[int, float | None, bytes]:
+        """Status, Retry-After and body of a success."""
         for _ in range(MAX_REDIRECTS + 1):
             async with client.stream("GET", url) as response:
                 if response.has_redirect_location:
                     url = self._redirected(response)
                     continue
-                check_status(response.status_code, self.host, retry_after(response.headers.get("Retry-After")))
-                encoding = response.headers.get("Content-Encoding", "")
-                return response.status_code, await self._read(response, encoding)
+                wait = retry_after(response.headers.get("Retry-After"))
+                check_status(response.status_code, self.host, wait)
+                return response.status_code, wait, await self._read(response)
         raise RequestFailed("http_error", f"{self.host} redirected more than {MAX_REDIRECTS} times.")
 
-    async def _read(self, response: httpx.Response, encoding: str) -> bytes:
+    async def _read(self, response: httpx.Response) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "")
         try:
             return await read_body(response.aiter_raw(), encoding=encoding, limit=MAX_BODY, host=self.host)
         except RequestFailed as failure:
@@ -278,11 +280,16 @@ class JsonClient:
             raise RequestFailed("http_error", f"{self.host} redirected to {there.host}, which is not followed.")
         return str(there)
 
-    def _decode(self, body: bytes) -> dict[str, object]:
+    def _decoded(self, status: int, body: bytes) -> dict[str, object]:
+        if self.empty_is_throttling and (status == 202 or not body.strip()):
+            raise RequestFailed(
+                "rate_limited", f"{self.host} is throttling. Try again later, or use another source.", transient=True
+            )
         try:
             answer: object = json.loads(body)
         except (ValueError, RecursionError):  # broken JSON, broken UTF-8, hostile nesting
             raise RequestFailed("invalid_response", f"{self.host} sent something that is not JSON.") from None
         if not isinstance(answer, dict):
             raise RequestFailed("invalid_response", f"{self.host} sent JSON of an unknown shape.")
+        self.check(answer)
         return answer

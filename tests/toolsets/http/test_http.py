@@ -167,6 +167,12 @@ def test_a_bad_encoding_is_an_invalid_response(server: LocalServer, encoding: st
     assert failure(client_of(server)[0]).code == "invalid_response"
 
 
+def test_what_follows_the_end_of_a_gzip_stream_is_ignored(server: LocalServer) -> None:
+    body = gzip.compress(b'{"a": 1}') + b"x" * 10 * MAX_BODY
+    server.script = [server.reply(body, headers={"Content-Encoding": "gzip"})]
+    assert ask(client_of(server)[0]) == {"a": 1}
+
+
 def test_a_body_of_exactly_the_ceiling_is_read(server: LocalServer) -> None:
     filler = "x" * (MAX_BODY - len('{"a": ""}'))
     server.script = [server.json({"a": filler})]
@@ -195,8 +201,10 @@ def test_endless_redirects_end(server: LocalServer) -> None:
 
 
 def test_an_error_inside_a_success_is_tried_again(server: LocalServer) -> None:
-    server.script = [server.json({"error": 1}), server.json({"a": 1})]
-    assert ask(client_of(server)[0]) == {"a": 1}
+    server.script = [server.json({"error": 1}, headers={"Retry-After": "2"}), server.json({"a": 1})]
+    client, waits = client_of(server)
+    assert ask(client) == {"a": 1}
+    assert waits == [2.0]
 
 
 @pytest.mark.parametrize("status", [200, 202])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from react_toolsets.web.address import Address, parse, why_not_public
@@ -36,13 +37,14 @@ class Pattern:
             port = port.removeprefix(":")
         elif host.count(":") == 1:
             host, _, port = host.partition(":")
-        number = int(port) if port.isascii() and port.isdigit() else None
-        if not host or "/" in host or "@" in host or (port and (number is None or not 0 < number < 65536)):
-            raise ValueError(f"{text!r} is not a host such as example.com, *.example.com or 192.0.2.1:8080")
         try:
-            return cls(host=host, port=number, address=parse(host))
+            number = _port(port) if port else None
+            with suppress(ValueError):
+                return cls(host=host, port=number, address=parse(host))
+            domain = host.removeprefix("*.")
+            return cls(host=host[: -len(domain)] + ascii_name(domain), port=number)
         except ValueError:
-            return cls(host=ascii_name(host).removesuffix("."), port=number)
+            raise ValueError(f"{text!r} is no host such as example.com, *.example.com or 192.0.2.1:8080") from None
 
     def names(self, host: str, port: int) -> bool:
         """Whether this entry names ``host`` with ``port``."""
@@ -103,6 +105,13 @@ class HostPolicy:
             if reason and not any(entry.address == found and entry.port == port for entry in self.allow):
                 raise Refused(reason, _refusal(host, reason))
             yield str(found)
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 < port < 65536:
+        raise ValueError(text)
+    return port
 
 
 def _refusal(host: str, reason: str) -> str:

@@ -92,25 +92,30 @@ def _host(host: str) -> str:
             return str(address.parse(host[1:-1]))
         except ValueError:
             raise Refused("host", "The host of the URL is not a valid IPv6 address.") from None
-    name = ascii_name(host).lower().removesuffix(".")
-    if not name:
+    if not host.removesuffix("."):
         raise Refused("host", "The URL names no host.")
-    if len(name) > 253 or not _NAME.fullmatch(name):
-        raise Refused("characters", "The host of the URL contains characters that do not belong there.")
+    try:
+        name = ascii_name(host)
+    except ValueError:
+        raise Refused("characters", "The host of the URL contains characters that do not belong there.") from None
     return _ipv4(name) if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", name.rpartition(".")[2]) else name
 
 
 def ascii_name(host: str) -> str:
-    """The name in ASCII, as resolvers want it; full-width forms become what they look like."""
-    host = unicodedata.normalize("NFKC", host)
-    if host.isascii():
-        return host
-    import idna
+    """A name in lower case and ASCII, as resolvers want it; full-width forms become what they look like.
 
-    try:
-        return idna.encode(host, uts46=True).decode()
-    except (idna.IDNAError, UnicodeError):
-        raise Refused("characters", "The host of the URL is not a valid name.") from None
+    Raises:
+        ValueError: It is no name.
+    """
+    host = unicodedata.normalize("NFKC", host)
+    if not host.isascii():
+        import idna
+
+        host = idna.encode(host, uts46=True).decode()  # its errors are ValueErrors
+    name = host.lower().removesuffix(".")
+    if len(name) > 253 or not _NAME.fullmatch(name):
+        raise ValueError(f"{name[:80]!r} is not a host name")
+    return name
 
 
 def _ipv4(name: str) -> str:
