@@ -21,7 +21,7 @@ def decode_arguments(raw: object) -> dict[str, object] | str:
         if isinstance(raw, str):
             raw = decode_json(raw)
             if isinstance(raw, str):
-                raw = decode_json(raw)
+                raw = _inner(raw)
         if raw is None:
             return {}
         if isinstance(raw, dict):
@@ -34,10 +34,23 @@ def decode_arguments(raw: object) -> dict[str, object] | str:
 
 
 class NotJson(ValueError):
-    pass
+    """A text is not JSON, or not JSON that keeps its meaning in Python; says why."""
+
+
+def _inner(text: str) -> object:
+    try:
+        return decode_json(text)
+    except NotJson:
+        return text
 
 
 def decode_json(text: str) -> object:
+    """The JSON value in ``text``; ``None`` for blank text.
+
+    Raises:
+        NotJson: There is none, or it cannot be kept as it is.
+        RecursionError: It is nested too deeply.
+    """
     if not text or text.isspace():
         return None
     try:
@@ -74,11 +87,3 @@ def _constant(name: str) -> object:
 
 
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)
-
-
-def unknown_tool(name: str, available: list[str]) -> str:
-    """What a model is told that asked for a tool there is not (A6): what there is, and a near name only if near."""
-    from react_run.components import near
-
-    listed = ", ".join(available[:50]) + (f" and {len(available) - 50} more" if len(available) > 50 else "")
-    return f"Error: unknown tool {shown(name)}.{near(name, available)} Available tools: {listed or 'none'}"

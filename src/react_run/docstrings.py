@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 
 _SECTION = re.compile(
-    r"(?m)^[ \t]*(?:(?:Args|Arguments|Parameters|Params|Returns?|Raises|Yields?)[ \t]*:?[ \t]*$|[:@](?:param|returns?|raises)\b)"
+    r"^[ \t]*(?:(?:Args|Arguments|Parameters|Params|Other Parameters|Returns?|Raises|Yields?)[ \t]*:?[ \t]*$"
+    r"|[:@](?:param|returns?|raises|type|rtype)\b)",
+    re.MULTILINE,
 )
 
 
-def read_docstring(text: str) -> tuple[str, dict[str, str]]:
-    """The description in a docstring, and what it says of each parameter (Google, NumPy and reST styles)."""
+def description_in(text: str) -> str:
+    """What stands before the first section about parameters, results or errors (Google, NumPy and reST styles)."""
+    section = _SECTION.search(text)
+    return (text[: section.start()] if section else text).strip()
+
+
+def parameters_in(text: str) -> dict[str, str]:
+    """What a docstring says of each parameter, each on one line; nothing when it has no such section."""
     if not _SECTION.search(text):
-        return text.strip(), {}
+        return {}
     import docstring_parser
 
     try:
         parsed = docstring_parser.parse(text)
     except docstring_parser.ParseError:
-        return text.strip(), {}
-    examples = [example.description for example in parsed.examples if example.description]
-    description = "\n\n".join([parsed.description or "", *examples]).strip()
+        return {}
     documented = {param.arg_name.lstrip("*"): " ".join((param.description or "").split()) for param in parsed.params}
-    return description, {name: doc for name, doc in documented.items() if doc}
+    return {name: description for name, description in documented.items() if description}

@@ -1,4 +1,4 @@
-"""From what a model sent to a call: read, checked, repaired where nothing is lost, refused with a way out (behaviour A)."""
+"""From what a model sent to a call: read, checked, repaired where nothing is lost, or refused with a way out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from typing import Any, Protocol
 
 from react_run.arguments import decode_arguments
 from react_run.problems import InvalidArguments, report
+from react_run.render import escape
 from react_run.repair import own_copy, repair_properties
 from react_run.text import shown
 
 MAX_ECHO = 800
 """How many characters of unreadable arguments a model is shown (A5)."""
+
+MAX_NOTES = 5
+"""How many repairs of one call are told one by one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,11 +38,13 @@ class Prepared:
 class Checker(Protocol):
     """Decides whether arguments are right, and gives the typed values to call the function with."""
 
-    names: frozenset[str] | None
-    """The parameters there are; ``None`` when any name is allowed."""
+    @property
+    def names(self) -> frozenset[str] | None:
+        """The parameters there are; ``None`` when any name is allowed."""
 
-    fills_defaults: bool
-    """Whether nobody but the schema knows the defaults."""
+    @property
+    def fills_defaults(self) -> bool:
+        """Whether nobody but the schema knows the defaults."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
@@ -54,6 +60,13 @@ class Checker(Protocol):
 
 def prepare(tool: str, checker: Checker, raw: object) -> Prepared:
     """Read, check and, where needed, repair what a model sent for ``tool``; never raises for bad input."""
+    try:
+        return _prepared(tool, checker, raw)
+    except RecursionError:
+        return Prepared(arguments={}, problem=f"Error: {tool} did not run: its arguments are nested too deeply.")
+
+
+def _prepared(tool: str, checker: Checker, raw: object) -> Prepared:
     arguments = raw if type(raw) is dict else decode_arguments(raw)
     if isinstance(arguments, str):
         return Prepared(arguments={}, problem=_unreadable(tool, checker, arguments, raw))
@@ -72,7 +85,7 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prep
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
-    notes = [f"{shown(name)} is no parameter of {tool} and was ignored" for name in unknown]
+    notes = [f"{shown(name)} is no parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:
@@ -82,15 +95,19 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prep
             args, kwargs = checker.bind(arguments)
         except InvalidArguments as still:
             problem = report(tool, still.problems, checker.schema, unknown)
-            return Prepared(arguments=arguments, repairs=tuple(notes), problem=problem)
-    return Prepared(arguments=arguments, args=args, kwargs=kwargs, repairs=tuple(notes))
+            return Prepared(arguments=arguments, repairs=_bounded(notes), problem=problem)
+    return Prepared(arguments=arguments, args=args, kwargs=kwargs, repairs=_bounded(notes))
+
+
+def _bounded(notes: list[str]) -> tuple[str, ...]:
+    more = [f"and {len(notes) - MAX_NOTES} more like these"] if len(notes) > MAX_NOTES else []
+    return (*notes[:MAX_NOTES], *more)
 
 
 def _unreadable(tool: str, checker: Checker, problem: str, raw: object) -> str:
-    sent = raw if isinstance(raw, str) else repr(raw)
-    echo = shown(sent, MAX_ECHO)
     required = ", ".join(checker.schema.get("required", ())) or "none"
-    return (
-        f"Error: {tool} did not run: {problem}. You sent: {echo}. "
-        f"Send one JSON object with the required parameters ({required})."
-    )
+    text = f"Error: {tool} did not run: {problem}. Send one JSON object; required parameters: {required}."
+    if not isinstance(raw, str):
+        return text
+    cut = f"… (cut; {len(raw)} characters in all)" if len(raw) > MAX_ECHO else ""
+    return f"{text} You sent:\n{escape(raw[:MAX_ECHO])}{cut}"

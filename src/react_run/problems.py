@@ -9,7 +9,7 @@ from typing import Any
 
 from react_run.json_types import allowed, alternatives, fits, is_echo, kinds
 from react_run.schema import resolve
-from react_run.text import dotted, shown
+from react_run.text import Path, dotted, shown
 
 MAX_PROBLEMS = 3
 """How many problems a model is told at once (A4)."""
@@ -40,7 +40,7 @@ _BOUNDS: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
 class Problem:
     """One thing that is wrong: where (keys and indices), what, and whether something is missing there."""
 
-    path: tuple[str | int, ...]
+    path: Path
     text: str
     missing: bool = False
 
@@ -53,26 +53,57 @@ class InvalidArguments(Exception):  # it never leaves the package: a verdict, no
         self.problems = problems
 
 
+def unchecked(error: Exception) -> InvalidArguments:
+    """For arguments that could not even be checked."""
+    text = f"they could not be checked: {type(error).__name__}: {shown(str(error), 200)}"
+    return InvalidArguments([Problem(path=(), text=text)])
+
+
+def likeliest(found: Mapping[tuple[Path, str], Sequence[Problem]]) -> list[Problem]:
+    """The problems, but for each union only those of the member that was most probably meant.
+
+    Args:
+        found: The problems by the union they are in (its path) and the member of it; ``""`` for those in no union.
+    """
+    best: dict[Path, Sequence[Problem]] = {}
+    kept: list[Problem] = []
+    for (path, member), problems in found.items():
+        if not member:
+            kept += problems
+        elif path not in best or _distance(problems, path) < _distance(best[path], path):
+            best[path] = problems
+    return [*kept, *(problem for problems in best.values() for problem in problems)]
+
+
+def _distance(problems: Sequence[Problem], path: Path) -> tuple[bool, int]:
+    """How far a value is from a member of a union: of another type altogether, or how many things are wrong in it."""
+    return any(problem.path == path for problem in problems), len(problems)
+
+
 def report(tool: str, problems: Iterable[Problem], schema: Mapping[str, Any], unknown: Sequence[str]) -> str:
-    """The text result for arguments that could not be repaired (A4)."""
-    first = {problem.path: problem for problem in sorted(problems, key=lambda problem: not problem.missing)}
-    told = [f"{dotted(problem.path)}: {problem.text}" if problem.path else problem.text for problem in first.values()]
+    """The text result for arguments that could not be repaired: the most useful problems and the way out (A4)."""
+    ordered = sorted(problems, key=lambda problem: not problem.missing)
+    told = list({problem.path: _sentence(problem) for problem in ordered}.values())
     more = f"; and {len(told) - MAX_PROBLEMS} more" if len(told) > MAX_PROBLEMS else ""
-    ignored = f" There is no parameter {', '.join(map(shown, unknown[:3]))}." if unknown else ""
+    ignored = f" There is no parameter {', '.join(shown(name) for name in unknown[:MAX_PROBLEMS])}." if unknown else ""
     return (
         f"Error: invalid arguments for {tool}: {'; '.join(told[:MAX_PROBLEMS])}{more}.{ignored}"
         f" Parameters: {parameters(schema)}. Correct the arguments and call it again."
     )
 
 
+def _sentence(problem: Problem) -> str:
+    return f"{dotted(problem.path)} {problem.text}" if problem.path else problem.text
+
+
 def parameters(schema: Mapping[str, Any], limit: int = 12) -> str:
-    """The parameters of a tool in a few words: ``city (a string, required), days (an integer)``."""
-    required = schema.get("required", ())
+    """The parameters of a tool in a few words: ``city (required: a string), days (an integer)``."""
+    required, properties = schema.get("required", ()), schema.get("properties", {})
     listed = [
-        f"{name} ({expected(resolve(part, schema), schema)}{', required' if name in required else ''})"
-        for name, part in list(schema.get("properties", {}).items())[:limit]
+        f"{name} ({'required: ' if name in required else ''}{expected(resolve(part, schema), schema)})"
+        for name, part in list(properties.items())[:limit]
     ]
-    return ", ".join(listed) or "none"
+    return ", ".join([*listed, "…"] if len(properties) > limit else listed) or "none"
 
 
 def expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:

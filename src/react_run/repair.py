@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping
+from decimal import Decimal
 from typing import Any
 
 from react_run.arguments import NotJson, decode_json
 from react_run.json_types import alternatives, fits, is_echo, kinds, part_schema
 from react_run.schema import Schema, resolve
-from react_run.text import dotted, shown
+from react_run.text import Path, dotted, shown
 
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?", re.ASCII)
-_WORDS = {"boolean": {"true": True, "false": False}, "null": {"null": None}}
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
+_MAX_DIGITS = 4_000
+"""Python reads integers of up to 4300 digits; no tool was asked for a longer one."""
+
+_WORDS = (("true", "boolean", True), ("false", "boolean", False), ("null", "null", None))
 _ATOMS = frozenset({str, int, float, bool, type(None)})
-Path = tuple[str | int, ...]
 
 
 def own_copy(values: dict[str, object]) -> dict[str, object]:
@@ -63,7 +66,7 @@ class _Repair:
         name = str(path[-1])
         self.notes.append(f"{dotted(path)}: {shown(values[name])} is no value; the default was used")
         if self._fill and "default" in part:
-            values[name] = part["default"]
+            values[name] = _copied(part["default"])
         else:
             del values[name]
 
@@ -111,9 +114,9 @@ def _read(text: str, wanted: list[str]) -> Iterator[object]:
     bare = text.strip()
     if "integer" in wanted or "number" in wanted:
         yield from _number(bare, wanted)
-    for kind, words in _WORDS.items():
-        if kind in wanted and bare.lower() in words:
-            yield words[bare.lower()]
+    for word, kind, value in _WORDS:
+        if kind in wanted and bare.lower() == word:
+            yield value
     if bare[:1] in ("[", "{") and ("array" in wanted or "object" in wanted):
         try:
             yield decode_json(bare)
@@ -122,15 +125,16 @@ def _read(text: str, wanted: list[str]) -> Iterator[object]:
 
 
 def _number(text: str, wanted: list[str]) -> Iterator[object]:
-    match = _NUMBER.fullmatch(text)
-    # Python reads at most 4300 digits; nothing that long is a number a tool was asked for.
-    if not match or len(text) > 4_000:
+    if len(text) > _MAX_DIGITS or not _NUMBER.fullmatch(text):
         return
-    if not match["fraction"] and not match["exponent"]:
-        yield int(text)
+    exact = Decimal(text)
+    if (
+        exact.adjusted() < _MAX_DIGITS
+        and exact == exact.to_integral_value()
+        and ("integer" in wanted or text.isdigit())
+    ):
+        yield int(exact)
     elif math.isfinite(number := float(text)):
-        if number.is_integer() and "integer" in wanted:
-            yield int(number)
         yield number
 
 

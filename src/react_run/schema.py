@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from react_run.errors import ToolsetError
+from react_run.text import shown
 
 Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
 
 DROPPED = frozenset({
     # Words about the document, or for other readers than a model.
     "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "definitions", "id", "title",
-    "contentEncoding", "contentMediaType", "contentSchema", "deprecated", "discriminator", "example", "externalDocs",
-    "readOnly", "writeOnly", "xml",
+    "contentEncoding", "contentMediaType", "contentSchema", "deprecated", "discriminator", "externalDocs", "readOnly",
+    "writeOnly", "xml",
     # Constraints that at least one provider refuses with an error; arguments are still checked against them here.
     "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxContains", "minContains",
     "not", "patternProperties", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
@@ -22,18 +24,22 @@ DROPPED = frozenset({
 """Keywords left out of what is sent (behaviour H4).
 
 Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
-``const`` becomes ``enum``, a list of types and ``nullable`` become ``anyOf``, ``prefixItems`` becomes ``items``.
-Patterns with look-arounds, extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are no
-property go, too. An array always says what its items are, and the whole is always an object with properties.
+``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
+``items``, ``examples`` words of the description. Patterns with look-arounds, extension keywords (``x-…``), an empty
+``enum`` and names in ``required`` that are no property go, too. An array always says what its items are, and the whole
+is always an object with properties.
 """
 
 MAX_NODES = 4_000
 """Above this many nodes inlining stops, and what is left of ``$ref`` points to definitions."""
 
 _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
-_SCHEMA_LISTS = frozenset({"anyOf", "oneOf"})
+_UNIONS = ("anyOf", "oneOf")
+_NOT_AT_TOP = frozenset({"const", "enum", "nullable"})
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _LOOK_AROUND = re.compile(r"\(\?<?[=!]")
+_ANNOTATIONS = ("description", "default")
+_EXAMPLES = 3
 _MAX_MERGES = 32
 
 
@@ -66,7 +72,7 @@ def _pointed(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
     if not reference.startswith("#"):
         raise ToolsetError(f"$ref {reference!r} leads out of the schema; nothing is fetched", code="tool.schema")
     for part in filter(None, reference[1:].split("/")):
-        key = part.replace("~1", "/").replace("~0", "~")
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
         try:
             node = node[int(key)] if isinstance(node, list) else node[key]
         except (LookupError, ValueError, TypeError):
@@ -81,18 +87,30 @@ class _Cleaner:
         self.root = root
         self.definitions: dict[str, Schema] = {}
         self._names: dict[str, str] = {}
+        self._recursive: dict[str, bool] = {}
         self._nodes = 0
 
     def clean(self) -> Schema:
         """The whole schema, as an object with properties."""
         try:
-            schema = self._node(_as_object(self._merged(resolve(self.root, self.root)), self.root))
-        except RecursionError:
-            raise ToolsetError("the schema is nested too deeply", code="tool.schema") from None
+            schema = self._node(self._as_object(self._merged(resolve(self.root, self.root))))
+        except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
+            raise ToolsetError(f"this is no JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})
         if self.definitions:
             schema["$defs"] = self.definitions
         return schema
+
+    def _as_object(self, schema: Schema) -> Schema:
+        """The top: a union there is refused by providers, so the properties of its members are laid together."""
+        if schema.setdefault("type", "object") not in ("object", ["object"]):
+            raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
+        members = [self._merged(resolve(part, self.root)) for key in _UNIONS for part in schema.pop(key, ())]
+        always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
+        for member in members:
+            required = [name for name in member.get("required", ()) if name in always]
+            schema = _merge({**member, "required": required}, schema)
+        return {**{key: value for key, value in schema.items() if key not in _NOT_AT_TOP}, "type": "object"}
 
     def _node(self, schema: object) -> Schema:
         self._nodes += 1
@@ -111,7 +129,7 @@ class _Cleaner:
         if key == "properties":
             _expect(value, Mapping, "properties")
             return {name: self._node(part) for name, part in value.items() if part is not False}
-        if key in _SCHEMA_LISTS:
+        if key == "anyOf":
             _expect(value, list, key)
             return [self._node(part) for part in value if part is not False]
         if key in _ONE_SCHEMA:
@@ -125,7 +143,7 @@ class _Cleaner:
                 return schema
             _expect(parts, list, "allOf")
             for part in parts:
-                schema = _merge(schema, resolve(part, self.root))
+                schema = _merge(resolve(part, self.root), schema)
         raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
 
     def _define(self, reference: str) -> str:
@@ -139,6 +157,11 @@ class _Cleaner:
         return name
 
     def _is_recursive(self, reference: str) -> bool:
+        if reference not in self._recursive:
+            self._recursive[reference] = self._reaches_itself(reference)
+        return self._recursive[reference]
+
+    def _reaches_itself(self, reference: str) -> bool:
         seen: set[str] = set()
         waiting = [reference]
         while waiting:
@@ -165,7 +188,7 @@ def _references(node: object) -> Iterator[str]:
 
 def _expect(value: object, kind: type, keyword: str) -> None:
     if not isinstance(value, kind):
-        raise ToolsetError(f"{keyword!r} of the schema is {value!r}", code="tool.schema")
+        raise ToolsetError(f"{keyword!r} of the schema is {shown(value)}", code="tool.schema")
 
 
 def _is_kept(key: str, value: object) -> bool:
@@ -176,25 +199,13 @@ def _is_kept(key: str, value: object) -> bool:
     return key != "enum" or bool(value)
 
 
-def _as_object(schema: Schema, root: Mapping[str, Any]) -> Schema:
-    """The top of a tool's schema: unions there are refused by providers, so their properties are laid together."""
-    if schema.setdefault("type", "object") not in ("object", ["object"]):
-        raise ToolsetError(f"the parameters of a tool must be an object, not {schema['type']!r}", code="tool.schema")
-    schema["type"] = "object"
-    for key in _SCHEMA_LISTS:
-        for part in schema.pop(key, ()):
-            branch = resolve(part, root)
-            schema = _merge({**branch, "required": []}, schema)
-    return {key: value for key, value in schema.items() if key not in ("enum", "const", "nullable")}
-
-
-def _merge(first: Schema, second: Schema) -> Schema:
-    merged = {**first, **second}
-    for key in ("properties", "$defs"):
-        if key in first and key in second:
-            merged[key] = {**first[key], **second[key]}
-    if "required" in first and "required" in second:
-        merged["required"] = list(dict.fromkeys([*first["required"], *second["required"]]))
+def _merge(part: Schema, schema: Schema) -> Schema:
+    """``schema`` with what ``part`` adds; where both speak, ``schema`` is heard."""
+    merged = {**part, **schema}
+    if "properties" in part and "properties" in schema:
+        merged["properties"] = {**part["properties"], **schema["properties"]}
+    if "required" in part and "required" in schema:
+        merged["required"] = list(dict.fromkeys([*schema["required"], *part["required"]]))
     return merged
 
 
@@ -202,6 +213,8 @@ def _modern(schema: Schema) -> Schema:
     """Older and less accepted spellings in the words that every provider knows."""
     if "const" in schema:
         schema["enum"] = [schema.pop("const")]
+    if "oneOf" in schema:
+        schema["anyOf"] = [*schema.get("anyOf", ()), *schema.pop("oneOf")]
     tuple_items = schema.pop("prefixItems", None) or schema.get("items")
     if isinstance(tuple_items, list):
         distinct = [part for index, part in enumerate(tuple_items) if part not in tuple_items[:index]]
@@ -209,19 +222,32 @@ def _modern(schema: Schema) -> Schema:
     for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
             schema[exclusive] = schema.pop(bound)
-    nullable = schema.pop("nullable", False)
-    kinds = schema.get("type")
-    if isinstance(kinds, Sequence) and not isinstance(kinds, str):
-        return _one_of_types(schema, [*kinds, "null"] if nullable and "null" not in kinds else [*kinds])
-    if kinds is not None and kinds not in _TYPES:
-        raise ToolsetError(f"{kinds!r} is no type of JSON Schema", code="tool.schema")
-    return _one_of_types(schema, [kinds, "null"]) if nullable and kinds else schema
+    examples = [*schema.pop("examples", ()), *([schema.pop("example")] if "example" in schema else [])]
+    if examples:
+        said = f"{schema['description']} " if schema.get("description") else ""
+        schema["description"] = f"{said}Examples: {', '.join(shown(example) for example in examples[:_EXAMPLES])}"
+    return _with_one_type(schema)
+
+
+def _with_one_type(schema: Schema) -> Schema:
+    nullable = schema.pop("nullable", False) is True
+    named = schema.get("type", [])
+    kinds = [*named] if isinstance(named, list) else [named]
+    for kind in kinds:
+        if kind not in _TYPES:
+            raise ToolsetError(f"{kind!r} is no type of JSON Schema", code="tool.schema")
+    if nullable and kinds and "null" not in kinds:
+        kinds.append("null")
+    if nullable and "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return _one_of_types(schema, kinds) if kinds else schema
 
 
 def _one_of_types(schema: Schema, kinds: list[str]) -> Schema:
     if len(kinds) == 1:
         return {**schema, "type": kinds[0]}
-    outside = {key: schema.pop(key) for key in ("description", "default", "title") if key in schema}
+    outside = {key: schema[key] for key in _ANNOTATIONS if key in schema}
+    schema = {key: value for key, value in schema.items() if key not in outside}
     branches = [{"type": "null"} if kind == "null" else {**schema, "type": kind} for kind in kinds]
     return {"anyOf": branches, **outside}
 
@@ -230,10 +256,9 @@ def _finished(schema: Schema) -> Schema:
     if schema.get("type") == "array":
         schema.setdefault("items", {})
     if "required" in schema:
-        _expect(schema["required"], list, "required")
-        if "properties" in schema:
-            schema["required"] = [name for name in schema["required"] if name in schema["properties"]]
-    for key in _SCHEMA_LISTS:
-        if len(branches := schema.get(key, ())) == 1:
-            schema = {**branches[0], **{word: value for word, value in schema.items() if word != key}}
+        _expect(required := schema.pop("required"), list, "required")
+        if known := [name for name in required if name in schema.get("properties", ())]:
+            schema["required"] = known
+    if "anyOf" in schema and len(schema["anyOf"]) < 2:
+        schema = {**dict(*schema.pop("anyOf")), **schema}
     return schema

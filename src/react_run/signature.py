@@ -1,68 +1,63 @@
-"""From a function's signature and docstring to a pydantic model of its arguments."""
+"""What a function asks of its caller: its parameters, and which of them the runtime fills."""
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
 import re
 import types
 import typing
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
-from pydantic.errors import PydanticUserError
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
-
-from react_run.docstrings import read_docstring
 from react_run.errors import ToolsetError
-from react_run.schema import Schema
 
 Function = Callable[..., object]
-_CONTEXT_NAMES = {"Run": "run", "ToolCall": "call"}
 
-
-class _Generator(GenerateJsonSchema):
-    """pydantic's generator, without the titles it invents and the warnings about defaults that are not JSON."""
-
-    ignored_warning_kinds: ClassVar[set[JsonSchemaWarningKind]] = {"skipped-choice", "non-serializable-default"}
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        return False
-
-    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
-        json_schema = super().typed_dict_schema(schema)
-        json_schema.setdefault("additionalProperties", False)
-        return json_schema
-
-
-def model_schema(model: type[BaseModel]) -> Schema:
-    """The JSON Schema that ``model`` validates, with its definitions, not yet cleaned."""
-    return model.model_json_schema(schema_generator=_Generator)
-
-
-class ToolWarning(UserWarning):
-    """A tool works, but the model would do better with a description or a type."""
+_CONTEXT = {"Run": "run", "ToolCall": "call"}
+_PLAIN = frozenset({str, int, float, bool, object, list, dict, type(None), inspect.Parameter.empty, typing.Any})
+_PLAIN_CONTAINERS = frozenset({list, dict, typing.Union, types.UnionType})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Signature:
-    """What a function asks of its caller.
+    """The parameters of a function.
 
-    ``model`` validates the arguments; ``parameters`` names, in the order of the model's fields, the parameter each
-    field is passed to; ``positional`` are passed by position; ``context`` parameters are injected by the runtime.
+    Args:
+        label: How messages call the function.
+        fields: What the model fills, by name, annotations resolved.
+        extra: The ``**parameter``, when there is one: the model may then add names.
+        context: What the runtime fills, with ``run`` or ``call``.
     """
 
-    model: type[BaseModel]
-    parameters: Mapping[str, str]
-    positional: tuple[str, ...]
+    label: str
+    fields: Mapping[str, inspect.Parameter]
+    extra: inspect.Parameter | None
     context: Mapping[str, str]
-    description: str
-    documented: Mapping[str, str]
+
+    @property
+    def untyped(self) -> list[str]:
+        """The parameters without an annotation: a model may send anything for them."""
+        return [name for name, parameter in self.fields.items() if parameter.annotation is parameter.empty]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every type is one of JSON's own, so that making a schema of it cannot fail."""
+        parameters = [*self.fields.values(), *([self.extra] if self.extra else [])]
+        return all(
+            _is_plain(parameter.annotation) and isinstance(parameter.default, _PLAIN_DEFAULTS)
+            for parameter in parameters
+        )
+
+
+# inspect's mark for "no default" is a class.
+_PLAIN_DEFAULTS = (str, int, float, bool, type(None), type)
+
+
+def _is_plain(annotation: object) -> bool:
+    if typing.get_origin(annotation) in _PLAIN_CONTAINERS:
+        return all(map(_is_plain, typing.get_args(annotation)))
+    return (isinstance(annotation, type) or annotation is typing.Any) and annotation in _PLAIN
 
 
 def read_signature(function: Function, label: str) -> Signature:
@@ -70,15 +65,15 @@ def read_signature(function: Function, label: str) -> Signature:
 
     Args:
         function: Any callable: function, method, partial or object with ``__call__``.
-        label: How errors and warnings call it.
+        label: How messages call it.
 
     Raises:
-        ToolsetError: It is a generator, or a parameter has an annotation that no schema can be made from.
+        ToolsetError: It is a generator, it has no readable signature, or an annotation leads nowhere.
     """
-    target = unwrap(function)
+    target = unwrapped(function)
     if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
         raise ToolsetError(
-            f"tool {label!r} is a generator function; a model reads one result: return a list instead",
+            f"tool {label!r} is a generator function, but a model reads one result: return a list instead",
             code="tool.generator",
         )
     context: dict[str, str] = {}
@@ -91,35 +86,41 @@ def read_signature(function: Function, label: str) -> Signature:
             context[parameter.name] = kind
         elif parameter.kind is not parameter.VAR_POSITIONAL:
             fields[parameter.name] = parameter
-    untyped = [name for name, parameter in fields.items() if parameter.annotation is parameter.empty]
-    if untyped:
-        warnings.warn(
-            f"tool {label!r}: no type for {', '.join(untyped)}; the model may send anything", ToolWarning, stacklevel=2
-        )
-    description, documented = read_docstring(_doc(function))
-    names = {_field_name(name, index): name for index, name in enumerate(fields)}
-    return Signature(
-        model=_model(label, fields, names, extra),
-        parameters=names,
-        positional=tuple(name for name, p in fields.items() if p.kind is p.POSITIONAL_ONLY),
-        context=context,
-        description=description,
-        documented=documented,
-    )
+    return Signature(label=label, fields=fields, extra=extra, context=context)
 
 
-def unwrap(function: Function) -> Function:
-    """The function behind partials and callable objects: the one whose code runs."""
-    while isinstance(function, functools.partial):
-        function = function.func
+def unwrapped(function: Function) -> Function:
+    """The function inside partials and callable objects: the one whose code runs."""
+    function = without_partials(function)
     if inspect.isroutine(function) or inspect.isclass(function):
         return function
     return typing.cast("Function", type(function).__call__)
 
 
+def without_partials(function: Function) -> Function:
+    """What ``functools.partial`` was applied to, or ``function`` itself."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
 def is_async(function: Function) -> bool:
     """Whether calling ``function`` gives something to await."""
-    return inspect.iscoroutinefunction(unwrap(function))
+    return inspect.iscoroutinefunction(unwrapped(function))
+
+
+def name_of(function: Function) -> str:
+    """The name of a function, or of the class of a callable object."""
+    inner = without_partials(function)
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def docstring_of(function: Function) -> str:
+    """The docstring of a function; of a callable object that of ``__call__``, else of its class."""
+    inner = without_partials(function)
+    if inspect.isroutine(inner) or inspect.isclass(inner):
+        return inspect.getdoc(inner) or ""
+    return inspect.getdoc(unwrapped(inner)) or inspect.getdoc(type(inner)) or ""
 
 
 def _parameters(function: Function, target: Function, label: str) -> Iterator[inspect.Parameter]:
@@ -132,23 +133,22 @@ def _parameters(function: Function, target: Function, label: str) -> Iterator[in
     scope = getattr(inspect.unwrap(target), "__globals__", {})
     for name, parameter in signature.parameters.items():
         if name not in bound:
-            yield parameter.replace(annotation=_resolved(parameter, scope, label))
+            annotation = parameter.annotation
+            known = not isinstance(annotation, str)
+            yield parameter if known else parameter.replace(annotation=_resolved(parameter, scope, label))
 
 
 def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str) -> object:
-    annotation = parameter.annotation
-    if not isinstance(annotation, str):
-        return annotation
-    holder = types.SimpleNamespace(__annotations__={parameter.name: annotation})
+    holder = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
     try:
         return typing.get_type_hints(holder, globalns=scope, include_extras=True)[parameter.name]
     except Exception as error:
-        # ``if TYPE_CHECKING: from react_run import Run`` is good style; the name alone tells what is meant.
-        name = re.sub(r"\s*\|\s*None$", "", annotation).rpartition(".")[2]
-        if name in _CONTEXT_NAMES:
-            return types.SimpleNamespace(__react_context__=_CONTEXT_NAMES[name])
+        # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone tells what is meant.
+        name = re.sub(r"\s*\|\s*None$", "", parameter.annotation).rpartition(".")[2]
+        if name in _CONTEXT:
+            return types.SimpleNamespace(__react_context__=_CONTEXT[name])
         raise ToolsetError(
-            f"tool {label!r}: the annotation {annotation!r} of {parameter.name!r} cannot be resolved "
+            f"tool {label!r}: the annotation {parameter.annotation!r} of {parameter.name!r} leads nowhere "
             f"({type(error).__name__}: {error}); import it at run time, at module level",
             code="tool.annotation",
         ) from error
@@ -160,71 +160,3 @@ def _context_kind(annotation: object) -> str:
         annotation = inner[0] if len(inner) == 1 else None
     kind = getattr(annotation, "__react_context__", "")
     return kind if isinstance(kind, str) else ""
-
-
-def _field_name(name: str, index: int) -> str:
-    """A name pydantic accepts: no leading underscore, no attribute of BaseModel."""
-    return f"p{index}_{name.strip('_')}" if name.startswith("_") or hasattr(BaseModel, name) else name
-
-
-def _model(
-    label: str, fields: dict[str, inspect.Parameter], names: dict[str, str], extra: inspect.Parameter | None
-) -> type[BaseModel]:
-    config = ConfigDict(
-        extra="ignore" if extra is None else "allow",
-        alias_generator=lambda field: names.get(field, field),
-        protected_namespaces=(),
-        allow_inf_nan=False,
-        title=label,
-    )
-    definitions: dict[str, typing.Any] = {field: _definition(fields[name]) for field, name in names.items()}
-    try:
-        return create_model(label, __config__=config, **definitions)
-    except (PydanticUserError, TypeError, NameError) as error:
-        culprit = next((p for p in fields.values() if not _has_schema(p)), None)
-        where = f"{culprit.name!r} has the annotation {culprit.annotation!r}" if culprit else "an annotation"
-        reason = str(error).splitlines()[0]
-        raise ToolsetError(
-            f"tool {label!r}: {where}, from which no schema can be made: {reason}", code="tool.annotation"
-        ) from error
-
-
-def _definition(parameter: inspect.Parameter) -> tuple[object, object]:
-    annotation = typing.Any if parameter.annotation is parameter.empty else parameter.annotation
-    default = parameter.default
-    if default is parameter.empty:
-        return annotation, ... if not _has_factory(annotation) else Field()
-    if not isinstance(default, FieldInfo) and not _can_copy(default):
-        return annotation, Field(default_factory=lambda: default)
-    return annotation, default
-
-
-def _has_factory(annotation: object) -> bool:
-    return any(isinstance(part, FieldInfo) for part in getattr(annotation, "__metadata__", ()))
-
-
-def _can_copy(value: object) -> bool:
-    """Whether pydantic, which copies mutable defaults for each call, will be able to."""
-    if type(value).__hash__ is not None:
-        return True
-    try:
-        copy.deepcopy(value)
-    except Exception:  # a foreign __deepcopy__ may raise anything
-        return False
-    return True
-
-
-def _has_schema(parameter: inspect.Parameter) -> bool:
-    try:
-        TypeAdapter(parameter.annotation)
-    except (PydanticUserError, TypeError, NameError):
-        return False
-    return True
-
-
-def _doc(function: Function) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
-    if inspect.isroutine(function):
-        return inspect.getdoc(function) or ""
-    return inspect.getdoc(type(function).__call__) or inspect.getdoc(type(function)) or ""

@@ -6,6 +6,9 @@ import json
 
 from react_run.render import escape
 
+Path = tuple[str | int, ...]
+"""Where something is inside a JSON value: keys and indices."""
+
 
 def shown(value: object, limit: int = 60) -> str:
     """``value`` as JSON on one line, at most about ``limit`` characters of it, safe to print and to send."""
@@ -22,7 +25,7 @@ def _json(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-def dotted(path: tuple[str | int, ...]) -> str:
+def dotted(path: Path) -> str:
     """``("a", 0, "b")`` as ``a[0].b``."""
     text = ""
     for part in path:

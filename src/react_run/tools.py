@@ -5,65 +5,34 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from pydantic import BaseModel
 
-from react_run.checking import Call, ModelChecker, SchemaChecker
+from react_run.docstrings import description_in
 from react_run.errors import ToolsetError
+from react_run.model_checking import function_checker, spec_checker
 from react_run.preparation import Checker, Prepared, prepare
-from react_run.schema import Schema, clean_schema
-from react_run.signature import Function, Signature, ToolWarning, is_async, model_schema, read_signature
+from react_run.schema import clean_schema
+from react_run.schema_checking import SchemaChecker
+from react_run.signature import Function, docstring_of, is_async, name_of, read_signature
+from react_run.tool_flags import ToolFlags, ToolOptions
 
 if TYPE_CHECKING:
     from react_run.toolset import ReActToolset
 
-__all__ = ["Prepared", "Tool", "ToolFlags", "tool"]
+__all__ = ["Prepared", "Tool", "ToolFlags", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MARK = "__react_tool__"
+_LATER: Mapping[str, Any] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolFlags:
-    """What a tool promises.
-
-    Args:
-        read_only: It changes nothing. ``None`` means unknown: it counts as changing things for caches, resuming and
-            permissions, but does not make earlier reads stale.
-        repeatable: The same call may give another result later; it may run again (behaviour F4).
-        idempotent: Running it twice does no more than once; resuming may run it again (behaviour J4).
-        serial: Calls of one reply run one at a time, in order (behaviour L4).
-        inline: Pure and quick: runs without a thread and without a deadline.
-        timeout: Seconds one call may take; ``None`` means the agent's ``tool_timeout``.
-        network: It reaches the network.
-        runs_programs: It starts programs.
-    """
-
-    read_only: bool | None = None
-    repeatable: bool = False
-    idempotent: bool = False
-    serial: bool = False
-    inline: bool = False
-    timeout: float | None = None
-    network: bool = False
-    runs_programs: bool = False
-
-
-class ToolOptions(TypedDict, total=False):
-    """The keywords of :func:`tool` and :meth:`Tool.from_function`; see :class:`ToolFlags`."""
-
-    read_only: bool | None
-    repeatable: bool
-    idempotent: bool
-    serial: bool
-    inline: bool
-    timeout: float | None
-    network: bool
-    runs_programs: bool
+class ToolWarning(UserWarning):
+    """A tool works, but a model would do better with a description or a type."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,30 +42,40 @@ class Tool(ToolFlags):
     Args:
         name: Letters, digits, ``_`` and ``-``, at most 64.
         description: What it does and when to use it, for the model.
-        parameters: JSON Schema of its arguments.
-        function: What runs; called with the typed arguments of :class:`Prepared`. May be ``async def``.
+        parameters: The JSON Schema of its arguments.
+        function: What runs, called with the values of :class:`Prepared`; plain or ``async def``.
         toolset: Who interprets its results.
-        context: Parameters that the runtime fills, with ``run`` or ``call``; the model never sees them.
-        parameter_class: The pydantic model of the arguments, where there is one.
-        checker: Who checks arguments; by default jsonschema, by ``parameters``.
+        context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
+        checker: Who checks arguments; jsonschema by ``parameters`` when not given.
 
     Raises:
-        ToolsetError: The name is not valid, or the schema is none.
+        ToolsetError: The name is not valid (``tool.name``), or the schema is none (``tool.schema``).
     """
 
     name: str
     description: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(repr=False)
     function: Function
-    toolset: ReActToolset | None = None
+    toolset: ReActToolset | None = field(default=None, repr=False)
     context: Mapping[str, str] = field(default_factory=dict)
-    parameter_class: type[BaseModel] | None = field(default=None, repr=False)
-    checker: Checker = field(default=None, repr=False)  # type: ignore[assignment]  # set below when not given
+    checker: Checker | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_name(self.name)
-        if self.checker is None:
+        _check_name(self.name)
+        if self.parameters is _LATER:
+            object.__delattr__(self, "parameters")
+        elif self.checker is None:
             object.__setattr__(self, "checker", SchemaChecker(self.parameters))
+            _ = self.wire  # a schema that is none is reported now
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """The schema of a function, made when it is first looked at: most tools of a big toolset never are."""
+            if name != "parameters":
+                raise AttributeError(name)
+            object.__setattr__(self, name, self.checker.parameters())
+            return self.parameters
 
     @cached_property
     def is_async(self) -> bool:
@@ -106,15 +85,25 @@ class Tool(ToolFlags):
     @cached_property
     def wire(self) -> dict[str, Any]:
         """The tool as it is sent to a model, in the form that OpenAI made common."""
-        parameters = clean_schema(self.parameters)
+        try:
+            parameters = clean_schema(self.parameters)
+        except ToolsetError as error:
+            raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self.description, "parameters": parameters}
         return {"type": "function", "function": function}
 
+    @cached_property
+    def parameter_class(self) -> type[BaseModel] | None:
+        """The pydantic model of the arguments; ``None`` when the tool came with a schema of its own."""
+        model: type[BaseModel] | None = getattr(self.checker, "model", None)
+        return model
+
     def prepare(self, arguments: object) -> Prepared:
-        """Read, check and repair what a model sent: a dict, or the raw text when it was no readable JSON.
+        """Read, check and repair what a model sent: a dict, or the raw text when that was no readable JSON.
 
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
+        assert self.checker is not None  # set when the tool is made
         return prepare(self.name, self.checker, arguments)
 
     @classmethod
@@ -127,28 +116,39 @@ class Tool(ToolFlags):
         toolset: ReActToolset | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
-        """Make a tool of a function, method, partial or callable object; ``@tool`` marks on it are honoured.
+        """Make a tool of a function, method, partial or callable object; what ``@tool`` said of it holds.
+
+        Args:
+            function: What runs. Parameters annotated ``Run`` or ``ToolCall`` are filled by the runtime.
+            name: Instead of its own name.
+            description: Instead of its docstring.
+            toolset: Who interprets its results.
+            flags: See :class:`ToolFlags`.
 
         Raises:
-            ToolsetError: It has no valid name, or a parameter of which no schema can be made.
+            ToolsetError: It has no valid name (``tool.name``), a parameter of which no schema can be made
+                (``tool.annotation``), or it is a generator (``tool.generator``).
         """
-        mark: dict[str, Any] = getattr(function, _MARK, {})
-        name = name or mark.get("name", "") or _name_of(function)
-        check_name(name)
+        mark: Mapping[str, Any] = getattr(function, _MARK, {})
+        name = name or mark.get("name") or name_of(function)
+        _check_name(name)
         signature = read_signature(function, name)
-        description = description or mark.get("description", "") or signature.description
+        docstring = docstring_of(function)
+        description = description or mark.get("description") or description_in(docstring)
+        if signature.untyped:
+            _warn(name, f"no type for {', '.join(signature.untyped)}, so a model may send anything")
         if not description:
             description = name.replace("_", " ").strip().capitalize()
-            warnings.warn(f"tool {name!r} has no description; add a docstring", ToolWarning, stacklevel=2)
-        checker = _function_checker(signature)
+            _warn(name, "no description: add a docstring that says what it does and when to use it")
+        checker = function_checker(signature, docstring)
+        # Only a type that is not JSON's own can be one that no schema can be made of, and that is reported now.
         return cls(
             name=name,
             description=description,
-            parameters=_function_schema(signature, checker.schema),
+            parameters=_LATER if signature.is_plain else checker.parameters(),
             function=function,
             toolset=toolset,
             context=signature.context,
-            parameter_class=signature.model,
             checker=checker,
             **{**mark.get("flags", {}), **flags},
         )
@@ -164,83 +164,42 @@ class Tool(ToolFlags):
         toolset: ReActToolset | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
-        """Make a tool whose arguments are a pydantic model; ``function`` is called with ``(name, instance)``."""
-        schema = model_schema(model)
-        names = _names(model)
-        if names is not None:
-            schema.setdefault("additionalProperties", False)
+        """Make a tool whose arguments are a pydantic model.
+
+        Args:
+            model: What the arguments are.
+            function: Called with the name of the tool and an instance of ``model``.
+            name: The name of the tool.
+            description: What it does and when to use it.
+            toolset: Who interprets its results.
+            flags: See :class:`ToolFlags`.
+
+        Raises:
+            ToolsetError: The name is not valid, or ``model`` has no JSON Schema of an object.
+        """
+        checker = spec_checker(name, model)
         return cls(
             name=name,
             description=description,
-            parameters=clean_schema(schema),
+            parameters=checker.parameters(),
             function=function,
             toolset=toolset,
-            parameter_class=model,
-            checker=ModelChecker(model, lambda instance: ((name, instance), {}), names),
+            checker=checker,
             **flags,
         )
 
 
-def check_name(name: str) -> None:
-    """Refuse a name that a provider would refuse (behaviour H4)."""
+def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ToolsetError(
-            f"{name!r} is no valid name for a tool: use letters, digits, '_' and '-', at most 64 (give one with name=…)",
+            f"{name!r} is no name that providers accept for a tool: give one (name=…) of letters, digits, '_' and '-', "
+            "at most 64",
             code="tool.name",
         )
 
 
-def _name_of(function: Function) -> str:
-    inner = function
-    while not hasattr(inner, "__name__") and hasattr(inner, "func"):
-        inner = inner.func
-    return str(getattr(inner, "__name__", type(inner).__name__))
-
-
-def _function_checker(signature: Signature) -> ModelChecker:
-    is_open = signature.model.model_config.get("extra") == "allow"
-    return ModelChecker(signature.model, _caller(signature), None if is_open else _names(signature.model))
-
-
-def _caller(signature: Signature) -> Callable[[BaseModel], Call]:
-    renamed = [(field, name) for field, name in signature.parameters.items() if field != name]
-    positional = signature.positional
-    is_open = signature.model.model_config.get("extra") == "allow"
-    if not renamed and not positional and not is_open:
-        return lambda instance: ((), instance.__dict__)
-
-    def call(instance: BaseModel) -> Call:
-        values = {name: instance.__dict__[field] for field, name in signature.parameters.items()}
-        args = tuple(values.pop(name) for name in positional)
-        return args, {**values, **(instance.__pydantic_extra__ or {})}
-
-    return call
-
-
-def _function_schema(signature: Signature, schema: Schema) -> Schema:
-    cleaned = clean_schema(schema)
-    cleaned.setdefault("additionalProperties", False)
-    cleaned.setdefault("required", [])
-    for name, text in signature.documented.items():
-        if name in cleaned["properties"]:
-            cleaned["properties"][name].setdefault("description", text)
-    return cleaned
-
-
-def _names(model: type[BaseModel]) -> frozenset[str] | None:
-    """The top-level names that ``model`` reads; ``None`` when it may read any."""
-    hooks = model.__pydantic_decorators__.model_validators.values()
-    if model.model_config.get("extra") == "allow" or any(hook.info.mode != "after" for hook in hooks):
-        return None
-    by_name = model.model_config.get("populate_by_name") or model.model_config.get("validate_by_name")
-    names: set[str] = set()
-    for name, info in model.model_fields.items():
-        alias = info.validation_alias or info.alias
-        choices = getattr(alias, "choices", [alias])
-        names |= {str(getattr(choice, "path", [choice])[0]) for choice in choices if choice is not None}
-        if alias is None or by_name:
-            names.add(name)
-    return frozenset(names)
+def _warn(name: str, text: str) -> None:
+    warnings.warn(f"tool {name!r} has {text}", ToolWarning, stacklevel=3)
 
 
 @overload
@@ -267,10 +226,5 @@ def tool(
 
 
 def is_tool(function: object) -> bool:
-    """Whether ``@tool`` was put on ``function``."""
+    """Whether ``function`` is marked with ``@tool``."""
     return hasattr(function, _MARK)
-
-
-def flags_of(declared: ToolFlags) -> ToolOptions:
-    """The flags of a tool or spec, to pass on as keywords."""
-    return {field.name: getattr(declared, field.name) for field in fields(ToolFlags)}  # type: ignore[return-value]  # same names, by test

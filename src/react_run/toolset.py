@@ -12,7 +12,8 @@ from react_run.components import Component
 from react_run.errors import ToolsetError
 from react_run.outcome import Outcome
 from react_run.skills import ReActSkillSpec
-from react_run.tools import Tool, ToolFlags, flags_of, is_tool
+from react_run.tool_flags import ToolFlags, options_of
+from react_run.tools import Tool, is_tool
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class ReActToolset(Component):
                 name=spec.name,
                 description=spec.description,
                 toolset=self,
-                **flags_of(spec),
+                **options_of(spec),
             )
             for spec in self.get_toolspecs()
         ]
