@@ -27,6 +27,7 @@ class BareModel:
 
 
 def add(a: int, b: int) -> int:
+    """Add two numbers."""
     return a + b
 
 

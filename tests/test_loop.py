@@ -39,7 +39,7 @@ def test_a_plain_answer_ends_the_run_after_one_model_call() -> None:  # L1
 def test_a_tool_result_is_fed_back_and_the_step_tells_it_all() -> None:  # L9
     result = run_agent([calls(("add", {"a": 1, "b": 2}), text="Adding."), says("3")], tools=[add])
     assert result.answer == "3"
-    assert roles(result.messages) == "s u a t"
+    assert roles(result.messages) == "s u a t a"
     (step,) = result.steps
     assert (step.thought, step.action, step.observation) == ("Adding.", "add", "3")
     assert (step.action_input, step.attempt, step.executed, step.model_round) == ({"a": 1, "b": 2}, 1, True, 1)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
     ModelWrapValidatorHandler,
@@ -50,12 +50,23 @@ class Origin:
     """Whether what starts programs or loads code beside the file may be named."""
 
 
-def _beside_the_file(path: Path, info: ValidationInfo) -> Path:
-    path = path.expanduser()
-    return info.context.directory / path if isinstance(info.context, Origin) else path
+class TextOfFile(str):
+    """Text that was written in a file other than the one that is loaded: paths in it start at ``directory``."""
+
+    directory: Path
 
 
-LocalPath = Annotated[Path, AfterValidator(_beside_the_file)]
+def _beside_the_file(value: object, info: ValidationInfo) -> object:
+    if not isinstance(value, (str, Path)):
+        return value
+    start = value.directory if isinstance(value, TextOfFile) else None
+    if start is None and isinstance(info.context, Origin):
+        start = info.context.directory
+    path = Path(value).expanduser()
+    return start / path if start else path
+
+
+LocalPath = Annotated[Path, BeforeValidator(_beside_the_file)]
 """A path option: relative to the agent file, or to the working directory when the component is built from Python."""
 
 

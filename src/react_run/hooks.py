@@ -26,7 +26,7 @@ PLAIN, AROUND, GENERATOR = range(3)
 class Implementation:
     """One plugin's implementation of one hook: what to call, with which of the hook's arguments."""
 
-    __slots__ = ("call", "form", "hook", "pick", "plugin", "plugin_name")
+    __slots__ = ("call", "form", "hook", "pick", "plugin", "plugin_name", "takes_all")
 
     def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...]) -> None:
         self.hook = hook
@@ -35,8 +35,11 @@ class Implementation:
         self.call: Call = impl.function
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
         self.pick = tuple(-1 if name == "proceed" else argnames.index(name) for name in impl.argnames)
+        self.takes_all = impl.argnames == argnames
 
     def start(self, args: tuple[object, ...], proceed: object = None) -> Any:
+        if self.takes_all:
+            return self.call(*args)
         return self.call(*[proceed if index < 0 else args[index] for index in self.pick])
 
     def blame(self, error: BaseException) -> None:

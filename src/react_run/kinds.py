@@ -75,11 +75,6 @@ def _normal(name: str) -> str:
 
 
 @cache
-def _points() -> metadata.EntryPoints:
-    return metadata.entry_points()
-
-
-@cache
 def installed(group: str) -> Mapping[str, Kind]:
     """The kinds of one group that installed distributions offer, by name; nothing is imported.
 
@@ -90,7 +85,7 @@ def installed(group: str) -> Mapping[str, Kind]:
 
 def every_installed(group: str) -> Iterator[Kind]:
     """Every entry point of one group, duplicates included."""
-    for point in _points().select(group=f"react_run.{group}"):
+    for point in metadata.entry_points(group=f"react_run.{group}"):
         dist = point.dist
         yield Kind(
             group=group,

@@ -68,7 +68,7 @@ class Loop:
         return response
 
     @hookimpl(trylast=True)
-    async def react_tool_call(self, call: ToolCall) -> Observation:
+    async def react_tool_call(self, run: Run, call: ToolCall) -> Observation:
         return await call.execute()
 
 

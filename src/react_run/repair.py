@@ -131,7 +131,7 @@ def _number(text: str, wanted: list[str]) -> Iterator[object]:
     if (
         exact.adjusted() < _MAX_DIGITS
         and exact == exact.to_integral_value()
-        and ("integer" in wanted or text.isdigit())
+        and ("integer" in wanted or text.lstrip("-").isdigit())
     ):
         yield int(exact)
     elif math.isfinite(number := float(text)):

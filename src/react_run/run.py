@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"]
 
 T = TypeVar("T")
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
 _position: ContextVar[int | None] = ContextVar("react_run_position", default=None)
 
 
 def canonical(arguments: object) -> str:
     """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
     try:
-        text = json.dumps(arguments, sort_keys=True, separators=(",", ":"), default=repr)
+        text = _encode(arguments)
     except (TypeError, ValueError):  # keys of mixed types, cycles: possible only when a plugin put them there
         return repr(arguments)
     if ".0" in text or "e" in text:
-        return json.dumps(_whole(json.loads(text)), sort_keys=True, separators=(",", ":"))
+        return _encode(_whole(json.loads(text)))
     return text
 
 

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from react_run.config.pipeline import Loading, find_secrets
+from react_run.config.limits import Limits
+from react_run.config.pipeline import Loading
 from react_run.config.shorthands import normalise
 from react_run.secrets import Masker
 from react_run.yaml_source import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
@@ -28,8 +29,7 @@ def load_config(
     environment: Mapping[str, str] | None = None,
     env_file: str | PathLike[str] | None = None,
     trusted: bool | None = None,
-    into: type[C] | None = None,
-) -> C | ReActAgentConfig:
+) -> ReActAgentConfig:
     """The configuration in the agent file at ``path``, every component built.
 
     Args:
@@ -39,29 +39,40 @@ def load_config(
         env_file: A file with more variables; the environment wins.
         trusted: Whether the file may start programs and load code beside it; when not given, what ``react-run trust``
             has noted decides.
-        into: The class to make.
 
     Raises:
         ConfigError: Everything that is wrong with the file, each problem with its position.
     """
     from react_run.config.schema import ReActAgentConfig
 
-    path = Path(path)
-    report, masker = Report(), Masker()
-    variables = dict(os.environ if environment is None else environment)
-    if env_file is not None:
-        variables = {**_variables_in(Path(env_file)), **variables}
     if trusted is None:
         from react_run.trust import is_trusted
 
-        trusted = is_trusted(path.parent)
+        trusted = is_trusted(Path(path).parent)
+    variables = dict(os.environ if environment is None else environment)
+    if env_file is not None:
+        variables = {**_variables_in(Path(env_file)), **variables}
+    return load_into(ReActAgentConfig, path, overrides=overrides or {}, environment=variables, trusted=trusted)
+
+
+def load_into(
+    cls: type[C],
+    path: str | PathLike[str],
+    *,
+    overrides: Mapping[str, object],
+    trusted: bool,
+    environment: dict[str, str] | None = None,
+) -> C:
+    """:func:`load_config` for any class of configuration."""
+    path = Path(path)
+    report, masker = Report(), Masker()
+    variables = dict(os.environ) if environment is None else environment
     reader = TreeReader(environment=variables, trusted=trusted, report=report, normalise=normalise)
     tree = reader.read(path, str(path))
     if tree is None:
         raise AgentFileError(report.problems, masker)
-    tree = _overridden(tree, overrides or {}, report)
+    tree = _overridden(tree, overrides, report)
     expand(tree, variables, report)
-    find_secrets(tree, masker)
     loading = Loading(
         directory=path.parent.absolute(),
         trusted=trusted,
@@ -71,7 +82,7 @@ def load_config(
         path=path,
         reader=reader,
     )
-    return (into or ReActAgentConfig).model_validate(tree, context=loading)
+    return cls.model_validate(tree, context=loading)
 
 
 def _variables_in(path: Path) -> dict[str, str]:
@@ -85,7 +96,16 @@ def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> 
     for key, value in overrides.items():
         place = Place(Source(f"override {key}"))
         try:
-            set_at(tree, key, wrap(value, place, tuple(key.split("."))), place)
+            set_at(tree, *_canonical(key, value, place), place)
         except ValueError as error:
             report.add("cfg.unknown_key", str(error), place)
-    return normalise(tree, report) if overrides else tree
+    return tree
+
+
+def _canonical(key: str, value: object, place: Place) -> tuple[str, Node]:
+    key = key.removeprefix("properties.")
+    node = wrap(value, place, (key,))
+    first, dot, rest = key.partition(".")
+    if first == "toolset":
+        return (f"toolsets.0.{rest}", node) if dot else ("toolsets", normalise(Node({key: node}), Report()).mapping["toolsets"])
+    return (f"limits.{key}" if key in Limits.model_fields else key), node

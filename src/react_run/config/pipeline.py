@@ -9,12 +9,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from react_run.components import Component, Origin
+from react_run.components import Component, Origin, TextOfFile
 from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
 from react_run.config.values import coerce_values
 from react_run.secrets import MIN_LENGTH, Masker, looks_secret
-from react_run.yaml_source import AgentFileError, Node, Report, TreeReader, locate, plain, walk, wrap
+from react_run.yaml_source import AgentFileError, Node, Report, TreeReader, locate, walk, wrap
 
 T = TypeVar("T")
 PASSES = 5
@@ -53,9 +53,9 @@ def validated(loading: Loading, validate: Callable[[object], T]) -> T:
     expand_shorthands(tree, loading)
     for _ in range(PASSES):
         try:
-            config = validate(plain(tree))
+            config = validate(_data(tree, loading.directory))
         except ValidationError as error:
-            if coerce_values(tree, error, loading.reader, loading.directory):
+            if coerce_values(tree, error, loading.reader):
                 continue
             note_errors(error, tree, loading.report)
         else:
@@ -63,18 +63,39 @@ def validated(loading: Loading, validate: Callable[[object], T]) -> T:
             if not loading.report.problems:
                 return config
         break
+    loading.masker.update(written_secrets(tree))
     raise AgentFileError(loading.report.problems, loading.masker)
 
 
+def _data(node: Node, home: Path) -> object:
+    """The Python data of ``node``; text of files in other directories remembers where its paths start."""
+    if isinstance(node.value, dict):
+        return {key: _data(item, home) for key, item in node.value.items()}
+    if isinstance(node.value, list):
+        return [_data(item, home) for item in node.value]
+    if isinstance(node.value, str) and node.directory not in (None, home):
+        text = TextOfFile(node.value)
+        text.directory = node.directory or home
+        return text
+    return node.value
+
+
 def find_secrets(tree: Node, masker: Masker) -> None:
-    """Remember the values in ``tree`` that came from variables and are secret, or are written beside secret names."""
+    """Remember the values in ``tree`` that came from variables and are secret by their own or their field's name."""
     for node in walk(tree):
-        named_secret = any(isinstance(part, str) and looks_secret(part) for part in node.path)
         for name, value in node.variables.items():
-            if named_secret or looks_secret(name):
+            if looks_secret(name) or _named_secret(node):
                 masker.add(value, name)
-        if named_secret and isinstance(node.value, str) and len(node.value) >= 2 * MIN_LENGTH:
-            masker.add(node.value, next(iter(node.variables), "") if node.raw.startswith("${") else "")
+
+
+def _named_secret(node: Node) -> bool:
+    return any(isinstance(part, str) and looks_secret(part) for part in node.path)
+
+
+def written_secrets(tree: Node) -> Masker:
+    """Masks what stands literally beside the names of secrets: for error texts, which quote the file."""
+    values = [node.value for node in walk(tree) if isinstance(node.value, str) and _named_secret(node)]
+    return Masker(value for value in values if len(value) >= 2 * MIN_LENGTH)
 
 
 def inspect(config: object, loading: Loading) -> None:

@@ -206,9 +206,9 @@ class ReActAgentConfig(Options):
         Raises:
             ConfigError: Everything that is wrong with the file, each problem with its position.
         """
-        from react_run.config.load import load_config
+        from react_run.config.load import load_into
 
-        return load_config(path, overrides=overrides, trusted=trusted, into=cls)
+        return load_into(cls, path, overrides=overrides, trusted=trusted)
 
     @property
     def toolset(self) -> ReActToolset | None:

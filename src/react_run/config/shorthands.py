@@ -140,7 +140,11 @@ def _model(entries: dict[str, Node], loading: Loading) -> None:
     node = entries.get("model")
     if node is None:
         return
-    entries["model"] = _as_model(node, entries, loading, GENERATION_KEYS, has_address="base_url" in entries)
+    entries["model"] = _as_model(node, entries, loading, GENERATION_KEYS, has_address=_given(entries, "base_url"))
+
+
+def _given(entries: dict[str, Node], key: str) -> bool:
+    return key in entries and entries[key].value is not None
 
 
 def _fallback_models(entries: dict[str, Node], loading: Loading) -> None:
@@ -161,7 +165,7 @@ def _as_model(
     options = dict(node.mapping)
     known = _options_of(kind.value, loading)
     for key, name in keys.items():
-        if key in entries and name in known:
+        if name in known and _given(entries, key):
             options.setdefault(name, entries[key])
     return node.like(options)
 
@@ -190,7 +194,7 @@ def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> N
     for item in node.items if node else ():
         if not isinstance(item.value, (str, Path)):
             continue  # reported as what it is
-        path = (loading.directory / Path(item.value).expanduser()).resolve()
+        path = ((item.directory or loading.directory) / Path(item.value).expanduser()).resolve()
         if not path.exists():
             text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"
             loading.report.add("cfg.path_missing", text, item.place, item.path)

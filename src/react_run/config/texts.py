@@ -53,7 +53,7 @@ def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
 def _explained(found: Any, node: Node, missing: tuple[str | int, ...]) -> tuple[str, str]:
     kind, context = found["type"], found.get("ctx", {})
     if kind.startswith("cfg."):
-        return kind, found["msg"]
+        return kind, f"{found['msg']}{_instead(node) if node.variables and kind == 'cfg.type' else ''}"
     if kind == "missing":
         return "cfg.missing_key", f"{missing[0] if missing else found['loc'][-1]!r} is missing"
     if kind == "extra_forbidden":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -13,7 +12,7 @@ from react_run.yaml_source import Node, TreeReader, locate
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def coerce_values(tree: Node, error: ValidationError, reader: TreeReader | None, directory: Path) -> bool:
+def coerce_values(tree: Node, error: ValidationError, reader: TreeReader | None) -> bool:
     """Read again what ``error`` complains about, where that is allowed; whether anything changed."""
     changed = False
     for found in error.errors(include_url=False):
@@ -23,7 +22,7 @@ def coerce_values(tree: Node, error: ValidationError, reader: TreeReader | None,
         if node.variables and (read := _READERS.get(found["type"])):
             changed |= _from_variable(node, read)
         elif found["type"] == "string_type" and reader is not None and set(node.mapping) == {"file"}:
-            changed |= _from_file(node, reader, directory)
+            changed |= _from_file(node, reader)
     return changed
 
 
@@ -37,10 +36,10 @@ def _from_variable(node: Node, read: Callable[[str], object]) -> bool:
     return True
 
 
-def _from_file(node: Node, reader: TreeReader, directory: Path) -> bool:
+def _from_file(node: Node, reader: TreeReader) -> bool:
     if not isinstance(node.mapping["file"].value, str):
         return False
-    text = reader.read_file_text(node, directory)
+    text = reader.read_file_text(node)
     node.value = "" if text is None else text  # a missing file is in the report by now
     return True
 

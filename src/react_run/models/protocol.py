@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import islice
 
 from react_run.messages import Message, ModelRequest
 
@@ -36,8 +35,8 @@ class ProtocolChecker:
         """
         if len(messages) < self.position:
             self._fail("the conversation became shorter")
-        for message in islice(messages, self.position, None):
-            self._check(message)
+        while self.position < len(messages):
+            self._check(messages[self.position])
             self.position += 1
         if self.open:
             self._fail(f"calls without results: {self.open}")

@@ -65,6 +65,15 @@ class ScriptedReply(_Strict):
 Reply = str | ScriptedReply | ModelResponse | Callable[[ModelRequest], object]
 
 
+class _Seen:
+    """What a scripted model has received so far."""
+
+    def __init__(self, keep: int) -> None:
+        self.requests: deque[ModelRequest] = deque(maxlen=keep)
+        self.checker = RequestChecker()
+        self.count = 0
+
+
 class ScriptedModel(Model):
     """Answers the n-th model call of a run with the n-th reply; for tests, demos and recorded sessions.
 
@@ -88,9 +97,7 @@ class ScriptedModel(Model):
     window: int | None = None
     """The context window to report, in tokens."""
 
-    _requests: deque[ModelRequest] = PrivateAttr(default_factory=deque)
-    _checker: RequestChecker = PrivateAttr(default_factory=RequestChecker)
-    _used: int = PrivateAttr(default=0)
+    _seen: _Seen = PrivateAttr()
 
     @field_validator("replies")
     @classmethod
@@ -98,7 +105,7 @@ class ScriptedModel(Model):
         return [_parsed(reply) for reply in replies]
 
     def model_post_init(self, _: object) -> None:
-        self._requests = deque(maxlen=self.keep_requests)
+        self._seen = _Seen(self.keep_requests)
 
     @property
     def name(self) -> str:
@@ -111,7 +118,7 @@ class ScriptedModel(Model):
     @property
     def requests(self) -> list[ModelRequest]:
         """The requests received, oldest first."""
-        return list(self._requests)
+        return list(self._seen.requests)
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         reply = self._next(request)
@@ -129,10 +136,11 @@ class ScriptedModel(Model):
         yield response
 
     def _next(self, request: ModelRequest) -> Reply:
-        self._checker.check(request)
-        self._requests.append(request)
-        self._used += 1
-        number = request.call if self.scope == "run" else self._used
+        seen = self._seen
+        seen.checker.check(request)
+        seen.requests.append(request)
+        seen.count += 1
+        number = request.call if self.scope == "run" else seen.count
         if number > len(self.replies) and not self.repeat_last:
             problem = f"the scripted model has no reply for call {number}"
             raise ModelError(problem, provider="scripted", code="exhausted")

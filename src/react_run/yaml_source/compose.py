@@ -36,7 +36,7 @@ def compose(text: str, source: Source, report: Report) -> Node | None:
     """The tree of ``text``; ``None`` when there is none, which is then in the report."""
     composer = _Composer(source, report)
     try:
-        for event in yaml.parse(text, _Loader):  # type: ignore[no-untyped-call]  # the stubs leave it untyped
+        for event in yaml.parse(text, _Loader):
             composer.feed(event)
     except yaml.YAMLError as error:
         note_syntax_error(error, text, source, report)
@@ -86,6 +86,7 @@ class _Composer:
 
     def _place(self, event: yaml.Event) -> Place:
         mark = event.start_mark
+        assert mark is not None  # only events made by hand have none
         return Place(self.source, mark.line + 1, mark.column + 1)
 
     def _add(self, node: Node, anchor: str | None = None) -> None:
@@ -140,7 +141,7 @@ class _Composer:
         return False
 
     def _alias(self, event: yaml.AliasEvent) -> Node:
-        place, name = self._place(event), event.anchor
+        place, name = self._place(event), event.anchor or ""
         node = self.anchors.get(name)
         if node is None:
             self.report.add("yaml.syntax", f"alias *{name} names no anchor before it", place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from react_run.yaml_source.problems import Path_, Place
 
@@ -32,6 +33,12 @@ class Node:
     def items(self) -> list[Node]:
         """The elements of a list; of anything else, none."""
         return self.value if isinstance(self.value, list) else []
+
+    @property
+    def directory(self) -> Path | None:
+        """The directory of the file that this value is written in, when there is one."""
+        path = self.place.source.path if self.place else None
+        return path.parent.absolute() if path else None
 
     def like(self, value: object) -> Node:
         """A new node with ``value`` in this node's position."""

@@ -103,11 +103,13 @@ class AgentFileError(ConfigError):
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Sorted by position, only the first kind of problem at each place."""
+    """Sorted by position, one problem at each place: the first that is more than a component's own complaint."""
     seen: dict[object, Problem] = {}
     for problem in problems:
         place = problem.place
-        seen.setdefault((place, problem.key) if place is None or not place.line else place, problem)
+        key = (place, problem.key, problem.text) if place is None or not place.line else place
+        if key not in seen or seen[key].code == "cfg.value":
+            seen[key] = problem
     return sorted(seen.values(), key=_position)
 
 

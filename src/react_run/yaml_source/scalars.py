@@ -20,7 +20,7 @@ class Ambiguous(ValueError):
 
 def implicit_tag(text: str) -> str:
     """The tag of a plain scalar."""
-    return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))
+    return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))  # type: ignore[no-untyped-call]  # no stubs
 
 
 def scalar(text: str, tag: str) -> object:

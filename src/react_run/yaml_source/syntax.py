@@ -37,7 +37,7 @@ def note_syntax_error(error: yaml.YAMLError, text: str, source: Source, report: 
 
 def _second_look(text: str) -> yaml.YAMLError | None:
     try:
-        for _ in yaml.parse(text, yaml.SafeLoader):  # type: ignore[no-untyped-call]  # the stubs leave it untyped
+        for _ in yaml.parse(text, yaml.SafeLoader):
             pass
     except yaml.YAMLError as error:
         return error

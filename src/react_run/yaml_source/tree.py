@@ -103,10 +103,10 @@ class TreeReader:
         self.report.add("cfg.untrusted", text, node.place, node.path)
         return None
 
-    def read_file_text(self, node: Node, directory: Path) -> str | None:
+    def read_file_text(self, node: Node) -> str | None:
         """The text that ``{file: path}`` at ``node`` stands for."""
         entry = node.mapping["file"]
-        path = self.reachable(entry, directory, str(entry.value))
+        path = self.reachable(entry, node.directory or self.root, str(entry.value))
         if path is None:
             return None
         try:

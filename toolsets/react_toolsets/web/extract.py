@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from dataclasses import dataclass
@@ -88,6 +89,7 @@ def _html(document: Document) -> tuple[str, str]:
         import trafilatura
     except ModuleNotFoundError:
         raise missing_extra("trafilatura") from None
+    _quiet("trafilatura")
     # Without a charset from the server the page's own declaration counts, which the library reads.
     source = _decoded(document) if _known(document.charset) else document.body
     tree = trafilatura.load_html(source)
@@ -119,6 +121,7 @@ def _pdf(document: Document) -> tuple[str, str]:
         import pypdf
     except ModuleNotFoundError:
         raise Refused("type", 'Reading PDF needs an extra: pip install "react-run[pdf]". Use another source.') from None
+    _quiet("pypdf")
     try:
         reader = pypdf.PdfReader(BytesIO(document.body))
         title = (reader.metadata and reader.metadata.title) or ""
@@ -128,6 +131,13 @@ def _pdf(document: Document) -> tuple[str, str]:
             "type", f"{document.url[:200]} cannot be read as PDF ({type(error).__name__}). Use another source."
         ) from error
     return str(title), "\n\n".join(pages)
+
+
+def _quiet(library: str) -> None:
+    """Keep a library's complaints about broken input off the terminal, unless somebody listens to its logger."""
+    logger = logging.getLogger(library)
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
 
 
 def missing_extra(library: str) -> RequestFailed:

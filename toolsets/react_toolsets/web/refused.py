@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from react_toolsets.http import RequestFailed
+
 CODES: Mapping[str, str] = {
     "scheme": "invalid_url",
     "host": "invalid_url",
@@ -27,7 +29,7 @@ CODES: Mapping[str, str] = {
 """Code by reason."""
 
 
-class Refused(Exception):
+class Refused(RequestFailed):
     """A page that may not, or cannot, be read.
 
     Args:
@@ -36,6 +38,5 @@ class Refused(Exception):
     """
 
     def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(CODES[reason], message)
         self.reason = reason
-        self.code = CODES[reason]
