@@ -9,14 +9,14 @@ import asyncio
 import json
 import ssl
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.request import getproxies, proxy_bypass
-from weakref import WeakKeyDictionary
 
 from react_run.errors import ModelError
 from react_run.models.failures import failure, model_error
+from react_run.models.per_loop import PerLoop
 from react_run.models.sse import EventDecoder, EventTooLarge
 
 if TYPE_CHECKING:
@@ -39,10 +39,9 @@ class Connections:
     """The connections of one model to one URL, a pool per event loop: opened on first use, closed with its loop."""
 
     def __init__(self, *, url: str, provider: str, timeout: float) -> None:
-        self._url = url
         self._provider = provider
         self._timeout = timeout
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, _Pool] = WeakKeyDictionary()
+        self._pools = PerLoop(lambda: _Pool(url, timeout), _Pool.close)
 
     async def post(self, headers: Mapping[str, str], pieces: list[bytes], length: int) -> Reply:
         """Send one request and return the answer once its headers are there.
@@ -55,7 +54,7 @@ class Connections:
         deadline = asyncio.get_running_loop().time() + self._timeout
         content = pieces[0] if len(pieces) == 1 else _each(pieces)
         with _typed(self._provider, headers):
-            pool = await self._pool()
+            pool = await self._pools.get()
             sized = {**headers, "Content-Length": str(length)}
             request = httpx.Request("POST", pool.url, headers=sized, content=content, extensions=pool.extensions)
             async with asyncio.timeout_at(deadline):
@@ -67,37 +66,15 @@ class Connections:
 
     async def open(self) -> None:
         """Make the pool of the running loop; nothing is connected yet."""
-        await self._pool()
+        await self._pools.get()
 
     async def close(self) -> None:
         """Close the pool of the running loop; a later request makes a new one."""
-        pool = self._pools.get(asyncio.get_running_loop())
-        if pool is not None:
-            await pool.lifetime.aclose()
-
-    async def _pool(self) -> _Pool:
-        loop = asyncio.get_running_loop()
-        pool = self._pools.get(loop)
-        if pool is None:
-            # The generator makes closing certain: a loop that ends closes the generators that began in it.
-            lifetime = self._lifetime(loop)
-            pool = self._pools[loop] = await anext(lifetime)
-            pool.lifetime = lifetime
-        return pool
-
-    async def _lifetime(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[_Pool, None]:
-        pool = _Pool(self._url, self._timeout)
-        try:
-            yield pool
-        finally:
-            self._pools.pop(loop, None)
-            await pool.transport.aclose()
+        await self._pools.close()
 
 
 class _Pool:
     """httpx one layer below its client: what the client adds for each call (cookies, redirects, merging) is unused."""
-
-    lifetime: AsyncGenerator[_Pool, None]
 
     def __init__(self, url: str, timeout: float) -> None:
         import httpx
@@ -110,6 +87,9 @@ class _Pool:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30),
             proxy=_proxy(self.url.scheme, self.url.host),
         )
+
+    async def close(self) -> None:
+        await self.transport.aclose()
 
 
 def _proxy(scheme: str, host: str) -> str | None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, SecretStr, field_validator
+from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
 from react_run.models import prices
-from react_run.models.base import Model
 from react_run.models.failures import model_error
 from react_run.models.http import USAGE_TIME, Connections, Reply, decode
 from react_run.models.provider import StreamAssembler, parse_response
+from react_run.models.remote import RemoteModel
 from react_run.models.wire import Encoded, Wire
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -26,47 +25,17 @@ _OLLAMA_PORT = 11434
 _OLLAMA_WINDOW = 4096
 
 
-class OpenAIModel(Model):
-    """Calls an OpenAI-compatible endpoint over one pool of keep-alive connections. It never retries by itself."""
+class OpenAIModel(RemoteModel):
+    """Calls an OpenAI-compatible endpoint over one pool of keep-alive connections."""
 
     kind = "openai"
 
     model: str = Field(min_length=1)
     """The model id. Sent exactly as written when `base_url` is set; otherwise without a leading `openai/`."""
-    base_url: str | None = None
-    """Where the API lives, such as `http://localhost:8000/v1`. Default: OpenAI itself."""
-    api_key: SecretStr | None = None
-    """The bearer token. Default: `OPENAI_API_KEY` for OpenAI, `OPENROUTER_API_KEY` for OpenRouter, else none."""
-    headers: dict[str, str] = Field(default_factory=dict)
-    """Further HTTP headers."""
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    """Sampling temperature. Unset: the provider's default."""
-    max_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens one reply may have."""
-    timeout: float = Field(default=300, gt=0)
-    """Seconds for one request, from sending it to the last byte of the reply."""
-    settings: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request body, passed through; `null` leaves out a field that would be sent otherwise."""
-    window: int | None = Field(default=None, ge=1, alias="context_window")
-    """Tokens the model can read at once. Unset: looked up for OpenAI's models, 4096 for Ollama, else unknown."""
-    explicit_cache: bool | None = None
-    """Mark the stable prefix with `cache_control`. Unset: for Anthropic's models on OpenRouter, which need it."""
 
     _wire: Wire = PrivateAttr()
     _connections: Connections = PrivateAttr()
     _host: str = PrivateAttr()
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_http(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("must be a URL that begins with http:// or https://")
-        if parts.username or parts.password:
-            raise ValueError("must not contain credentials: put them into api_key or headers")
-        return url.rstrip("/")
 
     def model_post_init(self, _: object) -> None:
         url = self.base_url or OPENAI_URL
@@ -77,10 +46,6 @@ class OpenAIModel(Model):
             cached = self._host == "openrouter.ai" and self.model.startswith("anthropic/")
         self._wire = Wire(explicit_cache=cached)
         self._connections = Connections(url=f"{url}/chat/completions", provider=self._host, timeout=self.timeout)
-
-    @property
-    def name(self) -> str:
-        return self.model
 
     @property
     def context_window(self) -> int | None:
@@ -159,13 +124,7 @@ class OpenAIModel(Model):
     def _head(self, request: ModelRequest, *, stream: bool) -> dict[str, object]:
         # OpenAI's newer models refuse max_tokens; other servers know nothing else.
         limit = "max_completion_tokens" if self._host == "api.openai.com" else "max_tokens"
-        head: dict[str, object] = {"model": self._sent_model, "temperature": self.temperature, limit: self.max_tokens}
-        if request.tools and request.tool_choice:
-            head["tool_choice"] = request.tool_choice
-        if stream:
-            head |= {"stream": True, "stream_options": {"include_usage": True}}
-        head |= {**self.settings, **request.settings}
-        return {key: value for key, value in head.items() if value is not None}
+        return {"model": self._sent_model, **self.fields(request, stream=stream, limit=limit)}
 
     def _headers(self, *, stream: bool) -> dict[str, str]:
         from react_run import __version__
