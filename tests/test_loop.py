@@ -330,3 +330,50 @@ def test_a_run_works_from_plain_code_and_inside_a_running_loop() -> None:  # arc
         return agent_with(["hi"]).run_sync("go").answer
 
     assert asyncio.run(notebook()) == "hi"
+
+
+def test_arguments_that_a_plugin_changes_are_checked_again_before_the_tool_runs() -> None:
+    class Change:
+        def __init__(self, **values: object) -> None:
+            self.values = values
+
+        @hookimpl
+        def react_tool_call(self, call: ToolCall) -> None:
+            call.arguments.update(self.values)
+
+    good = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=[Change(b="7")])
+    assert good.steps[0].observation.startswith("8")
+    bad = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=[Change(b="seven")])
+    assert (bad.steps[0].executed, bad.steps[0].error_code) == (False, "invalid_arguments")
+
+
+def test_nothing_executes_without_permission_however_often_it_is_retried() -> None:  # architecture §4
+    asked: list[dict[str, object]] = []
+
+    class Retry:
+        @hookimpl
+        async def react_tool_call(self, proceed: Callable[[], Awaitable[Observation]]) -> Observation:
+            await proceed()
+            return await proceed()
+
+    class Refuse:
+        @hookimpl
+        def react_tool_permit(self, call: ToolCall) -> Observation:
+            asked.append(dict(call.arguments))
+            return Observation(content="Error: not allowed")
+
+    for plugins in ([Retry(), Refuse()], [Refuse(), Retry()]):
+        result = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=plugins)
+        assert (result.steps[0].observation, result.steps[0].executed) == ("Error: not allowed", False)
+    assert asked == [{"a": 1}] * 4
+
+
+def test_arguments_changed_while_permission_is_asked_keep_the_tool_from_running() -> None:
+    class Sly:
+        @hookimpl
+        def react_tool_permit(self, call: ToolCall) -> None:
+            call.arguments["a"] = 1_000_000
+
+    result = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=[Sly()])
+    assert not result.steps[0].executed
+    assert "changed while permission was asked" in result.steps[0].observation

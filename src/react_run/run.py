@@ -17,6 +17,7 @@ from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import HookTable, ask, ask_one, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
+from react_run.repair import own_copy
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"]
 
 T = TypeVar("T")
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=repr).encode
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 _position: ContextVar[int | None] = ContextVar("react_run_position", default=None)
 
 
@@ -35,7 +36,7 @@ def canonical(arguments: object) -> str:
     """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
     try:
         text = _encode(arguments)
-    except (TypeError, ValueError):  # keys of mixed types, cycles: possible only when a plugin put them there
+    except (TypeError, ValueError, RecursionError):  # mixed keys, cycles: possible only when a plugin put them there
         return repr(arguments)
     if ".0" in text or "e" in text:
         return _encode(_whole(json.loads(text)))
@@ -74,13 +75,17 @@ class ToolCall:
     observation: Observation | None = None
     error: BaseException | None = None
     seconds: float = 0.0
-    key: str = ""
     opaque: bool = True
 
     @property
     def name(self) -> str:
         """The name of the requested tool."""
         return self.request.name
+
+    @property
+    def key(self) -> str:
+        """The arguments as one text: equal for equal calls (behaviour F4)."""
+        return canonical(self.arguments)
 
     def append(self, text: str) -> None:
         """Add a paragraph to what the model will read about this call."""
@@ -94,18 +99,19 @@ class ToolCall:
         """
         if self.problem is not None:
             return self.problem
-        assert self.tool is not None  # a call without a tool has a problem
-        sealed = canonical(self.arguments)
+        assert self.tool is not None and self.prepared is not None  # a call without them has a problem
+        if self.arguments != self.prepared.arguments:  # a plugin changed them: they are checked again
+            again = self.tool.prepare(self.arguments)
+            if again.problem:
+                return refused(again.problem, code="invalid_arguments")
+            self.prepared = replace(again, repairs=self.prepared.repairs + again.repairs)
+            self.arguments = own_copy(again.arguments)
         for impl in self.run.hooks.react_tool_permit:
-            refusal = await ask_one(impl, self.run, self)
+            refusal: Observation | None = await ask_one(impl, self.run, self)
             if refusal is not None:
-                return refusal  # type: ignore[no-any-return]  # the hook's specification says Observation
-            if canonical(self.arguments) != sealed:
+                return refusal
+            if self.arguments != self.prepared.arguments:
                 return refused(f"the arguments of {self.name} were changed while permission was asked")
-        if self.prepared is None or sealed != self.key:
-            self.prepared = self.tool.prepare(self.arguments)
-            if self.prepared.problem:
-                return refused(self.prepared.problem, code="invalid_arguments")
         self.executed = True
         return await run_tool(self, self.tool, self.prepared)
 
@@ -242,8 +248,8 @@ class Run:
                 prepared = tool.prepare(request.arguments)
                 if prepared.problem:
                     problem = refused(prepared.problem, code="invalid_arguments")
-            arguments = prepared.arguments if prepared is not None else {}
-            call = ToolCall(self, request, tool, prepared, arguments, problem, position, key=canonical(arguments))
+            arguments = own_copy(prepared.arguments) if prepared is not None else {}
+            call = ToolCall(self, request, tool, prepared, arguments, problem, position)
             call.opaque = tool is None or not interpreting(tool)
             iteration.calls.append(call)
 

@@ -6,9 +6,10 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
@@ -97,15 +98,16 @@ class ScriptedModel(Model):
     window: int | None = None
     """The context window to report, in tokens."""
 
-    _seen: _Seen = PrivateAttr()
 
     @field_validator("replies")
     @classmethod
     def _known_forms(cls, replies: list[Any]) -> list[Reply]:
         return [_parsed(reply) for reply in replies]
 
-    def model_post_init(self, _: object) -> None:
-        self._seen = _Seen(self.keep_requests)
+    @cached_property
+    def seen(self) -> _Seen:
+        """What this model has received so far."""
+        return _Seen(self.keep_requests)
 
     @property
     def name(self) -> str:
@@ -118,7 +120,7 @@ class ScriptedModel(Model):
     @property
     def requests(self) -> list[ModelRequest]:
         """The requests received, oldest first."""
-        return list(self._seen.requests)
+        return list(self.seen.requests)
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         reply = self._next(request)
@@ -136,7 +138,7 @@ class ScriptedModel(Model):
         yield response
 
     def _next(self, request: ModelRequest) -> Reply:
-        seen = self._seen
+        seen = self.seen
         seen.checker.check(request)
         seen.requests.append(request)
         seen.count += 1
