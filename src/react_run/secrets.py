@@ -88,13 +88,18 @@ class Masker:
 
 
 def _forms(value: str) -> set[str]:
-    """``value`` as it may appear: as it is, in JSON, in a URL, in base64 at any offset, line by line."""
-    forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]}
+    """``value`` as it may appear: as it is, in JSON (also in JSON), in a URL, in base64 at any offset, line by line."""
+    forms = {value, repr(value)[1:-1], *(once := _json_forms(value))}
+    forms.update(*map(_json_forms, once))
     forms |= {quote(value), quote(value, safe=""), quote_plus(value)}
     forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= 4 * MIN_LENGTH}
     for offset in range(3):
         forms |= _base64_forms(value.encode(), offset)
     return {form for form in forms if len(form) >= MIN_LENGTH}
+
+
+def _json_forms(value: str) -> set[str]:
+    return {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
 
 
 def _base64_forms(data: bytes, offset: int) -> set[str]:

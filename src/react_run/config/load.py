@@ -107,5 +107,9 @@ def _canonical(key: str, value: object, place: Place) -> tuple[str, Node]:
     node = wrap(value, place, (key,))
     first, dot, rest = key.partition(".")
     if first == "toolset":
-        return (f"toolsets.0.{rest}", node) if dot else ("toolsets", normalise(Node({key: node}), Report()).mapping["toolsets"])
+        return (
+            (f"toolsets.0.{rest}", node)
+            if dot
+            else ("toolsets", normalise(Node({key: node}), Report()).mapping["toolsets"])
+        )
     return (f"limits.{key}" if key in Limits.model_fields else key), node

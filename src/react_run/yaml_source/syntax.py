@@ -25,14 +25,15 @@ _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})(\s|$)")
 
 def note_syntax_error(error: yaml.YAMLError, text: str, source: Source, report: Report) -> None:
     """Add what ``error`` means to the report."""
-    if "nesting" not in str(error) and len(text) <= MAX_SECOND_LOOK:
+    too_deep = "maximum nesting" in str(error)
+    if not too_deep and len(text) <= MAX_SECOND_LOOK:
         error = _second_look(text) or error
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         report.add("yaml.syntax", f"this is not YAML: {error}", Place(source))
         return
     mark = error.problem_mark
     place = Place(source, mark.line + 1, mark.column + 1)
-    report.add("yaml.syntax", _explained(error, source, place), place)
+    report.add("yaml.too_deep" if too_deep else "yaml.syntax", _explained(error, source, place), place)
 
 
 def _second_look(text: str) -> yaml.YAMLError | None:

@@ -1,0 +1,9 @@
+"""A tool whose name no provider accepts."""
+
+from react_run import tool
+
+
+@tool(name="web search!")
+def search(query: str) -> str:
+    """Search."""
+    return query

@@ -1,0 +1,117 @@
+"""Masking by value (behaviour J2): thirty canaries in every form they are likely to take."""
+
+from __future__ import annotations
+
+import base64
+import json
+import urllib.parse
+from collections.abc import Callable
+
+import pytest
+
+from react_run.secrets import MASK, Masker, looks_secret, mask_line
+
+CANARIES = [f"sk-CANARY-{number:02d}/+ü\"' {number * 7919:x}" for number in range(30)]
+FORMS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "json": json.dumps,
+    "json in json": lambda value: json.dumps(json.dumps({"a": value}, ensure_ascii=False)),
+    "repr": repr,
+    "url": urllib.parse.quote,
+    "url, all": lambda value: urllib.parse.quote(value, safe=""),
+    "form": urllib.parse.quote_plus,
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64 for urls": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
+    "basic auth": lambda value: base64.b64encode(f"user:{value}".encode()).decode(),
+    "base64, offset 1": lambda value: base64.b64encode(f"u{value}:x".encode()).decode(),
+    "base64, offset 2": lambda value: base64.b64encode(f"uu{value}:xy".encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_canary_survives_in_any_usual_form(form: str) -> None:
+    masker = Masker(CANARIES)
+    for canary in CANARIES:
+        text = f"before {FORMS[form](canary)} after"
+        masked = masker.mask(text)
+        assert MASK in masked, form
+        assert masked.startswith("before ")
+        assert masked.endswith(" after")
+        core = canary.encode()[3:-3]
+        assert canary not in masked
+        assert base64.b64encode(core).decode()[4:-4] not in masked
+
+
+def test_a_canary_is_masked_in_data_at_any_depth_and_in_keys() -> None:
+    masker = Masker(["hunter2hunter2"])
+    data = {"a": ["x hunter2hunter2"], "hunter2hunter2": {"b": ("hunter2hunter2", 5, None)}}
+    assert masker.mask_data(data) == {"a": ["x ***"], "***": {"b": ["***", 5, None]}}
+
+
+def test_the_lines_of_a_key_file_are_masked_one_by_one() -> None:
+    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----"
+    assert "MIIEvQ" not in Masker([key]).mask("log: MIIEvQIBADANBgkqhkiG9w0BAQEFAASC")
+
+
+def test_the_longest_secret_is_masked_first() -> None:
+    assert Masker(["secret", "secret-and-more"]).mask("secret-and-more secret") == "*** ***"
+
+
+def test_values_too_short_to_be_secret_leave_text_alone() -> None:
+    assert Masker(["a", "12", ""]).mask("a 12 b") == "a 12 b"
+
+
+def test_patterns_and_logins_in_urls_are_masked_too() -> None:
+    masker = Masker(patterns=[r"ghp_\w+", "a|b{3}"])
+    masker.add_pattern(r"xox[bp]-\S+")
+    assert masker.mask("ghp_abc xoxb-1 bbb c") == "*** *** *** c"
+    assert Masker().mask("https://user:pass@host/x") == "https://***@host/x"
+
+
+def test_maskers_add_up() -> None:
+    first, second = Masker(["value-one"]), Masker(["value-two"], patterns=["p+q"])
+    first.update(second)
+    assert first.mask("value-one value-two ppq") == "*** *** ***"
+    first.add("value-three", "NAME")
+    assert first.mask("value-three") == MASK
+    assert first.names["value-three"] == "NAME"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "api_key",
+        "apiKey",
+        "API-KEY",
+        "OPENAI_API_KEY",
+        "token",
+        "GH_TOKEN",
+        "password",
+        "client_secret",
+        "Authorization",
+    ],
+)
+def test_names_of_secrets_are_recognised(name: str) -> None:
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "model", "keyboard", "monkey", "tokenizer", "total_tokens", "base_url"])
+def test_other_names_are_not(name: str) -> None:
+    assert not looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    ("line", "masked"),
+    [
+        ("api_key: sk-123", "api_key: ***"),
+        ('  "api_key": "sk 123", x: 1', '  "api_key": ***, x: 1'),
+        ("{token: abc, name: n}", "{token: ***, name: n}"),
+        ("PASSWORD=x", "PASSWORD=***"),
+        ("api_key: ${KEY}", "api_key: ${KEY}"),
+        ("max_tokens: 5", "max_tokens: 5"),
+        ('api_key: "unclosed sk-1', "api_key: ***"),
+        ("url: https://u:p@h/", "url: https://***@h/"),
+    ],
+)
+def test_a_quoted_line_of_a_file_shows_no_literal_secret(line: str, masked: str) -> None:
+    assert mask_line(line) == masked
