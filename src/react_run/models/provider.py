@@ -7,6 +7,7 @@ is merged into the body that not streaming would have returned and goes through 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from uuid import uuid4
 
 from react_run.arguments import decode_arguments
@@ -58,27 +59,34 @@ def parse_response(
     if not isinstance(raw, dict):
         raise model_error("bad_response", f"{provider} sent a choice without a message", provider=provider)
     finish = _finish_reason(choice, provider)
+    message = parse_message(raw, taken=taken, names=names)
     refusal = text(raw.get("refusal")).strip()
-    content = _content(raw.get("content"))
-    found = _calls(raw)
-    if refusal and not found:
-        content, finish = content or refusal, "refusal"
-    if finish in ("refusal", "content_filter"):
-        found = []
-    elif found and finish != "length":
+    if refusal and not message.tool_requests:
+        finish = "refusal"
+        message = message if message.content else replace(message, content=refusal)
+    if finish in ("refusal", "content_filter"):  # nothing runs (behaviour S3)
+        message = replace(message, tool_requests=(), extra=_without(message.extra, CALL_FIELDS))
+    elif message.tool_requests and finish != "length":
         finish = "tool_calls"
-    elif not found and finish == "tool_calls":
+    elif not message.tool_requests and finish == "tool_calls":
         finish = "stop"
-    requests, fields = _requests(found, taken, names)
-    extra = _extra(raw)
-    if fields:
-        extra[CALL_FIELDS] = fields
     return ModelResponse(
-        message=Message(role="assistant", content=content, tool_requests=requests, extra=extra),
+        message=message,
         usage=_usage(mapping(data.get("usage"))),
         finish_reason=finish,
         model=text(data.get("model")) or model,
     )
+
+
+def parse_message(
+    raw: Mapping[str, object], *, taken: Collection[str] | None = None, names: Mapping[str, str] = _NO_NAMES
+) -> Message:
+    """Read one assistant message in OpenAI's form; ``taken`` and ``names`` as in :func:`parse_response`."""
+    requests, fields = _requests(_calls(raw), taken, names)
+    extra = _extra(raw)
+    if fields:
+        extra[CALL_FIELDS] = fields
+    return Message(role="assistant", content=parse_content(raw.get("content")), tool_requests=requests, extra=extra)
 
 
 class StreamAssembler:
@@ -161,7 +169,8 @@ def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
     return reason
 
 
-def _content(value: object) -> str | list[Mapping[str, object]]:
+def parse_content(value: object) -> str | list[Mapping[str, object]]:
+    """Content as one text, or as parts when some are no text; those are kept as they are (behaviour H1)."""
     if value is None or isinstance(value, str):
         return text(value)
     parts = mappings(value)
@@ -170,6 +179,10 @@ def _content(value: object) -> str | list[Mapping[str, object]]:
     if not others:
         return joined
     return [*others, {"type": "text", "text": joined}] if joined else others
+
+
+def _without(extra: Mapping[str, object], key: str) -> dict[str, object]:
+    return {name: value for name, value in extra.items() if name != key}
 
 
 def _calls(message: Mapping[str, object]) -> list[Mapping[str, object]]:

@@ -38,17 +38,18 @@ def encode(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
 
 
-def message_json(message: Message, *, breakpoint_here: bool = False) -> dict[str, object]:
+def message_json(message: Message, *, breakpoint_here: bool = False, verbatim: bool = False) -> dict[str, object]:
     """One message in OpenAI's form.
 
     Args:
         message: The message; what its provider sent along (``extra``) goes back verbatim (behaviour L5).
         breakpoint_here: End a cached prefix here, for providers that cache on demand.
+        verbatim: Keep what a provider would refuse: our own tool names, unreadable arguments, empty results.
     """
     content: object = message.content
-    if message.role == "tool":
+    if message.role == "tool" and not verbatim:
         content = content or NO_OUTPUT
-    elif message.role == "assistant" and message.tool_requests:
+    elif message.tool_requests:
         content = content or None
     if breakpoint_here and content:
         content = _with_breakpoint(content)
@@ -57,7 +58,9 @@ def message_json(message: Message, *, breakpoint_here: bool = False) -> dict[str
         data["tool_call_id"] = message.tool_request_id
     if message.tool_requests:
         fields = mapping(message.extra.get(CALL_FIELDS))
-        data["tool_calls"] = [_call_json(request, mapping(fields.get(request.id))) for request in message.tool_requests]
+        data["tool_calls"] = [
+            {**mapping(fields.get(request.id)), **_call_json(request, verbatim)} for request in message.tool_requests
+        ]
     for key, value in message.extra.items():
         if key != CALL_FIELDS:
             data.setdefault(key, value)
@@ -178,10 +181,13 @@ class _Conversation:
         self._messages = current
 
 
-def _call_json(request: ToolRequest, fields: Mapping[str, object]) -> dict[str, object]:
-    arguments = request.arguments if isinstance(request.arguments, dict) else {}
-    function = {"name": wire_name(request.name), "arguments": encode(arguments).decode()}
-    return {**fields, "id": request.id, "type": "function", "function": function}
+def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:
+    if isinstance(request.arguments, dict):
+        arguments = encode(request.arguments).decode()
+    else:
+        arguments = request.arguments if verbatim else "{}"
+    name = request.name if verbatim else wire_name(request.name)
+    return {"id": request.id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _with_breakpoint(content: object) -> object:
