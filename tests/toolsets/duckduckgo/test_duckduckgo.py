@@ -27,7 +27,8 @@ ICON = {"Height": "", "URL": "", "Width": ""}
 
 
 def topic(text: str) -> dict[str, object]:
-    return {"FirstURL": f"https://duckduckgo.com/{text.split()[0]}", "Icon": ICON, "Result": f"<a>{text}</a>", "Text": text}
+    url = f"https://duckduckgo.com/{text.split()[0]}"
+    return {"FirstURL": url, "Icon": ICON, "Result": f"<a>{text}</a>", "Text": text}
 
 
 ARTICLE: dict[str, object] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -189,6 +190,24 @@ def test_what_is_sent_is_what_was_checked(url: str, host: bytes, path: bytes) ->
     request = b"".join(sent)
     assert request.startswith(b"GET " + path + b" HTTP/1.1\r\n")
     assert b"Host: " + host + b"\r\n" in request
+
+
+def test_tls_is_verified_for_the_name_although_the_connection_goes_to_an_address() -> None:
+    verified: list[tuple[ssl.VerifyMode, bool, str | None]] = []
+
+    class Recording(PlainStream):
+        async def start_tls(
+            self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, *args: Any, **kwargs: Any
+        ) -> httpcore.AsyncNetworkStream:
+            verified.append((ssl_context.verify_mode, ssl_context.check_hostname, server_hostname))
+            return self
+
+    class Network(StubNetwork):
+        async def connect(self, address: str, port: int, seconds: float) -> httpcore.AsyncNetworkStream:
+            return Recording(response(TEXT)())
+
+    get("https://example.com/", Network(dns={"example.com": ["93.184.216.34"]}))
+    assert verified == [(ssl.CERT_REQUIRED, True, "example.com")]
 
 
 def test_the_next_address_is_tried_when_one_does_not_answer() -> None:

@@ -101,8 +101,8 @@ def _imported(path: str) -> type[SearchProvider]:
         raise ValueError(f"{path!r} names the standard library; name a subclass of react_toolsets.web.SearchProvider")
     try:
         found: object = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise ValueError(f"cannot import {module!r}: {error}. Is its package installed?") from error
+    except (Exception, SystemExit) as error:  # importing runs the package's own code
+        raise ValueError(f"cannot import {module!r}: {type(error).__name__}: {error}. Is it installed?") from error
     if not (isinstance(found, type) and issubclass(found, SearchProvider)):
         raise ValueError(f"{path!r} is not a subclass of react_toolsets.web.SearchProvider")
     return found

@@ -1,0 +1,176 @@
+"""``web_search``: through ddgs with an engine of our own on the loopback interface, and through other providers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+from ddgs.base import BaseSearchEngine
+from ddgs.engines import ENGINES
+from ddgs.results import TextResult
+from pydantic import ValidationError
+
+from react_run import Disposition, ReActStep
+from react_run.testing import calls, run_agent, says
+from react_toolsets.http import RequestFailed
+from react_toolsets.web import DdgsProvider, SearchHit, SearchProvider, WebToolset
+
+if TYPE_CHECKING:
+    from tests.toolsets.conftest import LocalServer
+
+
+class Shelf(SearchProvider):
+    """Answers from a list."""
+
+    hits: list[SearchHit] = []  # noqa: RUF012  # a pydantic field
+    label: str = ""
+
+    def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+        return self.hits
+
+
+class NotAProvider:
+    def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+        return []
+
+
+class LocalEngine(BaseSearchEngine[TextResult]):
+    """An engine as ddgs wants it, asking the local server."""
+
+    name = "local"
+    category = "text"
+    provider = "local"
+    search_method = "GET"
+    items_xpath = "//li"
+    elements_xpath: ClassVar[Mapping[str, str]] = {
+        "title": ".//a//text()",
+        "href": ".//a/@href",
+        "body": ".//p//text()",
+    }
+
+    def build_payload(
+        self, query: str, region: str, safesearch: str, timelimit: str | None, page: int = 1, **kwargs: str
+    ) -> dict[str, Any]:
+        return {"q": query, "region": region, "safe": safesearch}
+
+
+def search(toolset: WebToolset, query: str = "tide gauges", **arguments: object) -> tuple[dict[str, Any], ReActStep]:
+    call = calls(("web_search", {"query": query, **arguments}))
+    step = run_agent([call, says("done")], toolsets=[toolset]).steps[0]
+    return json.loads(step.observation), step
+
+
+def outcome(step: ReActStep) -> tuple[Disposition, str]:
+    assert step.outcome is not None
+    return step.outcome.disposition, step.outcome.code
+
+
+@pytest.fixture
+def local_engine(server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> type[LocalEngine]:
+    engine = type("Engine", (LocalEngine,), {"search_url": f"{server.url}/search"})
+    monkeypatch.setitem(ENGINES["text"], "local", engine)
+    return engine
+
+
+def item(number: int) -> str:
+    return f"<li><a href='https://site{number}.test/'>Tide gauges {number}</a><p>All about tide gauges.</p></li>"
+
+
+@pytest.mark.usefixtures("local_engine")
+def test_ddgs_brings_titles_addresses_and_snippets(server: LocalServer) -> None:
+    server.script = [server.reply(f"<ul>{''.join(map(item, range(4)))}</ul>")]
+    provider = DdgsProvider(backend="local", region="uk-en", safesearch="on")
+    result, step = search(WebToolset(provider=provider), max_results=3)
+    assert (result["status"], result["query"], result["source"]) == ("ok", "tide gauges", "ddgs")
+    assert len(result["results"]) == 3
+    assert result["results"][0].keys() == {"title", "url", "snippet"}
+    assert result["results"][0]["url"].startswith("https://site")
+    assert "not instructions" in result["notice"]
+    assert server.requests[0].parameters == {"q": "tide gauges", "region": "uk-en", "safe": "on"}
+    assert outcome(step) == (Disposition.SUCCESS, "")
+    assert step.outcome is not None
+    assert step.outcome.verified_summary.startswith("ddgs found 3 pages for 'tide gauges', first Tide gauges")
+
+
+@pytest.mark.usefixtures("local_engine")
+def test_ddgs_without_results_is_no_result(server: LocalServer) -> None:
+    server.script = [server.reply("<p>Sorry.</p>")]
+    result, step = search(WebToolset(provider={"kind": "ddgs", "backend": "local"}))
+    assert (result["status"], result["results"]) == ("no_result", [])
+    assert outcome(step) == (Disposition.NO_RESULT, "no_result")
+
+
+@pytest.mark.usefixtures("local_engine")
+def test_ddgs_that_cannot_reach_its_engines_is_an_error(server: LocalServer) -> None:
+    server.stop()
+    result, step = search(WebToolset(provider={"kind": "ddgs", "backend": "local"}))
+    assert result["error"]["code"] == "search_failed"
+    assert outcome(step) == (Disposition.RETRYABLE_ERROR, "search_failed")
+
+
+@pytest.mark.usefixtures("local_engine")
+def test_ddgs_that_takes_too_long_is_an_error(server: LocalServer) -> None:
+    server.script = [server.silence()]
+    result, _ = search(WebToolset(provider={"kind": "ddgs", "backend": "local", "timeout_seconds": 1}))
+    assert result["error"]["code"] == "network_error"
+
+
+def test_a_missing_library_ends_the_run_and_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ddgs", None)  # as if it were not installed
+    result, step = search(WebToolset())
+    assert 'pip install "react-run[web]"' in result["error"]["message"]
+    assert outcome(step) == (Disposition.TERMINAL_ERROR, "missing_extra")
+
+
+def test_results_are_bounded_tidied_and_of_the_web_only() -> None:
+    hits = [
+        SearchHit(title="a\n b " + "x" * 300, url="https://a.test/", snippet="word " * 300),
+        SearchHit(title="evil", url="javascript:alert(1)", snippet=""),
+        *(SearchHit(title=str(number), url=f"https://{number}.test/", snippet="") for number in range(30)),
+    ]
+    result, _ = search(WebToolset(provider=Shelf(hits=hits)), max_results=20)
+    results = result["results"]
+    assert len(results) == 20
+    assert results[0]["title"].startswith("a b x")
+    assert len(results[0]["title"]) == 200
+    assert len(results[0]["snippet"]) <= 500
+    assert all(each["url"].startswith("https://") for each in results)
+
+
+@pytest.mark.parametrize("code", ["rate_limited", "network_error", "search_failed"])
+def test_a_providers_failure_may_be_retried(code: str) -> None:
+    class Failing(SearchProvider):
+        def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+            raise RequestFailed(code, "later")
+
+    result, step = search(WebToolset(provider=Failing()))
+    assert result["error"] == {"code": code, "message": "later"}
+    assert outcome(step) == (Disposition.RETRYABLE_ERROR, code)
+
+
+def test_a_provider_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "shelf_package", __import__("types").SimpleNamespace(Shelf=Shelf))
+    for value in ("shelf_package.Shelf", "shelf_package:Shelf", {"kind": "shelf_package.Shelf", "label": "x"}):
+        assert isinstance(WebToolset(provider=value).provider, Shelf)
+
+
+@pytest.mark.parametrize(
+    ("provider", "message"),
+    [
+        ("os.system", "standard library"),
+        ({"kind": "subprocess.run"}, "standard library"),
+        ("pydantic.BaseModel", "not a subclass"),
+        ("pytest.exit", "not a subclass"),
+        ("no_such_package.Provider", "cannot import"),
+        ("bing", "neither 'ddgs' nor the path"),
+        ("a b.c", "neither 'ddgs' nor the path"),
+        ({"kind": "ddgs", "regoin": "de-de"}, "regoin"),
+        ({"kind": "ddgs", "region": "Germany"}, "region"),
+        (3, "SearchProvider"),
+    ],
+)
+def test_a_wrong_provider_is_an_error_of_the_agent_file(provider: Any, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        WebToolset(provider=provider)
