@@ -18,9 +18,9 @@ _ASCII_MARKED = bytes(0x3F if _UNSAFE.match(chr(code)) else code for code in ran
 def render(result: object) -> str:
     """``result`` as text; never raises an ``Exception``, whatever the value does when it is looked at.
 
-    Text stays as it is but for what :func:`escape` does and Windows line ends, which become ``\\n``. Values whose JSON is
-    a text (dates, decimals, paths, enums, …) are shown as that text, all others as JSON; bytes as the text they are, else
-    as a note of their kind and size.
+    Text stays as it is but for what :func:`escape` does and Windows line ends, which become ``\\n``. Values whose JSON
+    is a text (dates, decimals, paths, enums, …) are shown as that text, all others as JSON; bytes as the text they
+    are, else as a note of their kind and size.
     """
     try:
         return _rendered(result)
@@ -29,7 +29,7 @@ def render(result: object) -> str:
 
 
 def escape(text: str) -> str:
-    """``text`` with control characters but ``\\n`` and ``\\t`` shown as ``\\x1b``, halves of surrogate pairs replaced."""
+    """``text`` with control characters but newline and tab escaped, and halves of surrogate pairs replaced."""
     return text if _is_safe(text) else _UNSAFE.sub(_as_escape, text)
 
 

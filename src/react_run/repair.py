@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from react_run.arguments import NotJson, decode_json
-from react_run.json_types import alternatives, fits, is_echo, kinds, part_schema
+from react_run.json_types import allowed, alternatives, fits, is_echo, kinds, part_schema
 from react_run.schema import Schema, resolve
 from react_run.text import Path, dotted, shown
 
@@ -147,4 +147,5 @@ def _chosen(value: object, fitting: list[Schema]) -> Schema | None:
 
 def _agrees(value: dict[str, object], schema: Schema) -> bool:
     properties = schema.get("properties", {})
-    return all(fits(value[key], part, {}) for key, part in properties.items() if key in value and "const" in part)
+    fixed = [key for key, part in properties.items() if key in value and len(allowed(part) or ()) == 1]
+    return all(fits(value[key], properties[key], {}) for key in fixed)

@@ -35,7 +35,7 @@ MAX_NODES = 4_000
 
 _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
 _UNIONS = ("anyOf", "oneOf")
-_NOT_AT_TOP = frozenset({"const", "enum", "nullable"})
+_NOT_AT_TOP = frozenset({"anyOf", "const", "enum", "nullable", "oneOf"})
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _LOOK_AROUND = re.compile(r"\(\?<?[=!]")
 _ANNOTATIONS = ("description", "default")
@@ -105,7 +105,7 @@ class _Cleaner:
         """The top: a union there is refused by providers, so the properties of its members are laid together."""
         if schema.setdefault("type", "object") not in ("object", ["object"]):
             raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
-        members = [self._merged(resolve(part, self.root)) for key in _UNIONS for part in schema.pop(key, ())]
+        members = [self._merged(resolve(part, self.root)) for key in _UNIONS for part in schema.get(key, ())]
         always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
         for member in members:
             required = [name for name in member.get("required", ()) if name in always]
@@ -149,7 +149,7 @@ class _Cleaner:
     def _define(self, reference: str) -> str:
         name = self._names.get(reference)
         if name is None:
-            base = re.sub(r"[^A-Za-z0-9_-]", "_", reference.rpartition("/")[2]) or "root"
+            base = re.sub(r"[^A-Za-z0-9_-]", "_", reference.rpartition("/")[2].lstrip("#")) or "root"
             name = base if base not in self.definitions else f"{base}_{len(self.definitions)}"
             self._names[reference] = name
             self.definitions[name] = {}
