@@ -153,7 +153,8 @@ async def _descend(chain: Chain, index: int, args: tuple[object, ...]) -> Any:
                 if answer is not None and isawaitable(answer):
                     answer = await answer
             except BaseException as error:
-                impl.blame(error)
+                if index < len(chain):  # the last one is the loop itself, and no plugin's fault
+                    impl.blame(error)
                 raise
             if answer is not None:
                 return answer

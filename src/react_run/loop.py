@@ -14,7 +14,7 @@ from react_run.concurrency import gather_ordered
 from react_run.errors import ModelError
 from react_run.hooks import ask, ask_all, notify
 from react_run.hookspecs import hookimpl
-from react_run.messages import NO_USAGE, Message, ModelResponse, TextDelta, Usage
+from react_run.messages import Message, ModelResponse, TextDelta, Usage
 from react_run.outcome import Observation
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
 from react_run.sensing import sense
@@ -61,9 +61,9 @@ class Loop:
             else:
                 response = await run.agent.model.complete(request)
         except ModelError:
-            run.usage = run.usage + _FAILED_CALL if run.usage is not NO_USAGE else _FAILED_CALL  # H3
+            run.spend(_FAILED_CALL)  # H3
             raise
-        run.usage = run.usage + response.usage  # L8
+        run.spend(response.usage)  # L8
         run.model_name = response.model or run.agent.model.name
         return response
 
@@ -126,10 +126,12 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
         verdicts = await ask_all(run.hooks.react_check_answer, run, response.text)
         refusals = [verdict.feedback for verdict in verdicts if not verdict.accepted]
     if not refusals:
+        if response.finish_reason == "length":
+            run.finish_reason = "length"  # S5: kept, and marked
         return run.stop(StopReason.COMPLETED, response.text)
     iteration.feedback = "\n\n".join(refusals)
     run.messages.append(Message(role="user", content=iteration.feedback))
-    await discard(run, iteration)
+    await run.withdraw(iteration)
     return None
 
 
@@ -144,17 +146,11 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
             else:
                 response = item
     except BaseException:
-        await discard(run, iteration)
+        await run.withdraw(iteration)
         raise
     if response is None:
-        raise ModelError(f"{run.agent.model.name} ended its stream without a response", code="incomplete")
+        problem = f"{run.agent.model.name} ended its stream without a response"
+        raise ModelError(problem, code="incomplete", retryable=True)  # A5b
     if response.message.tool_requests:
-        await discard(run, iteration)
+        await run.withdraw(iteration)
     return response
-
-
-async def discard(run: Run, iteration: Iteration) -> None:
-    """Withdraw the draft of this iteration, if there is one."""
-    if iteration.drafted:
-        iteration.drafted = False
-        await notify(run.hooks.react_text_discarded, run, iteration)

@@ -127,19 +127,16 @@ class Unresolved:
 def unresolved(steps: Iterable[ReActStep]) -> list[Unresolved]:
     """The failures that nothing later made good.
 
-    A failure is made good by a later success of the same tool, or by any success in a later round: the model went on
-    with another tool, other arguments or another skill, and got what it needed (behaviours F1, F5).
+    A failure is made good by any success in a later round: the model went on with other arguments, another tool or
+    another skill, and got what it needed (behaviours F1, F5). A success in the same round is no answer to a failure:
+    the model had not seen it yet. An earlier result that was served again is no success (F4).
     """
     open_: dict[tuple[str, str], ReActStep] = {}
     for step in steps:
         if step.failed:
             open_[step.action, step.error_code or ""] = step
-        elif step.executed or step.outcome is not None:
-            open_ = {
-                key: failure
-                for key, failure in open_.items()
-                if failure.action != step.action and failure.model_round == step.model_round
-            }
+        elif open_ and (step.executed or step.outcome is not None):
+            open_ = {key: failure for key, failure in open_.items() if failure.model_round == step.model_round}
     return [
         Unresolved(
             tool=step.action,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -170,6 +170,8 @@ class Run:
     _states: dict[type, object] = field(default_factory=dict, repr=False)
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
+    _waits: int = field(default=0, repr=False)
+    _waits_since: float = field(default=0.0, repr=False)
 
     @property
     def directory(self) -> Path:
@@ -206,12 +208,37 @@ class Run:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2)."""
-        started = perf_counter()
+        """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
+
+        Waits of several calls may overlap, and those of a subagent count for its parents, too.
+        """
+        if self._waits == 0:
+            self._waits_since = perf_counter()
+        self._waits += 1
         try:
-            yield
+            with nullcontext() if self.parent is None else self.parent.waiting():
+                yield
         finally:
-            self.waited += perf_counter() - started
+            self._waits -= 1
+            if self._waits == 0:
+                self.waited += perf_counter() - self._waits_since
+
+    @property
+    def time_waited(self) -> float:
+        """Seconds that a person was waited for so far, a wait that is going on included."""
+        return self.waited + (perf_counter() - self._waits_since if self._waits else 0.0)
+
+    def spend(self, usage: Usage) -> None:
+        """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
+        self.usage = self.usage + usage if self.usage is not NO_USAGE else usage
+        if self.parent is not None:
+            self.parent.spend(usage)
+
+    async def withdraw(self, iteration: Iteration) -> None:
+        """Withdraw the draft that was streamed in ``iteration``, if there is one."""
+        if iteration.drafted:
+            iteration.drafted = False
+            await notify(self.hooks.react_text_discarded, self, iteration)
 
     def request(self, *, tools: tuple[Tool, ...] | None = None, tool_choice: ToolChoice | None = None) -> ModelRequest:
         """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
