@@ -74,7 +74,10 @@ class ReActAgent:
         self.tools = tuple(self.toolset.tools())
         self._given = list(plugins)
         self._components: list[Component] = [self.model, *self.toolset.toolsets]
-        self._plugins: list[object] = [*self._given, *policies_for(self), *config.plugins, Loop()]
+        policies = policies_for(self, [*self._given, *config.plugins])
+        placed = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
+        others = [[p for p in listed if id(p) not in placed] for listed in (self._given, config.plugins)]
+        self._plugins: list[object] = [*others[0], *policies, *others[1], Loop()]
         self._components += [plugin for plugin in self._plugins if isinstance(plugin, Component)]
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None

@@ -1,0 +1,98 @@
+"""Conversations that outgrow the model's context: older results move out, then older rounds are summarised (S7)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.errors import ModelError
+from react_run.hookspecs import hookimpl
+from react_run.messages import Message, MessageView, ModelResponse
+from react_run.policies.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
+from react_run.policies.rounds import Conversation, Mover
+from react_run.policies.slots import Policy
+from react_run.policies.summary import outline, question
+from react_run.run import Iteration
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+Proceed = Callable[[], Awaitable[ModelResponse]]
+
+
+class Compaction(Policy):
+    """Makes room in the context before it overflows, and once after it did.
+
+    The system prompt, what the user said and the last rounds stay word for word, and every call keeps its result.
+    """
+
+    kind: ClassVar[str] = "compaction"
+    guard: ClassVar[str] = "compaction"
+
+    above: float = Field(default=0.75, gt=0, le=1)
+    """The share of the model's context window above which room is made."""
+    down_to: float = Field(default=0.5, gt=0, le=1)
+    """The share of the window that may be left in use."""
+    keep_rounds: int = Field(default=3, ge=1)
+    """How many of the last rounds stay word for word."""
+
+    @hookimpl
+    async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
+        gauge = run.state(Gauge)
+        if gauge.busy:
+            return await proceed()
+        if gauge.own < 0:
+            gauge.own = len(run.messages)
+        window = run.agent.model.context_window
+        if window and gauge.measure(iteration.request) > window * self.above:
+            await self._make_room(run, iteration, gauge, window * self.down_to)
+        try:
+            response = await proceed()
+        except ModelError as error:
+            if error.code != "context_overflow":
+                raise
+            used = gauge.measure(iteration.request)
+            await self._make_room(run, iteration, gauge, (min(window, used) if window else used) * self.down_to)
+            response = await proceed()
+        if window:
+            gauge.correct(response.usage.input_tokens)
+        return response
+
+    async def _make_room(self, run: Run, iteration: Iteration, gauge: Gauge, tokens: float) -> None:
+        before = gauge.measure(iteration.request)
+        room = int(tokens / gauge.factor) * BYTES_PER_TOKEN
+        beyond = list(iteration.request.messages[len(run.messages) :])
+        conversation = Conversation.of(run.messages, gauge.own)
+        mover = Mover(run)
+        conversation.move_out(mover, keep=self.keep_rounds)
+        if size_in_bytes(conversation.messages) > room:
+            older = conversation.older(self.keep_rounds)
+            if older:
+                conversation.replace_older(self.keep_rounds, await self._summary(run, iteration, gauge, older, room))
+            for keep in (1, 0):
+                if size_in_bytes(conversation.messages) > room:
+                    conversation.move_out(mover, keep=keep)
+        run.messages = conversation.messages
+        gauge.own = len(conversation.start)
+        gauge.reset()
+        messages = [*run.messages, *beyond] if beyond else MessageView(run.messages)
+        iteration.request = replace(iteration.request, messages=messages)
+        after = gauge.measure(iteration.request)
+        run.note(self.guard, f"about {before:,.0f} tokens reduced to {after:,.0f}")
+
+    async def _summary(self, run: Run, iteration: Iteration, gauge: Gauge, older: list[Message], room: int) -> str:
+        request = replace(iteration.request, messages=question(older, room), tools=(), tool_choice=None)
+        asking = Iteration(number=iteration.number, request=request)
+        gauge.busy = True
+        try:
+            response = await run.call_model(asking)
+        except ModelError as error:
+            run.note(self.guard, f"no summary: {error}")
+            return outline(older)
+        finally:
+            gauge.busy = False
+        await run.withdraw(asking)
+        return response.text.strip() or outline(older)

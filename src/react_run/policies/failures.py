@@ -1,0 +1,99 @@
+"""Failures of tools: one correction, then the run ends with what is known (behaviours F1 to F3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.hookspecs import hookimpl
+from react_run.outcome import Disposition, Outcome
+from react_run.policies.slots import Policy
+from react_run.results import StopReason
+from react_run.run import canonical
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run, ToolCall
+
+Key = tuple[str, str]
+NOT_THE_TOOLS = frozenset({"cut_off", "cancelled"})
+"""Codes that say nothing about the tool: the reply was cut, the run was interrupted."""
+NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})
+"""Codes that other arguments cannot correct."""
+
+
+class Ledger:
+    """The failures of one run that nothing has cleared yet."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Key, int] = {}
+        self.latest: dict[str, Key] = {}
+
+    def add(self, tool: str, key: Key) -> int:
+        """Note one more failure, and say how many of its kind there are now."""
+        self.latest[tool] = key
+        self.counts[key] = count = self.counts.get(key, 0) + 1
+        return count
+
+    def clear(self, tool: str) -> None:
+        """A success of ``tool`` clears its latest failure."""
+        key = self.latest.pop(tool, None)
+        if key is not None:
+            self.counts.pop(key, None)
+
+
+class Failures(Policy):
+    """The first failure of a kind is left for the model to correct, the next one ends the run.
+
+    A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, when the
+    same arguments fail again.
+    """
+
+    kind: ClassVar[str] = "failures"
+    guard: ClassVar[str] = "failures"
+
+    corrections: int = Field(default=1, ge=0)
+    """How many failures of one kind the model may correct."""
+    searches: int = Field(default=1, ge=0)
+    """How often a tool that found nothing may be tried again with materially different arguments."""
+
+    @hookimpl
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        ledger = run.state(Ledger)
+        counted: set[Key] = set()
+        for call in iteration.calls:
+            assert call.observation is not None  # a round is judged when all its calls are in
+            outcome = call.observation.outcome
+            if outcome is None or outcome.disposition is Disposition.SUCCESS:
+                if ledger.latest and call.executed:
+                    ledger.clear(call.name)
+            elif outcome.code not in NOT_THE_TOOLS:
+                self._judge(run, ledger, call, outcome, counted)
+
+    def _judge(self, run: Run, ledger: Ledger, call: ToolCall, outcome: Outcome, counted: set[Key]) -> None:
+        if outcome.disposition is Disposition.CLARIFICATION_REQUIRED:
+            return self._end(run, StopReason.CLARIFICATION_REQUIRED, call, outcome)
+        if outcome.disposition is Disposition.TERMINAL_ERROR:
+            return self._end(run, StopReason.TOOL_FAILURE, call, outcome)
+        key = key_of(call, outcome)
+        if key in counted:
+            return None
+        counted.add(key)
+        allowed = self.searches if outcome.disposition is Disposition.NO_RESULT else self.corrections
+        if ledger.add(call.name, key) > allowed:
+            return self._end(run, StopReason.TOOL_RETRY_EXHAUSTED, call, outcome)
+        return None
+
+    def _end(self, run: Run, reason: StopReason, call: ToolCall, outcome: Outcome) -> None:
+        if run.stop_reason is None:
+            run.note(self.guard, f"{reason}: {call.name}: {outcome.code or outcome.disposition}")
+        run.stop(reason, outcome.message)
+
+
+def key_of(call: ToolCall, outcome: Outcome) -> Key:
+    """What makes two failures the same kind (F1, F3)."""
+    if outcome.disposition is Disposition.NO_RESULT:
+        return call.name, Disposition.NO_RESULT
+    if call.opaque and outcome.code not in NO_SUCH_TOOL:
+        return call.name, call.key if call.problem is None else canonical(call.request.arguments)
+    return call.name, outcome.code

@@ -1,0 +1,118 @@
+"""Grounded endings: when facts are missing, the answer is built from facts only (behaviour F5)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from react_run.hookspecs import hookimpl
+from react_run.messages import Message
+from react_run.outcome import Disposition
+from react_run.policies.last_answer import LastWords
+from react_run.policies.slots import Policy
+from react_run.results import ReActStep, RunResult, StopReason, Unresolved
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+BY_POLICY = frozenset(
+    {
+        StopReason.CLARIFICATION_REQUIRED,
+        StopReason.TOOL_FAILURE,
+        StopReason.TOOL_RETRY_EXHAUSTED,
+        StopReason.MAX_ITERATIONS,
+        StopReason.OUTPUT_LIMIT,
+        StopReason.STUCK,
+        StopReason.TIMEOUT,
+        StopReason.COST_LIMIT,
+        StopReason.TOKEN_LIMIT,
+        StopReason.EMPTY_REPLY,
+    }
+)
+"""Reasons to stop that leave no answer of the model, unless it gave a last one."""
+FAILED_TOOL = frozenset({StopReason.TOOL_FAILURE, StopReason.TOOL_RETRY_EXHAUSTED, StopReason.CLARIFICATION_REQUIRED})
+NOTHING = "No result could be verified, and nothing is known to have failed."
+
+
+class Grounding(Policy):
+    """Replaces a claim that the tools do not support, or a missing answer, by what is verified and what is unresolved.
+
+    The model's own answer stands when all it left unresolved is opaque. What it claimed instead is kept in
+    ``RunResult.unverified_answer``.
+    """
+
+    kind: ClassVar[str] = "grounding"
+    guard: ClassVar[str] = "grounding"
+
+    @hookimpl
+    async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
+        result = await proceed()
+        reason = result.stop_reason
+        claimed = said_by_the_model(result)
+        missing = any(not failure.opaque for failure in result.unresolved)
+        if claimed is None:
+            if reason not in BY_POLICY:
+                return result
+        elif not missing:
+            return result
+        if reason == StopReason.COMPLETED:
+            reason = StopReason.UNRESOLVED_TOOL_FAILURE
+        text = grounded(result.steps, result.unresolved, "" if reason in FAILED_TOOL or claimed else result.answer)
+        run.note(self.guard, f"{reason}: {'the claim of the model is set aside' if claimed else 'no answer'}")
+        await self._take_back(run)
+        run.messages.append(Message(role="assistant", content=text))
+        run.stop_reason, run.answer, run.unverified_answer = reason, text, claimed
+        return replace(result, stop_reason=reason, answer=text, unverified_answer=claimed, success=False)
+
+    async def _take_back(self, run: Run) -> None:
+        if is_answer(run.messages[-1]):
+            run.messages.pop()  # nobody but this run has seen it
+        last = run.state(LastWords).iteration or (run.iterations[-1] if run.iterations else None)
+        if last is not None:
+            await run.withdraw(last)
+
+
+def is_answer(message: Message) -> bool:
+    """Whether ``message`` is a reply of the model that asks for nothing more."""
+    return message.role == "assistant" and not message.tool_requests
+
+
+def said_by_the_model(result: RunResult) -> str | None:
+    """The model's answer, when the run ended with one: then it is the end of the conversation."""
+    if not result.answer.strip() or not result.messages or not is_answer(result.messages[-1]):
+        return None
+    if result.stop_reason == StopReason.COMPLETED:
+        return result.answer
+    return result.answer if result.stop_reason in BY_POLICY and result.messages[-1].text == result.answer else None
+
+
+def grounded(steps: Iterable[ReActStep], unresolved: Iterable[Unresolved], why: str = "") -> str:
+    """An answer of facts only: what is verified, then what is unresolved or needs the user.
+
+    Args:
+        steps: The steps of the run; their verified summaries are the facts.
+        unresolved: What is left.
+        why: What else kept the run from an answer, such as a limit.
+    """
+    verified = dict.fromkeys(
+        step.outcome.verified_summary for step in steps if step.outcome is not None and not step.failed
+    )
+    unresolved = list(unresolved)
+    questions = [left.message for left in unresolved if left.disposition is Disposition.CLARIFICATION_REQUIRED]
+    problems = [
+        f"{left.tool}: {left.message}"
+        for left in unresolved
+        if left.disposition is not Disposition.CLARIFICATION_REQUIRED
+    ]
+    sections = [
+        _section("Verified results:", filter(None, verified)),
+        _section("Unresolved:", [*problems, *filter(None, [why])]),
+        _section("Clarification needed:", questions),
+    ]
+    return "\n\n".join(filter(None, sections)) or NOTHING
+
+
+def _section(title: str, lines: Iterable[str]) -> str:
+    listed = [f"- {line}" for line in dict.fromkeys(lines)]
+    return "\n".join([title, *listed]) if listed else ""

@@ -1,0 +1,68 @@
+"""The last answer: a limit never ends in an exception, but in one more reply, without tools (behaviour S2)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from react_run.errors import ModelError
+from react_run.hookspecs import hookimpl
+from react_run.messages import Message
+from react_run.policies.slots import Policy
+from react_run.results import RunResult, StopReason
+from react_run.run import Iteration
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+ASK = (
+    "You cannot call tools any more. Answer now from what the results above show, "
+    "and say plainly what is missing or uncertain."
+)
+ASK_AGAIN = "Tools are not available. Reply with your answer as text."
+WHEN = (StopReason.MAX_ITERATIONS, StopReason.STUCK)
+
+
+class LastWords:
+    """The reply that a run got after its limit, if any."""
+
+    iteration: Iteration | None = None
+
+
+class LastAnswer(Policy):
+    """When iterations or stuckness end a run, asks the model once more for an answer, offering no tools.
+
+    A request for tools in that reply is ignored and asked about once. The reason to stop stays what it was.
+    """
+
+    kind: ClassVar[str] = "last_answer"
+    guard: ClassVar[str] = "last_answer"
+
+    @hookimpl
+    async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
+        result = await proceed()
+        if result.stop_reason not in WHEN:
+            return result
+        run.note(self.guard, f"{result.stop_reason}: asked for an answer without tools")
+        message = await self._answer(run)
+        if message is not None:
+            run.answer = message.text
+            run.messages.append(message)
+        return replace(result, answer=run.answer, usage=run.usage, messages=run.messages)
+
+    async def _answer(self, run: Run) -> Message | None:
+        for question in (ASK, ASK_AGAIN):
+            run.messages.append(Message(role="user", content=question))
+            iteration = Iteration(number=len(run.iterations), request=run.request(tools=()))
+            try:
+                response = await run.call_model(iteration)
+            except ModelError:  # the limit is why the run ends, not this
+                return None
+            message = response.message
+            if message.tool_requests and question == ASK_AGAIN:
+                message = Message(role="assistant", content=response.text)
+            if not message.tool_requests and message.text.strip():
+                run.state(LastWords).iteration = iteration
+                return message
+        return None

@@ -1,0 +1,107 @@
+"""What a run may use: money, tokens and time (behaviours S2, S4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.hookspecs import hookimpl
+from react_run.messages import NO_USAGE, Message, ModelResponse, Usage
+from react_run.policies.deadline import Deadline
+from react_run.policies.slots import Policy
+from react_run.results import RunResult, StopReason
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run
+
+WITHHELD = ModelResponse(message=Message(role="assistant"), usage=NO_USAGE)
+"""What stands for the reply of a call that was not made."""
+
+
+class RunLimits(Policy):
+    """Ends a run that has used up its money, tokens or time: as a result, and without a further model call.
+
+    What subagents use counts for their parents, too; give them this same object (:func:`for_subagents`).
+    """
+
+    kind: ClassVar[str] = "limits"
+    guard: ClassVar[str] = "limits"
+
+    max_cost: float | None = Field(default=None, ge=0)
+    """USD."""
+    allow_unknown_cost: bool = False
+    """Whether to go on with `max_cost` set when the price of the model is unknown."""
+    max_total_tokens: int | None = Field(default=None, ge=1)
+    """Tokens, read and written."""
+
+    @hookimpl(trylast=True)
+    def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
+        exceeded = self._exceeded(self._owner(run).usage)
+        if exceeded is None:
+            return None
+        reason, text = exceeded
+        if run.stop_reason is None:
+            run.note(self.guard, text)
+        run.stop(reason, text)
+        if run.iterations and run.iterations[-1] is iteration:
+            run.iterations.pop()  # a round is one model call, and this one is not made (L2)
+        return WITHHELD
+
+    def _exceeded(self, used: Usage) -> tuple[StopReason, str] | None:
+        if self.max_cost is not None:
+            if used.cost is None:
+                if not self.allow_unknown_cost:
+                    text = f"The price of the model is unknown: the cost limit of {self.max_cost:g} USD cannot be kept."
+                    return StopReason.COST_LIMIT, text
+            elif used.cost >= self.max_cost:
+                text = f"The cost limit of {self.max_cost:g} USD was reached ({used.cost:g} USD used)."
+                return StopReason.COST_LIMIT, text
+        if self.max_total_tokens is not None:
+            total = used.total_tokens
+            if total is None:
+                text = f"The tokens used are unknown: the limit of {self.max_total_tokens} tokens cannot be kept."
+                return StopReason.TOKEN_LIMIT, text
+            if total >= self.max_total_tokens:
+                text = f"The limit of {self.max_total_tokens} tokens was reached ({total} used)."
+                return StopReason.TOKEN_LIMIT, text
+        return None
+
+    def _owner(self, run: Run) -> Run:
+        """The run these limits were made for: the outermost one that has them."""
+        while run.parent is not None and any(impl.plugin is self for impl in run.parent.hooks.react_model_call):
+            run = run.parent
+        return run
+
+
+class RunTimeout(Policy):
+    """Ends a run whose time is up, as a result with everything so far; what still ran is cancelled."""
+
+    kind: ClassVar[str] = "run_timeout"
+    guard: ClassVar[str] = "run_timeout"
+
+    seconds: float = Field(gt=0)
+    """For the whole run; time in which a person is asked does not count."""
+
+    @hookimpl
+    async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
+        deadline = run.state(Deadline)
+        deadline.start(run, self.seconds)
+        try:
+            return await proceed()
+        except asyncio.CancelledError:
+            if not deadline.alone:
+                raise
+        finally:
+            deadline.stop()
+        text = f"The time limit of {self.seconds:g} s was reached."
+        run.note(self.guard, text)
+        run.stop(StopReason.TIMEOUT, text)
+        return run.result()
+
+
+def for_subagents(run: Run) -> list[RunLimits]:
+    """The limits that runs below ``run`` must keep as well: plugins to add to theirs."""
+    return [impl.plugin for impl in run.hooks.react_model_call if isinstance(impl.plugin, RunLimits)]

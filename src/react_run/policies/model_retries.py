@@ -1,0 +1,63 @@
+"""Transient failures of the model are tried again, later (behaviour S6)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.errors import ModelError
+from react_run.hookspecs import hookimpl
+from react_run.policies.slots import Policy
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelResponse
+    from react_run.run import Run
+
+
+class ModelRetries(Policy):
+    """Repeats a model call that failed for a passing reason, with exponential back-off and jitter.
+
+    Retry-After is honoured, up to ``max_wait``: a provider that asks for more patience than that ends the run at once.
+    """
+
+    kind: ClassVar[str] = "model_retries"
+    guard: ClassVar[str] = "model_retries"
+
+    attempts: int = Field(default=4, ge=1)
+    """How often to try, the first time included."""
+    first_wait: float = Field(default=0.5, ge=0)
+    """Seconds before the second attempt; doubled before each further one, and varied by chance."""
+    max_wait: float = Field(default=60.0, ge=0)
+    """The most seconds to wait before one attempt."""
+
+    @hookimpl
+    async def react_model_call(self, run: Run, proceed: Callable[[], Awaitable[ModelResponse]]) -> ModelResponse:
+        failed = 0
+        while True:
+            try:
+                return await proceed()
+            except ModelError as error:
+                failed += 1
+                wait = self._wait(failed, error)
+                if wait is None:
+                    raise
+                run.note(self.guard, f"{error} (attempt {failed} of {self.attempts}; again in {wait:.1f} s)")
+            await asyncio.sleep(wait)
+
+    def _wait(self, failed: int, error: ModelError) -> float | None:
+        if not error.retryable:
+            return None
+        if failed >= self.attempts:
+            if failed > 1:
+                error.add_note(f"gave up after {failed} attempts")
+            return None
+        asked = error.retry_after
+        if asked is not None and asked > self.max_wait:
+            error.add_note(f"the provider asks to wait {asked:g} s, which is more than the {self.max_wait:g} s allowed")
+            return None
+        backed_off = self.first_wait * 2.0 ** min(failed - 1, 30) * random.uniform(0.5, 1.0)
+        return max(min(backed_off, self.max_wait), asked or 0.0)

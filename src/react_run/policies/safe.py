@@ -1,0 +1,57 @@
+"""``failure_handling``: what ``safe``, ``legacy`` and a policy of one's own stand for."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from react_run.components import Plugin
+from react_run.policies.failures import Failures
+from react_run.policies.grounding import Grounding
+from react_run.policies.last_answer import LastAnswer
+from react_run.policies.repeats import Repeats
+from react_run.policies.replies import Replies
+from react_run.policies.slots import Policy
+from react_run.policies.stuck import Stuck
+
+
+class Safe(Plugin):
+    """``failure_handling: safe``: behaviours F, S1 to S3 and S5, with the options people change most.
+
+    The guards it stands for can be configured one by one in ``plugins:`` instead.
+    """
+
+    kind: ClassVar[str] = "safe"
+
+    corrections: int = Field(default=1, ge=0)
+    """How many failures of one kind the model may correct before the run ends."""
+    nudge_at: int = Field(default=2, ge=1)
+    """The round in a row without anything new that is answered with a nudge."""
+    stop_at: int = Field(default=3, ge=1)
+    """The round in a row without anything new that ends the run."""
+
+    def policies(self) -> list[Policy]:
+        """The guards it stands for."""
+        return [
+            Repeats(),
+            Failures(corrections=self.corrections),
+            Grounding(),
+            LastAnswer(),
+            Stuck(nudge_at=self.nudge_at, stop_at=self.stop_at),
+            Replies(),
+        ]
+
+
+def failure_policies(chosen: object) -> tuple[list[Policy], list[object]]:
+    """What the value of ``failure_handling`` stands for: built-in guards, and a policy of one's own.
+
+    Args:
+        chosen: ``"safe"``, ``"legacy"``, or a plugin.
+    """
+    if chosen == "safe":
+        chosen = Safe()
+    if isinstance(chosen, Safe):
+        return chosen.policies(), []
+    refusals_only = Replies(empty_replies=0, continuations=0)
+    return [refusals_only], [] if chosen == "legacy" else [chosen]

@@ -1,0 +1,151 @@
+"""Results saved whole beside a run: files that no name, id or link can lead astray (behaviour T4)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Saved:
+    """A result on disk: the name it is read by, and its path as the model sees it, relative to the workspace."""
+
+    name: str
+    path: str
+    text: str
+    """What is in the file; not kept beyond the round."""
+
+
+class Spill:
+    """The saved results of one run, in the order in which they were saved."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        """Path by name."""
+        self.known: dict[tuple[int, int], str] = {}
+        """Name by length and hash of the text, so that a result is saved once."""
+        self.count = 0
+
+    def save(self, workspace: Path, run_id: str, tool: str, text: str, *, structured: bool = False) -> Saved:
+        """Save ``text``, a result of ``tool``.
+
+        Raises:
+            OSError: It cannot be saved; nothing is left behind.
+        """
+        key = (len(text), hash(text))
+        body = one_per_line(text) if structured else None
+        if key not in self.known:
+            suffix = "txt" if body is None else "json"
+            folders = (".react-run", "runs", safe_name(run_id), "spill")
+            name = self._write(workspace, folders, f"{safe_name(tool)}.{suffix}", text if body is None else body)
+            self.known[key] = name
+            self.names[name] = "/".join((*folders, name))
+        name = self.known[key]
+        return Saved(name=name, path=self.names[name], text=text if body is None else body)
+
+    def _write(self, workspace: Path, folders: Sequence[str], ending: str, text: str) -> str:
+        data = text.encode(errors="replace")
+        while True:
+            self.count += 1
+            name = f"{self.count}-{ending}"
+            try:
+                write_new(workspace, folders, name, data)
+            except FileExistsError:  # a resumed run saves what it saved before
+                if not _holds(workspace, folders, name, data):
+                    continue
+            return name
+
+    def read(self, workspace: Path, name: str) -> str:
+        """The whole of a saved result.
+
+        Raises:
+            KeyError: No result of this run has that name.
+            OSError: It cannot be read any more.
+        """
+        *folders, leaf = self.names[name].split("/")
+        return read(workspace, folders, leaf).decode(errors="replace")
+
+
+def safe_name(name: str) -> str:
+    """``name`` as one harmless path component."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64] or "_"
+
+
+def one_per_line(text: str) -> str | None:
+    """JSON with one element, or one member, per line; ``None`` when ``text`` does not begin with an array or object."""
+    import json
+
+    from pydantic_core import to_json
+
+    if not text.startswith(("[", "{")):
+        return None
+    try:
+        value, end = json.JSONDecoder().raw_decode(text)
+        if isinstance(value, list):
+            lines = [to_json(item).decode() for item in value]
+        else:
+            lines = [f"{to_json(key).decode()}: {to_json(item).decode()}" for key, item in value.items()]
+    except (ValueError, RecursionError):
+        return None
+    body = ",\n".join(lines)
+    return f"{text[0]}\n{body}\n{text[end - 1]}{text[end:]}"
+
+
+@contextmanager
+def _opened(root: Path, folders: Sequence[str], *, make: bool) -> Iterator[int]:
+    if os.open not in os.supports_dir_fd:
+        raise OSError("this system cannot open files relative to a directory")
+    descriptor = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        for folder in folders:
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(folder, 0o700, dir_fd=descriptor)
+            inner = os.open(folder, os.O_RDONLY | _DIRECTORY, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def write_new(root: Path, folders: Sequence[str], name: str, data: bytes) -> None:
+    """Write a file that does not exist yet, below ``root``, following no link.
+
+    Raises:
+        OSError: It exists, a link is in the way, or it cannot be written; then nothing is left of it.
+    """
+    with _opened(root, folders, make=True) as folder:
+        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
+        try:
+            with os.fdopen(file, "wb") as stream:
+                stream.write(data)
+        except OSError:
+            os.unlink(name, dir_fd=folder)
+            raise
+
+
+def read(root: Path, folders: Sequence[str], name: str) -> bytes:
+    """The content of a file below ``root``, following no link.
+
+    Raises:
+        OSError: It is not there, or a link is in the way.
+    """
+    with _opened(root, folders, make=False) as folder:
+        file = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
+        with os.fdopen(file, "rb") as stream:
+            return stream.read()
+
+
+def _holds(root: Path, folders: Sequence[str], name: str, data: bytes) -> bool:
+    try:
+        return read(root, folders, name) == data
+    except OSError:
+        return False

@@ -1,0 +1,51 @@
+"""Which policies an agent has, and in what order (architecture §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from react_run.policies.acceptance import Acceptance
+from react_run.policies.ceiling import Ceiling
+from react_run.policies.compaction import Compaction
+from react_run.policies.cut_off import CutOff
+from react_run.policies.limits import RunLimits, RunTimeout
+from react_run.policies.model_retries import ModelRetries
+from react_run.policies.safe import failure_policies
+from react_run.policies.slots import Policy, arranged
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.config import Limits
+
+
+def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: Sequence[object]) -> list[object]:
+    """All policies of ``agent``, outermost first: what always holds, ``failure_handling``, ``tool_disclosure``."""
+    config = agent.config
+    guards, own = failure_policies(config.failure_handling)
+    guards += [
+        *_limits(config.limits),
+        Ceiling(max_bytes=config.limits.max_result_bytes, spill=config.limits.spill),
+        CutOff(),
+        Compaction(),
+        ModelRetries(),
+    ]
+    if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
+        guards.append(Acceptance(checks=config.checks, rounds=config.limits.max_check_rounds))
+    return [*own, *disclosure, *arranged(guards, plugins)]
+
+
+def _limits(limits: Limits) -> list[Policy]:
+    """The policies for the limits that are set."""
+    policies: list[Policy] = []
+    if limits.run_timeout is not None:
+        policies.append(RunTimeout(seconds=limits.run_timeout))
+    if limits.max_cost is not None or limits.max_total_tokens is not None:
+        policies.append(
+            RunLimits(
+                max_cost=limits.max_cost,
+                allow_unknown_cost=limits.allow_unknown_cost,
+                max_total_tokens=limits.max_total_tokens,
+            )
+        )
+    return policies
