@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from react_run.chat import ChatCompletionResponse as ChatCompletionResponse
     from react_run.checks import Check as Check
     from react_run.components import Component as Component
+    from react_run.components import LocalPath as LocalPath
     from react_run.components import Plugin as Plugin
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.errors import ConfigError as ConfigError
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
     from react_run.run import ToolCall as ToolCall
     from react_run.run import ToolFinished as ToolFinished
     from react_run.run import ToolStarted as ToolStarted
+    from react_run.skill_files import read_skills as read_skills
+    from react_run.skills import AgentSkill as AgentSkill
     from react_run.skills import ReActSkillSpec as ReActSkillSpec
+    from react_run.skills import SkillWarning as SkillWarning
     from react_run.tools import Tool as Tool
     from react_run.tools import tool as tool
     from react_run.toolset import CompositeToolset as CompositeToolset
@@ -60,7 +64,7 @@ _HOMES = {
     "agent": ("DEFAULT_REACT_SYSTEM_PROMPT", "ReActAgent"),
     "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
     "checks": ("Check",),
-    "components": ("Component", "Plugin"),
+    "components": ("Component", "LocalPath", "Plugin"),
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
     "hookspecs": ("hookimpl",),
@@ -87,7 +91,8 @@ _HOMES = {
         "Verdict",
     ),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
-    "skills": ("ReActSkillSpec",),
+    "skill_files": ("read_skills",),
+    "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
     "tools": ("Tool", "tool"),
     "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
 }

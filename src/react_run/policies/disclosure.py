@@ -1,0 +1,203 @@
+"""Progressive disclosure: the model unlocks tools and instructions skill by skill (behaviours D1 to D8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from react_run.execution import refused
+from react_run.hookspecs import hookimpl
+from react_run.outcome import Observation
+from react_run.policies import skill_answers as answers
+from react_run.policies.skill_groups import SELECTOR, skills_of
+from react_run.policies.skill_savings import Measure, Savings
+from react_run.policies.skill_selector import LISTED, selector
+from react_run.skills import AgentSkill, ReActSkillSpec
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.run import Iteration, Run, ToolCall
+    from react_run.tools import Tool
+
+
+def disclosure_for(agent: ReActAgent) -> list[object]:
+    """The disclosure policy of an agent: the one its file names, ours when there are skills, else none.
+
+    Raises:
+        ConfigError: The skills contradict each other or the tools (behaviour D6).
+    """
+    config = agent.config
+    if not isinstance(config.tool_disclosure, str):
+        return [config.tool_disclosure]
+    grouped = config.tool_disclosure == "skills"
+    skills = skills_of(agent.toolset, grouped=grouped)
+    if not skills:
+        return []
+    policy = Disclosure(
+        skills,
+        agent.tools,
+        grouped=grouped,
+        must_follow_up=config.skill_activation_followup == "required",
+        explicit=config.skill_activation_observation == "explicit",
+        expands=config.skill_disclosure_progression == "expand_after_first_success",
+    )
+    return [policy]
+
+
+@dataclass
+class Disclosed:
+    """What one run has disclosed so far; ``answers`` are those to the activations of ``round``, by position."""
+
+    active: dict[str, ReActSkillSpec] = field(default_factory=dict)
+    offered: frozenset[str] = frozenset()
+    expanded: bool = False
+    fresh: bool = False
+    round: int = 0
+    answers: dict[int, Observation] = field(default_factory=dict)
+
+
+class Disclosure:
+    """Offers a selector, and behind it the tools of each skill.
+
+    Args:
+        skills: What can be activated.
+        tools: All tools of the agent.
+        grouped: Whether toolset tools wait behind skills, too; otherwise only those of SKILL.md skills do.
+        must_follow_up: Whether the model must call a tool right after an activation (D5).
+        explicit: Whether an activation says that it answered nothing (D2).
+        expands: Whether every tool is offered after the first successful call (D4).
+    """
+
+    kind: ClassVar[str] = "disclosure"
+
+    def __init__(
+        self,
+        skills: Iterable[ReActSkillSpec],
+        tools: Iterable[Tool],
+        *,
+        grouped: bool,
+        must_follow_up: bool = False,
+        explicit: bool = False,
+        expands: bool = False,
+    ) -> None:
+        self.skills = {skill.name: skill for skill in skills}
+        self.listed = list(self.skills.values())
+        documents = [skill for skill in self.listed if isinstance(skill, AgentSkill)]
+        self.catalogue = {SELECTOR: selector(self.listed), **{tool.name: tool for tool in tools}}
+        self.file_tools = frozenset(name for skill in documents for name in skill.tool_names)
+        self.domain = frozenset(self.catalogue) - self.file_tools - {SELECTOR}
+        self.keeps_selector = bool(documents)
+        self.grouped, self.must_follow_up, self.explicit, self.expands = grouped, must_follow_up, explicit, expands
+        self.measure = Measure(self.catalogue, self.listed)
+
+    def offers(self, state: Disclosed) -> frozenset[str]:
+        """The names of what is to be offered: the tools of the active skills, and those that wait behind none."""
+        active = state.active.values()
+        limited = bool(active) and all(isinstance(s, AgentSkill) and s.allowed_tools is not None for s in active)
+        free = self.domain if (state.expanded or not self.grouped) and not limited else frozenset()
+        chooser = {SELECTOR} if self.keeps_selector or not state.expanded else set()
+        return free.union(chooser, *(skill.unlocks for skill in active))
+
+    def available(self, state: Disclosed) -> list[str]:
+        """The names of the tools to be offered, in the order of the catalogue."""
+        names = self.offers(state)
+        return [name for name in self.catalogue if name in names and name != SELECTOR]
+
+    # -- what is offered --------------------------------------------------------------------------------------------
+
+    @hookimpl
+    def react_run(self, run: Run) -> None:
+        run.catalogue[SELECTOR] = self.catalogue[SELECTOR]
+        self._offer(run, run.state(Disclosed))
+
+    def _offer(self, run: Run, state: Disclosed) -> None:
+        """Offer what is to be offered: new tools at the end, tools of others untouched (L7)."""
+        state.offered = self.offers(state)
+        kept = [tool for tool in run.tools if tool.name in state.offered or tool.name not in self.catalogue]
+        present = {tool.name for tool in kept}
+        new = [tool for name, tool in self.catalogue.items() if name in state.offered and name not in present]
+        if new or len(kept) < len(run.tools):
+            run.tools = (*kept, *new)
+
+    @hookimpl
+    def react_iteration(self, run: Run, iteration: Iteration) -> None:
+        state = run.state(Disclosed)
+        if state.fresh and self.must_follow_up:  # D5
+            tools = tuple(tool for tool in iteration.request.tools if tool.name != SELECTOR)
+            if tools:
+                iteration.request = replace(iteration.request, tools=tools, tool_choice="required")
+        state.fresh = False
+
+    @hookimpl
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        state = run.state(Disclosed)
+        if self.expands and self.grouped and not state.expanded:  # D4
+            state.expanded = any(call.name in self.domain and not _failed(call) for call in iteration.calls)
+        before = run.tools
+        self._offer(run, state)
+        if run.tools is not before:
+            run.note(self.kind, f"offers {', '.join(tool.name for tool in run.tools)}")
+
+    # -- what is asked for ------------------------------------------------------------------------------------------
+
+    @hookimpl
+    def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
+        if call.name == SELECTOR:
+            return self._answer(run, call)
+        return self._refusal(run, call)  # here, too: wrong arguments of a hidden tool must not show its schema
+
+    @hookimpl
+    def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
+        return self._refusal(run, call)
+
+    def _refusal(self, run: Run, call: ToolCall) -> Observation | None:
+        state = run.state(Disclosed)
+        if call.name in self.catalogue and call.name not in state.offered:  # D3
+            unlocking = [skill for skill in self.listed if call.name in skill.unlocks]
+            return refused(answers.not_disclosed(call.name, unlocking, state.active), code="tool_not_disclosed")
+        skill = call.arguments.get("skill")
+        if call.name in self.file_tools and isinstance(skill, str) and skill not in state.active:
+            return refused(answers.not_active(call.name, skill, self.skills), code="skill_not_active")
+        return None
+
+    def _answer(self, run: Run, call: ToolCall) -> Observation | None:
+        """Answer the activations of a round together, in request order, whenever the first of them is handled."""
+        state = run.state(Disclosed)
+        iteration = run.iterations[-1]
+        if state.round != iteration.number:
+            state.round = iteration.number
+            wanted = [other for other in iteration.calls if other.name == SELECTOR and not _cut_off(other)]
+            state.answers = {other.position: self._activate(state, other) for other in wanted}
+        call.opaque = False
+        return state.answers.get(call.position)
+
+    def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
+        name, words = call.arguments.get("skill"), call.arguments.get("search")
+        if len(self.listed) > LISTED and isinstance(words, str) and words.strip() and not name:
+            return answers.matches(words, self.listed)
+        if not isinstance(name, str) or not name.strip():
+            return answers.invalid(call.request.arguments, self.listed)
+        skill = self.skills.get(name.strip())
+        if skill is None:
+            return answers.unknown(name, self.listed)
+        if skill.name in state.active:
+            return answers.already_active(skill.name, list(skill.unlocks))
+        state.active[skill.name] = skill
+        state.fresh = True
+        repairs = call.prepared.repairs if call.prepared is not None else ()
+        return answers.activated(skill, state.active, self.available(state), explicit=self.explicit, repairs=repairs)
+
+    @hookimpl
+    def react_model_call(self, run: Run, iteration: Iteration) -> None:
+        if iteration.request.tools:
+            active = run.state(Disclosed).active.values()
+            run.disclosure = self.measure.count(run.state(Savings), iteration.request.tools, active)  # D7
+
+
+def _failed(call: ToolCall) -> bool:
+    return call.observation is None or call.observation.failed
+
+
+def _cut_off(call: ToolCall) -> bool:
+    return call.problem is not None and call.problem.outcome is not None and call.problem.outcome.code == "cut_off"

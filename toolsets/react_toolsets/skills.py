@@ -1,0 +1,191 @@
+"""Agent Skills (agentskills.io): folders with a SKILL.md, whose files are read and whose scripts run on demand."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Self
+
+from pydantic import AfterValidator, AliasChoices, Field, PrivateAttr
+
+from react_run import (
+    AgentSkill,
+    LocalPath,
+    ReActSkillSpec,
+    ReActToolset,
+    Run,
+    SkillWarning,
+    Tool,
+    ToolError,
+    read_skills,
+    tool,
+)
+from react_toolsets.inside import open_inside, parts_of, read_inside
+from react_toolsets.programs import Finished, run_program, scrubbed_environment
+
+MAX_FILE = 1024 * 1024
+"""Bytes of a file of a skill that can be read."""
+MAX_OUTPUT = 1024 * 1024
+"""Bytes of a script's output that are kept."""
+_GRACE = 5.0
+_INTERPRETERS = {
+    ".py": (sys.executable,),
+    ".sh": ("sh",),
+    ".bash": ("bash",),
+    ".js": ("node",),
+    ".mjs": ("node",),
+    ".rb": ("ruby",),
+    ".pl": ("perl",),
+}
+
+
+def _is_directory(path: Path) -> Path:
+    if not path.is_dir():
+        raise ValueError(f"there is no directory {path}; give a skill folder, or a folder of skill folders")
+    return path
+
+
+class SkillToolset(ReActToolset):
+    """Skills from SKILL.md folders: the model sees names and descriptions, and unlocks instructions and files."""
+
+    kind: ClassVar[str] = "skills"
+
+    paths: list[Annotated[LocalPath, AfterValidator(_is_directory)]] = Field(
+        min_length=1, validation_alias=AliasChoices("paths", "skill_paths")
+    )
+    """Skill folders, or folders of skill folders."""
+    strict: bool = False
+    """Whether a skill with a mistake is an error; otherwise it is left out, with a warning."""
+    scripts: bool = True
+    """Whether scripts of skills can be run; an agent file needs a trusted directory for that."""
+    script_timeout: float = Field(default=60.0, gt=0)
+    """Seconds that one script may take."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables that scripts get; of ours they see only PATH, HOME, the locale, the time zone and the like."""
+
+    _skills: dict[str, AgentSkill] = PrivateAttr(default_factory=dict)
+    _used: list[Tool] | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: object) -> None:
+        super().model_post_init(context)
+        found = read_skills(self.paths, strict=self.strict)
+        for problem in found.problems:
+            warnings.warn(f"skill left out: {problem}", SkillWarning, stacklevel=2)
+        self._skills = {skill.name: replace(skill, tool_names=tuple(self._file_tools(skill))) for skill in found.skills}
+
+    def _file_tools(self, skill: AgentSkill) -> Iterable[str]:
+        if skill.files:
+            yield "read_skill_file"
+        if skill.scripts and self.scripts:
+            yield "run_skill_script"
+
+    @classmethod
+    def from_paths(cls, paths: Iterable[str | os.PathLike[str]], **options: object) -> Self:
+        """The toolset of the skills in ``paths``; ``options`` are its other fields."""
+        return cls.model_validate({"paths": [os.fspath(path) for path in paths], **options})
+
+    @property
+    def skills(self) -> list[AgentSkill]:
+        """The skills, in the order of their directories."""
+        return list(self._skills.values())
+
+    def get_skill_specs(self) -> list[ReActSkillSpec]:
+        return list(self._skills.values())
+
+    def get_combined_system_prompt(self) -> str:
+        """Everything all skills say as one text, for a system prompt that shall hold them from the start."""
+        return "\n\n".join(
+            f"## Skill: {skill.name}\n\n{skill.description}\n\n{skill.instructions}".strip() for skill in self.skills
+        )
+
+    def needs_trust(self) -> str:
+        """Scripts are programs that come with the directory."""
+        with_scripts = [skill.name for skill in self.skills if "run_skill_script" in skill.tool_names]
+        return f"runs the scripts of skills ({', '.join(with_scripts)})" if with_scripts else ""
+
+    def tools(self) -> list[Tool]:
+        """The tools that some skill has a use for."""
+        if self._used is None:
+            names = {name for skill in self.skills for name in skill.tool_names}
+            used = [tool for tool in super().tools() if tool.name in names]
+            limit = self.script_timeout + _GRACE
+            self._used = [replace(tool, timeout=limit) if tool.runs_programs else tool for tool in used]
+        return list(self._used)
+
+    @tool(read_only=True)
+    def read_skill_file(self, skill: str, path: str) -> str:
+        """Read a text file that comes with an active skill, such as one of its references or templates.
+
+        Args:
+            skill: The name of the skill.
+            path: The file, relative to the folder of the skill, such as references/terms.md.
+        """
+        data = read_inside(self._skill(skill).directory, path, MAX_FILE)
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            raise ToolError(f"{path!r} is no text: {len(data)} bytes of something else", code="binary_file")
+        return text
+
+    @tool(runs_programs=True)
+    async def run_skill_script(self, skill: str, script: str, run: Run, arguments: list[str] | None = None) -> str:
+        """Run a script that comes with an active skill, and get what it writes.
+
+        It runs in the working directory of this conversation, with nothing on its standard input. The folder of the
+        skill is in the variable SKILL_DIRECTORY.
+
+        Args:
+            skill: The name of the skill.
+            script: The script, relative to the folder of the skill, such as scripts/report.py.
+            arguments: Its command line arguments.
+        """
+        folder = self._skill(skill).directory.resolve()
+        command = _command(folder, script)
+        try:
+            finished = await run_program(
+                [*command, *(arguments or ())],
+                directory=run.workspace,
+                environment=scrubbed_environment({**self.environment, "SKILL_DIRECTORY": str(folder)}),
+                timeout=self.script_timeout,
+                ceiling=MAX_OUTPUT,
+            )
+        except (OSError, ValueError) as error:
+            raise ToolError(f"{script!r} cannot be started: {error}", code="script_not_started") from error
+        return _told(script, finished, self.script_timeout)
+
+    def _skill(self, name: str) -> AgentSkill:
+        skill = self._skills.get(name)
+        if skill is None:
+            raise ToolError(f"there is no skill {name!r}. Skills: {', '.join(self._skills)}", code="unknown_skill")
+        return skill
+
+
+def _command(folder: Path, script: str) -> list[str]:
+    parts = parts_of(script)
+    if not parts or parts[0] != "scripts":
+        raise ToolError(f"{script!r} is not in scripts/; only files in there are run", code="outside")
+    os.close(open_inside(folder, script))
+    path = folder.joinpath(*parts)
+    if interpreter := _INTERPRETERS.get(path.suffix.lower()):
+        return [*interpreter, str(path)]
+    if os.access(path, os.X_OK):
+        return [str(path)]
+    known = ", ".join(_INTERPRETERS)
+    raise ToolError(f"{script!r} is not executable, and its name ends in none of {known}", code="script_not_started")
+
+
+def _told(script: str, finished: Finished, timeout: float) -> str:
+    output = finished.output.rstrip() or "(no output)"
+    if finished.dropped:
+        output += f"\n[{finished.dropped} more bytes were dropped]"
+    if finished.timed_out:
+        raise ToolError(f"{script} was ended after {timeout:g} seconds. It wrote:\n{output}", code="timeout")
+    if finished.status:
+        raise ToolError(f"{script} ended with status {finished.status}. It wrote:\n{output}", code="script_failed")
+    return output
