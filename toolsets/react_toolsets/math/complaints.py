@@ -1,0 +1,89 @@
+"""What is wrong with an expression, told with the form to use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from react_toolsets.answers import Refusal
+from react_toolsets.math.spellings import CURRENCY_SIGNS, QUOTATION_MARKS, VULGAR_FRACTIONS
+
+_HINTS = {
+    **dict.fromkeys("<>=!≤≥≠", "send one expression without signs of comparison, and compare the values yourself"),
+    **dict.fromkeys("&~", "there are no logical operators"),
+    **dict.fromkeys("[]{}", "lists are written as arguments, such as sum(1, 2, 3), and groups with ( )"),
+    **dict.fromkeys(CURRENCY_SIGNS, "leave out currency signs"),
+    **dict.fromkeys(VULGAR_FRACTIONS, "write a fraction such as (1/2)"),
+    **dict.fromkeys(QUOTATION_MARKS, "leave out quotation marks"),
+    "°": "write radians(30) for 30 degrees",
+    "|": "write abs(x) for |x|",
+    "∞": "there is no infinity",
+    ".": "write numbers such as 0.5",
+    ":": "write a ratio with /",
+}
+_OTHERWISE = "use numbers, + - * / // % ** !, parentheses, and functions such as sqrt(x)"
+
+
+def unsupported(what: str, instead: str) -> Refusal:
+    """Syntax there is not."""
+    return Refusal("unsupported_syntax", f"{what[:160]}: {instead}.")
+
+
+def invalid(message: str) -> Refusal:
+    """No expression at all."""
+    return Refusal("invalid_expression", message)
+
+
+def stray_character(character: str) -> Refusal:
+    """A character that no expression has."""
+    return unsupported(f"{character!r} cannot be used here", _HINTS.get(character, _OTHERWISE))
+
+
+def no_percent() -> Refusal:
+    """A percent sign that is no remainder: ``50%``, ``15% of 240``, ``200 + 10%``, ``50% - 3``."""
+    return unsupported(
+        "% is the remainder of a division, not percent", "write 15/100*240 for 15% of 240, and 50/100 for 50%"
+    )
+
+
+def numbers_side_by_side(before: str, after: str) -> Refusal:
+    """Two numbers with nothing between them."""
+    return unsupported(
+        f"{before} {after} has no operator", f"write {before}*{after}, or {before}{after} for one number"
+    )
+
+
+def word_before_number(word: str, number: str, *, is_function: bool) -> Refusal:
+    """A function without parentheses, or a word in place of an operator."""
+    if is_function:
+        return unsupported(f"{word} {number} has no parentheses", f"write {word}({number})")
+    return unsupported(f"{word[:40]!r} before {number} is no operator", "write + - * / // % or **")
+
+
+def number_missing(before: str) -> Refusal:
+    """An operator, a parenthesis or the end where a number should be."""
+    return invalid(f"A number is missing before {before!r}." if before else "A number or ) is missing at the end.")
+
+
+def stray_sign(sign: str) -> Refusal:
+    """A sign after a complete expression."""
+    if sign == ",":
+        return unsupported("a comma belongs between the arguments of a function", "send one expression per call")
+    return invalid("There is a ) without its (." if sign == ")" else f"{sign[:40]!r} is not expected there.")
+
+
+def unknown_function(name: str, known: Iterable[str]) -> Refusal:
+    """A call of a function there is not."""
+    near = get_close_matches(name.lower(), known, n=3)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}."
+    return Refusal("unknown_function", f"There is no function {name[:40]!r}. {hint}", near=near)
+
+
+def unknown_identifier(name: str, constants: Iterable[str]) -> Refusal:
+    """A name that is no constant."""
+    near = get_close_matches(name.lower(), constants, n=3)
+    return Refusal(
+        "unknown_identifier",
+        f"{name[:40]!r} is no number: put numbers in place of names. The only names are {', '.join(constants)}.",
+        near=near,
+    )

@@ -1,0 +1,76 @@
+"""Text → tokens: the spellings people use become one, and what is not arithmetic is refused with the form to use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from react_toolsets.math.complaints import invalid, stray_character, unsupported
+from react_toolsets.math.spellings import SUPERSCRIPTS, lowered, plain_signs
+
+MAX_TOKENS = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Token:
+    """One piece of an expression; ``glued`` says that no space stands before it. A ``power`` is a superscript."""
+
+    kind: Literal["number", "name", "operator", "power", "end"]
+    text: str
+    glued: bool = False
+
+
+_GREEK = str.maketrans({"π": " pi ", "τ": " tau "})
+_TOKEN = re.compile(
+    rf"""\s*(?:
+      (?P<number>0[xX][0-9a-fA-F]+(?:_[0-9a-fA-F]+)*|0[bB][01]+(?:_[01]+)*|0[oO][0-7]+(?:_[0-7]+)*
+                |(?:[0-9]+(?:_[0-9]+)*(?:\.(?:[0-9]+(?:_[0-9]+)*)?)?|\.[0-9]+(?:_[0-9]+)*)(?:[eE][+-]?[0-9]+)?)
+    | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
+    | (?P<power>[{SUPERSCRIPTS}]+)
+    | (?P<operator>\*\*|//|[-+*/%^(),√]|!(?!=))
+    )""",
+    re.VERBOSE,
+)
+_UNFINISHED = re.compile(r"[eE][0-9_]*")
+
+
+def tokenise(text: str) -> list[Token]:
+    """The tokens of ``text``, ended by one of kind ``end``.
+
+    Raises:
+        Refusal: A character is not arithmetic (``unsupported_syntax``), or there are more than 256 tokens.
+    """
+    tokens: list[Token] = []
+    for token in _scan(plain_signs(text).translate(_GREEK).rstrip()):
+        if len(tokens) == MAX_TOKENS:
+            raise invalid(f"There are more than {MAX_TOKENS} numbers, names and signs. Split the expression.")
+        if tokens and _is_unfinished(tokens[-1], token):
+            raise unsupported(f"{tokens[-1].text}{token.text} is no number", "write an exponent such as 1e6, or 2*e")
+        tokens.append(token)
+    return [*tokens, Token(kind="end", text="")]
+
+
+def _is_unfinished(number: Token, token: Token) -> bool:
+    return number.kind == "number" and token.glued and bool(_UNFINISHED.fullmatch(token.text))
+
+
+def _scan(text: str) -> Iterator[Token]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
+            raise stray_character(text[at:].lstrip()[0])
+        yield _token(match.lastgroup, match[match.lastgroup], glued=match.start(match.lastgroup) == at)
+        at = match.end()
+
+
+def _token(kind: str, text: str, *, glued: bool) -> Token:
+    match kind:
+        case "number" | "name":
+            return Token(kind=kind, text=text, glued=glued)
+        case "power":
+            return Token(kind="power", text=lowered(text), glued=glued)
+        case _:
+            return Token(kind="operator", text="**" if text == "^" else text, glued=glued)

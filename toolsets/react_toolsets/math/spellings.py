@@ -1,0 +1,56 @@
+# ruff: noqa: RUF001  # signs that look like others are what this module is about
+"""Signs as people and documents write them, in one spelling."""
+
+from __future__ import annotations
+
+import re
+
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("×∗⋅·∙✕✖", "*"),
+        **dict.fromkeys("÷∕⁄", "/"),
+        **dict.fromkeys("−–—‐‑‒﹣", "-"),
+        **dict.fromkeys("\u00a0\u2007\u2009\u202f\u3000", " "),
+        **{chr(code): chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},
+    }
+)
+_UNITS = str.maketrans(
+    {
+        "\u03bc": "\u00b5",
+        "\u212a": "K",
+        "\u2126": "\u03a9",
+        "℃": "°C",
+        "℉": "°F",
+        "º": "°",
+        "’": "'",
+        "”": '"',
+    }
+)
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻"
+_RAISED = re.compile(f"[{SUPERSCRIPTS}]+")
+_LOWERED = str.maketrans(SUPERSCRIPTS, "0123456789+-")
+_SHOWN = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+CURRENCY_SIGNS = "$€£¥₹"
+VULGAR_FRACTIONS = "½⅓⅔¼¾⅕⅛"
+QUOTATION_MARKS = "\"'`“”‘’"
+
+
+def plain_signs(text: str) -> str:
+    """``text`` with one sign for each operation, and full-width forms as usual ones."""
+    return text.translate(_SIGNS)
+
+
+def plain_unit(text: str) -> str:
+    """``text`` with one spelling of each sign in a unit; powers are written with ``^``."""
+    return _RAISED.sub(lambda run: f"^{lowered(run[0])}", text.translate(_UNITS)).translate(_SIGNS).replace("**", "^")
+
+
+def lowered(superscript: str) -> str:
+    """The digits of a superscript."""
+    return superscript.translate(_LOWERED)
+
+
+def raised(number: int) -> str:
+    """``number`` as a superscript."""
+    return str(number).translate(_SHOWN)

@@ -1,0 +1,1 @@
+"""Units of measurement: a compiled table, a parser of names, and exact conversion."""

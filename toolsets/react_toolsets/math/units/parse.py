@@ -1,0 +1,189 @@
+"""Text → unit: names, prefixes, powers, products and quotients, and every reading there is of an ambiguous name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from fractions import Fraction
+from itertools import product
+
+from react_toolsets.answers import Refusal
+from react_toolsets.math.spellings import plain_unit
+from react_toolsets.math.units.names import (
+    ADVERTISED,
+    AMBIGUOUS,
+    PREFIXED,
+    PREFIXES,
+    REFUSED,
+    SYMBOLS,
+    SYSTEMS,
+    US_OR_IMPERIAL,
+    WORDS,
+)
+from react_toolsets.math.units.table import UNITS
+from react_toolsets.math.units.unit import Unit
+
+MAX_LENGTH = 60
+MAX_FACTORS = 6
+
+_FACTOR = re.compile(
+    r"(?:(?P<before>square|sq|cubic|cu)\b\.?\s*)?(?P<name>.*?)"
+    r"(?:\s+(?P<after>squared|cubed)|\s*\^\s*(?P<power>-?[1-9])|(?P<digit>-?[1-9]))?",
+    re.IGNORECASE,
+)
+_POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
+_GLUED_POWER = re.compile(r"(square|sq|cubic|cu)(.+)")
+_SIGNS = re.compile(r"\s*(/|\*|\bper\b)\s*", re.IGNORECASE)
+_DEGREES = re.compile(r"(?:degrees?|deg|°)(c|f|k|celsius|centigrade|fahrenheit|kelvin|rankine)")
+_NOISE = re.compile(r"[\s._()-]+")
+
+_WORDS = {word: meaning for meaning, words in WORDS.items() for word in words.split()}
+_VOLUMES = {word: measure for measure, words in US_OR_IMPERIAL.items() for word in words.split()}
+
+
+def readings(text: str) -> list[Unit]:
+    """Every unit that ``text`` can stand for; several for ``gallon``.
+
+    Raises:
+        Refusal: ``unknown_unit``, with near names.
+    """
+    pieces = _SIGNS.split(plain_unit(text).strip())
+    if len(text) > MAX_LENGTH or len(pieces) > 2 * MAX_FACTORS:
+        raise Refusal("unknown_unit", f"{text[:40]!r}… is too long for a unit. Use one such as {_EXAMPLES}.")
+    factors = [_factor(piece) for piece in pieces[::2]]
+    if not all(factors):
+        raise _unknown(text.strip())
+    if len(factors) == 1:
+        return factors[0]
+    if any(unit.is_scale for factor in factors for unit in factor):
+        raise Refusal("unknown_unit", f"{text[:40]!r}: °C and °F are scales and cannot be part of a unit. Use kelvin.")
+    signs = [1 if sign == "*" else -1 for sign in pieces[1::2]]
+    return [_combined(units, signs) for units in product(*factors)]
+
+
+def _combined(units: tuple[Unit, ...], signs: list[int]) -> Unit:
+    whole = units[0]
+    for unit, sign in zip(units[1:], signs, strict=True):
+        whole = whole.joined(unit, sign)
+    return whole
+
+
+def _factor(text: str) -> list[Unit]:
+    """The readings of one unit with a power; none when it is unknown."""
+    if found := _named(text):
+        return found
+    match = _FACTOR.fullmatch(text)
+    if match is None:
+        return []
+    powers = [_POWERS[word.lower()] for word in match.group("before", "after") if word]
+    powers += [int(digits) for digits in match.group("power", "digit") if digits]
+    units = _named(match["name"].strip())
+    return [] if len(powers) != 1 or any(unit.is_scale for unit in units) else _to_power(units, powers[0])
+
+
+def _to_power(units: list[Unit], power: int) -> list[Unit]:
+    return units if power == 1 else [unit.raised(power) for unit in units]
+
+
+def _named(name: str) -> list[Unit]:
+    """The readings of a name without a power: symbols, in which case counts, before words; none when it is unknown."""
+    if name in AMBIGUOUS:
+        return _ids(AMBIGUOUS[name])
+    if name in SYMBOLS:
+        return readings(SYMBOLS[name])
+    if unit := _symbol(name):
+        return [unit]
+    key = _key(name)
+    if name[:1] == "C" and _singular(key) in ("cal", "calorie"):
+        return _ids(("cal", "kcal"))
+    return _word(key) or _of_system(name) or _prefixed_word(key) or _glued_power(key)
+
+
+def _ids(ids: tuple[str, ...]) -> list[Unit]:
+    return [unit for unit in map(_symbol, ids) if unit]
+
+
+def _symbol(symbol: str) -> Unit | None:
+    if symbol in UNITS:
+        return UNITS[symbol]
+    for length in (1, 2):
+        prefix, rest = symbol[:length].replace("u", "µ"), symbol[length:]
+        base = SYMBOLS.get(rest, rest)
+        if prefix in PREFIXED.get(base, ()):
+            return _prefixed(prefix, UNITS[base])
+    return None
+
+
+def _prefixed(prefix: str, unit: Unit) -> Unit:
+    _, base, exponent = PREFIXES[prefix]
+    factor = unit.factor * Fraction(base) ** exponent
+    return replace(unit, id=prefix + unit.id, symbol=prefix + unit.symbol, factor=factor)
+
+
+def _key(name: str) -> str:
+    return _NOISE.sub("", name).lower()
+
+
+def _singular(key: str) -> str:
+    return key[:-1] if len(key) > 2 and key.endswith("s") else key
+
+
+def _word(key: str) -> list[Unit]:
+    for word in (key, _singular(key)):
+        if word in _WORDS:
+            return readings(_WORDS[word])
+        if word in _VOLUMES:
+            return _ids((f"us_{_VOLUMES[word]}", f"imperial_{_VOLUMES[word]}"))
+        if word in AMBIGUOUS:
+            return _ids(AMBIGUOUS[word])
+    degrees = _DEGREES.fullmatch(key)
+    return _word(degrees[1]) if degrees else []
+
+
+def _of_system(name: str) -> list[Unit]:
+    """The unit of a name with a word such as ``US`` in it: of a volume, an ounce or a ton."""
+    words = [word for word in re.split(r"[\s_()]+", name.lower().replace(".", "")) if word not in ("", "liquid")]
+    systems = {SYSTEMS[word] for word in words if word in SYSTEMS}
+    if len(systems) != 1:
+        return []
+    (system,) = systems
+    units = _word("".join(word for word in words if word not in SYSTEMS))
+    of_system = "short_ton" if system == "us" else "long_ton"
+    return [unit for unit in units if unit.id.startswith((system, of_system)) or unit.id == "oz"]
+
+
+def _prefixed_word(key: str) -> list[Unit]:
+    for symbol, (prefix, _, _) in PREFIXES.items():
+        if not key.startswith(prefix):
+            continue
+        base = _WORDS.get(_singular(key.removeprefix(prefix))) or _WORDS.get(key.removeprefix(prefix), "")
+        if symbol in PREFIXED.get(base, ()):
+            return [_prefixed(symbol, UNITS[base])]
+    return []
+
+
+def _glued_power(key: str) -> list[Unit]:
+    match = _GLUED_POWER.fullmatch(key)
+    return _to_power(_named(match[2]), _POWERS[match[1]]) if match else []
+
+
+def _unknown(text: str) -> Refusal:
+    shown = text[:40]
+    key = _key(text)
+    if reason := REFUSED.get(text.lower()) or REFUSED.get(_singular(key)):
+        return Refusal("unknown_unit", f"{shown!r} cannot be converted: {reason}")
+    near = _near(key)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"Use a unit such as {_EXAMPLES}."
+    return Refusal("unknown_unit", f"There is no unit {shown!r} (case counts in symbols). {hint}", near=near)
+
+
+def _near(key: str) -> list[str]:
+    """The ids of units whose names are like ``key``."""
+    names = {**{_key(name): name for name in _VOLUMES}, **_WORDS, **{_key(name): name for name in ADVERTISED}}
+    same_letters = [name for name in (*ADVERTISED, "Mb", "Gb") if name.lower() == key]
+    alike = [names[name] for name in get_close_matches(key, names, n=3, cutoff=0.7)]
+    return list(dict.fromkeys(same_letters + alike))[:3]
+
+
+_EXAMPLES = "km, mi, kg, lb, celsius, us_cup or km/h"

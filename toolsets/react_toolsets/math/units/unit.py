@@ -1,0 +1,94 @@
+"""A unit: how much of the base units it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from react_toolsets.math.spellings import raised
+
+Dimensions = tuple[int, ...]
+"""Exponents of metre, gram, second, kelvin, ampere, bit and turn (a whole circle)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unit:
+    """One unit, or a product of some.
+
+    Args:
+        id: Its canonical name, in ASCII except for micro.
+        symbol: How it is written.
+        factor: How much of the base units it is; exact.
+        dimensions: Which base units.
+        pi: The power of pi that ``factor`` is to be multiplied with; exact, unlike pi.
+        zero: Where its scale starts, in kelvin; only temperatures have one.
+    """
+
+    id: str
+    symbol: str
+    factor: Fraction
+    dimensions: Dimensions
+    pi: int = 0
+    zero: Fraction = Fraction(0)
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether it is a scale of temperature with a zero point of its own."""
+        return bool(self.zero)
+
+    @property
+    def dimension(self) -> str:
+        """What it measures."""
+        return NAMES.get(self.dimensions, "derived quantity")
+
+    def raised(self, exponent: int) -> Unit:
+        """The unit times itself."""
+        return Unit(
+            id=f"{self.id}{exponent}",
+            symbol=f"{self.symbol}{raised(exponent)}",
+            factor=self.factor**exponent,
+            dimensions=_added((0,) * len(self.dimensions), self.dimensions, exponent),
+            pi=self.pi * exponent,
+        )
+
+    def joined(self, other: Unit, sign: int) -> Unit:
+        """The product of two units, or with ``sign`` -1 their quotient."""
+        return Unit(
+            id=f"{self.id}{'*' if sign > 0 else '/'}{other.id}",
+            symbol=f"{self.symbol}{'·' if sign > 0 else '/'}{other.symbol}",
+            factor=self.factor * other.factor**sign,
+            dimensions=_added(self.dimensions, other.dimensions, sign),
+            pi=self.pi + sign * other.pi,
+        )
+
+
+def _added(a: Dimensions, b: Dimensions, times: int) -> Dimensions:
+    return tuple(x + times * y for x, y in zip(a, b, strict=True))
+
+
+NAMES: Mapping[Dimensions, str] = {
+    (1, 0, 0, 0, 0, 0, 0): "length",
+    (2, 0, 0, 0, 0, 0, 0): "area",
+    (3, 0, 0, 0, 0, 0, 0): "volume",
+    (0, 1, 0, 0, 0, 0, 0): "mass",
+    (-3, 1, 0, 0, 0, 0, 0): "density",
+    (0, 0, 1, 0, 0, 0, 0): "time",
+    (0, 0, -1, 0, 0, 0, 0): "frequency",
+    (1, 0, -1, 0, 0, 0, 0): "speed",
+    (1, 0, -2, 0, 0, 0, 0): "acceleration",
+    (3, 0, -1, 0, 0, 0, 0): "flow",
+    (1, 1, -2, 0, 0, 0, 0): "force",
+    (-1, 1, -2, 0, 0, 0, 0): "pressure",
+    (2, 1, -2, 0, 0, 0, 0): "energy",
+    (2, 1, -3, 0, 0, 0, 0): "power",
+    (0, 0, 0, 1, 0, 0, 0): "temperature",
+    (0, 0, 0, 0, 1, 0, 0): "electric current",
+    (2, 1, -3, 0, -1, 0, 0): "voltage",
+    (2, 1, -3, 0, -2, 0, 0): "resistance",
+    (0, 0, 0, 0, 0, 1, 0): "data",
+    (0, 0, -1, 0, 0, 1, 0): "data rate",
+    (0, 0, 0, 0, 0, 0, 1): "angle",
+    (0, 0, -1, 0, 0, 0, 1): "rotation",
+}
+"""What is measured in a unit of these dimensions."""
