@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Generator
 from inspect import isawaitable, isgeneratorfunction
+from operator import itemgetter
 from typing import Any
 
 import pluggy
@@ -24,27 +25,36 @@ PLAIN, AROUND, GENERATOR = range(3)
 
 
 class Implementation:
-    """One plugin's implementation of one hook: what to call, with which of the hook's arguments."""
+    """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for."""
 
-    __slots__ = ("call", "form", "hook", "pick", "plugin", "plugin_name", "takes_all")
+    __slots__ = ("form", "hook", "plugin", "plugin_name", "start")
 
     def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...]) -> None:
         self.hook = hook
         self.plugin = impl.plugin
         self.plugin_name = impl.plugin_name
-        self.call: Call = impl.function
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
-        self.pick = tuple(-1 if name == "proceed" else argnames.index(name) for name in impl.argnames)
-        self.takes_all = impl.argnames == argnames
-
-    def start(self, args: tuple[object, ...], proceed: object = None) -> Any:
-        if self.takes_all:
-            return self.call(*args)
-        return self.call(*[proceed if index < 0 else args[index] for index in self.pick])
+        self.start: Call = _starter(impl.function, impl.argnames, argnames)
 
     def blame(self, error: BaseException) -> None:
         """Note on ``error`` which plugin and hook it came from (architecture §4)."""
         error.add_note(f"raised by plugin {self.plugin_name!r} in {self.hook}")
+
+
+def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:
+    """A function of (arguments of the hook, proceed) that calls ``function`` with those it wants; made once."""
+    if wanted == argnames:
+        return lambda args, proceed=None: function(*args)
+    if wanted == (*argnames, "proceed"):
+        return lambda args, proceed=None: function(*args, proceed)
+    if not wanted:
+        return lambda args, proceed=None: function()
+    positions = [(*argnames, "proceed").index(name) for name in wanted]
+    if len(positions) == 1:
+        (position,) = positions
+        return lambda args, proceed=None: function((*args, proceed)[position])
+    pick = itemgetter(*positions)
+    return lambda args, proceed=None: function(*pick((*args, proceed)))
 
 
 Chain = tuple[Implementation, ...]
@@ -206,22 +216,16 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
     """Ask a question of every plugin, in order; the answers that are not ``None``."""
     answers = []
     for impl in chain:
-        answer = await ask_one(impl, *args)
+        try:
+            answer = impl.start(args)
+            if answer is not None and isawaitable(answer):
+                answer = await answer
+        except BaseException as error:
+            impl.blame(error)
+            raise
         if answer is not None:
             answers.append(answer)
     return answers
-
-
-async def ask_one(impl: Implementation, *args: object) -> Any:
-    """Ask one plugin, noting on any exception where it came from."""
-    try:
-        answer = impl.start(args)
-        if answer is not None and isawaitable(answer):
-            answer = await answer
-    except BaseException as error:
-        impl.blame(error)
-        raise
-    return answer
 
 
 async def notify(chain: Chain, *args: object) -> None:

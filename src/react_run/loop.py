@@ -112,7 +112,8 @@ async def judge(run: Run, iteration: Iteration) -> None:
     """Judge a round once all its calls are in, in request order: sensors, policies, reasons to stop."""
     hooks = run.hooks
     signals = await sense(run, iteration) if hooks.react_sense else {}
-    await ask_all(hooks.react_settle, run, iteration)
+    if hooks.react_settle:
+        await ask_all(hooks.react_settle, run, iteration)
     for call, text in signals.items():
         call.append(text)
     for _, (reason, answer) in sorted(iteration.stops.items()):

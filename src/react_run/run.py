@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
 from react_run.execution import interpreting, refused, run_tool
-from react_run.hooks import HookTable, ask, ask_one, notify, quietly, tell
+from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
 from react_run.repair import own_copy
@@ -76,6 +76,7 @@ class ToolCall:
     error: BaseException | None = None
     seconds: float = 0.0
     opaque: bool = True
+    _key: str | None = None
 
     @property
     def name(self) -> str:
@@ -84,8 +85,10 @@ class ToolCall:
 
     @property
     def key(self) -> str:
-        """The arguments as one text: equal for equal calls (behaviour F4)."""
-        return canonical(self.arguments)
+        """The arguments as one text, as they were when first asked for: equal for equal calls (behaviour F4)."""
+        if self._key is None:
+            self._key = canonical(self.arguments)
+        return self._key
 
     def append(self, text: str) -> None:
         """Add a paragraph to what the model will read about this call."""
@@ -107,9 +110,9 @@ class ToolCall:
             self.prepared = replace(again, repairs=self.prepared.repairs + again.repairs)
             self.arguments = own_copy(again.arguments)
         for impl in self.run.hooks.react_tool_permit:
-            refusal: Observation | None = await ask_one(impl, self.run, self)
-            if refusal is not None:
-                return refusal
+            refusals: list[Observation] = await ask_all((impl,), self.run, self)
+            if refusals:
+                return refusals[0]
             if self.arguments != self.prepared.arguments:
                 return refused(f"the arguments of {self.name} were changed while permission was asked")
         self.executed = True
