@@ -65,7 +65,7 @@ class Failures(Policy):
             assert call.observation is not None  # a round is judged when all its calls are in
             outcome = call.observation.outcome
             if outcome is None or outcome.disposition is Disposition.SUCCESS:
-                if ledger.latest and call.executed:
+                if ledger.latest and (call.executed or outcome is not None):  # an activation runs nothing (D2)
                     ledger.clear(call.name)
             elif outcome.code not in NOT_THE_TOOLS:
                 self._judge(run, ledger, call, outcome, counted)
