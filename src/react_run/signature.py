@@ -144,7 +144,7 @@ def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str
         return typing.get_type_hints(holder, globalns=scope, include_extras=True)[parameter.name]
     except Exception as error:
         # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone tells what is meant.
-        name = re.sub(r"\s*\|\s*None$", "", parameter.annotation).rpartition(".")[2]
+        name = re.sub(r"\s*\|\s*None$", "", parameter.annotation.strip("'\"")).rpartition(".")[2]
         if name in _CONTEXT:
             return types.SimpleNamespace(__react_context__=_CONTEXT[name])
         raise ToolsetError(

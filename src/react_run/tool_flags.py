@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TypedDict, cast
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ToolFlags:
     """The promises; a :class:`~react_run.tools.Tool` and a :class:`~react_run.toolset.ToolSpec` carry them.
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from pydantic import BaseModel
+from pydantic import BaseModel, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
 from react_run.docstrings import description_in
 from react_run.errors import ToolsetError
@@ -76,6 +77,11 @@ class Tool(ToolFlags):
                 raise AttributeError(name)
             object.__setattr__(self, name, self.checker.parameters())
             return self.parameters
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """A field of a toolset may hold tools: as they are, not as dataclasses to be taken apart."""
+        return core_schema.is_instance_schema(cls)
 
     @cached_property
     def is_async(self) -> bool:
@@ -219,7 +225,10 @@ def tool(
     """
 
     def mark(function: F) -> F:
-        setattr(function, _MARK, {"name": name, "description": description, "flags": flags})
+        # A staticmethod, a classmethod and a bound method stand for the function inside.
+        setattr(
+            getattr(function, "__func__", function), _MARK, {"name": name, "description": description, "flags": flags}
+        )
         return function
 
     return mark if function is None else mark(function)
@@ -227,4 +236,4 @@ def tool(
 
 def is_tool(function: object) -> bool:
     """Whether ``function`` is marked with ``@tool``."""
-    return hasattr(function, _MARK)
+    return hasattr(function, _MARK) or hasattr(getattr(function, "__func__", None), _MARK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from inspect import getattr_static
 from typing import ClassVar
 
 from pydantic import BaseModel, PrivateAttr
@@ -41,23 +42,24 @@ class ReActToolset(Component):
             ToolsetError: One of them is declared wrongly, or two have one name.
         """
         if self._tools is None:
-            made = [*self._marked(), *self._specified()]
-            names = [tool.name for tool in made]
-            for name in names:
-                if names.count(name) > 1:
-                    raise ToolsetError(f"toolset {label(self)} declares the tool {name!r} twice", code="tool.duplicate")
-            self._tools = made
+            try:
+                self._tools = _without_clash((self, [*self._marked(), *self._specified()]))
+            except ToolsetError as error:
+                raise ToolsetError(f"toolset {label(self)}: {error}", code=error.code) from error
         return list(self._tools)
 
     def _marked(self) -> list[Tool]:
-        names = dict.fromkeys(name for kind in reversed(type(self).__mro__) for name in vars(kind))
-        return [
-            Tool.from_function(getattr(self, name), toolset=self)
-            for name in names
-            if is_tool(getattr(type(self), name, None))
-        ]
+        kinds = [kind for kind in reversed(type(self).__mro__) if kind not in ReActToolset.__mro__]
+        names = dict.fromkeys(name for kind in kinds for name in vars(kind))
+        marked = [name for name in names if is_tool(getattr_static(type(self), name))]
+        return [Tool.from_function(getattr(self, name), toolset=self) for name in marked]
 
     def _specified(self) -> list[Tool]:
+        specs = self.get_toolspecs()
+        if specs and type(self).execute is ReActToolset.execute:
+            raise ToolsetError(
+                "get_toolspecs() declares tools, but there is no execute() to run them", code="tool.execute"
+            )
         return [
             Tool.from_model(
                 spec.parameter_class,
@@ -67,7 +69,7 @@ class ReActToolset(Component):
                 toolset=self,
                 **options_of(spec),
             )
-            for spec in self.get_toolspecs()
+            for spec in specs
         ]
 
     def get_toolspecs(self) -> list[ToolSpec]:
@@ -81,7 +83,7 @@ class ReActToolset(Component):
             tool_name: Which one.
             args: An instance of its ``parameter_class``.
         """
-        raise NotImplementedError(f"toolset {label(self)} declares the tool {tool_name!r}, but has no execute()")
+        raise NotImplementedError(f"toolset {label(self)} has no execute(), so it cannot run {tool_name!r}")
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
         """What a result means for the run; ``None`` leaves it opaque (behaviour F)."""
@@ -108,18 +110,7 @@ class CompositeToolset(ReActToolset):
         Raises:
             ToolsetError: Two toolsets offer a tool of one name.
         """
-        owners: dict[str, ReActToolset] = {}
-        made: list[Tool] = []
-        for toolset in self.toolsets:
-            for tool in toolset.tools():
-                other = owners.setdefault(tool.name, toolset)
-                if other is not toolset:
-                    raise ToolsetError(
-                        f"toolsets {label(other)} and {label(toolset)} both offer a tool {tool.name!r}",
-                        code="tool.clash",
-                    )
-                made.append(tool)
-        return made
+        return _without_clash(*((toolset, toolset.tools()) for toolset in self.toolsets))
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skills of all, in order."""
@@ -143,3 +134,24 @@ class CompositeToolset(ReActToolset):
 def label(toolset: ReActToolset) -> str:
     """How messages call a toolset."""
     return toolset.kind or type(toolset).__name__
+
+
+def _without_clash(*offers: tuple[ReActToolset, list[Tool]]) -> list[Tool]:
+    """All tools offered, in order.
+
+    Raises:
+        ToolsetError: Two have one name.
+    """
+    owners: dict[str, ReActToolset] = {}
+    for toolset, tools in offers:
+        for tool in tools:
+            other = owners.setdefault(tool.name, toolset)
+            if other is not toolset:
+                raise ToolsetError(
+                    f"toolsets {label(other)} and {label(toolset)} both offer a tool {tool.name!r}", code="tool.clash"
+                )
+        if len(tools) > len({tool.name for tool in tools}):
+            names = [tool.name for tool in tools]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ToolsetError(f"the tool {twice!r} is declared twice", code="tool.clash")
+    return [tool for _, tools in offers for tool in tools]
