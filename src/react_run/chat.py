@@ -13,7 +13,7 @@ from react_run.errors import ConfigError
 from react_run.messages import Message, ModelRequest, ModelResponse, Usage
 from react_run.models.provider import parse_content, parse_message, parse_response
 from react_run.models.values import identifier, mapping
-from react_run.models.wire import message_json, tool_json
+from react_run.models.wire import message_json
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
@@ -157,7 +157,7 @@ def chat_request(request: ModelRequest, *, model: str = "") -> ChatCompletionReq
             **request.settings,
             "model": model or None,
             "messages": [],
-            "tools": [tool_json(tool) for tool in request.tools] or None,
+            "tools": [tool.wire for tool in request.tools] or None,
             "tool_choice": request.tool_choice,
         }
     ).model_copy(update={"messages": [_chat_message(message) for message in request.messages]})
@@ -169,7 +169,6 @@ def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelR
     Tools can be withdrawn, not added: a request carries no functions.
     """
     offered = {mapping(tool.get("function")).get("name") for tool in chat.tools or ()}
-    shown = {tool.name: mapping(tool_json(tool)["function"]).get("name") for tool in original.tools}
     messages = messages_from_request(chat)
     unchanged = len(messages) == len(original.messages) and all(
         ours is theirs for ours, theirs in zip(messages, original.messages, strict=True)
@@ -179,7 +178,7 @@ def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelR
     return replace(
         original,
         messages=original.messages if unchanged else messages,
-        tools=tuple(tool for tool in original.tools if shown[tool.name] in offered),
+        tools=tuple(tool for tool in original.tools if tool.name in offered),
         tool_choice=choice if isinstance(choice, str) else original.tool_choice,
         settings=settings,
     )

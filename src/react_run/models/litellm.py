@@ -23,11 +23,10 @@ from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, 
 from react_run.models import prices
 from react_run.models.failures import failure, model_error
 from react_run.models.http import transport_error
-from react_run.models.names import own_names
 from react_run.models.per_loop import PerLoop
 from react_run.models.provider import StreamAssembler, parse_response, request_ids
 from react_run.models.remote import RemoteModel
-from react_run.models.wire import BREAKPOINT, breakpoints, message_json, tool_json
+from react_run.models.wire import BREAKPOINT, breakpoints, message_json
 
 _OLLAMA_WINDOW = 16_384
 
@@ -56,12 +55,12 @@ class LiteLLMModel(RemoteModel):
         except Exception as error:
             raise self._typed(error) from None
         response = parse_response(
-            reply.model_dump(), provider=self._provider, model=self.model, **self._reading(request)
+            reply.model_dump(), provider=self._provider, model=self.model, taken=request_ids(request.messages)
         )
         return self._priced(response)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        assembler = StreamAssembler(provider=self._provider, model=self.model, **self._reading(request))
+        assembler = StreamAssembler(provider=self._provider, model=self.model, taken=request_ids(request.messages))
         async with aclosing(self._chunks(request)) as chunks:
             async for chunk in chunks:
                 if text := assembler.feed(chunk):
@@ -97,7 +96,7 @@ class LiteLLMModel(RemoteModel):
         return await litellm.acompletion(
             model=self._id,
             messages=self._messages(request),
-            **({"tools": [tool_json(tool) for tool in request.tools]} if request.tools else {}),
+            **({"tools": [tool.wire for tool in request.tools]} if request.tools else {}),
             **({"api_base": self.base_url} if self.base_url else {}),
             **({"api_key": self.api_key.get_secret_value()} if self.api_key else {}),
             **({"extra_headers": self.headers} if self.headers else {}),
@@ -112,9 +111,6 @@ class LiteLLMModel(RemoteModel):
     def _messages(self, request: ModelRequest) -> list[dict[str, object]]:
         ends = breakpoints(request.messages) if self._explicit_cache else frozenset()
         return [_marked(message) if n in ends else message_json(message) for n, message in enumerate(request.messages)]
-
-    def _reading(self, request: ModelRequest) -> Any:  # keyword arguments that two functions share
-        return {"taken": request_ids(request.messages), "names": own_names(tool.name for tool in request.tools)}
 
     def _priced(self, response: ModelResponse) -> ModelResponse:
         if response.usage.cost is not None:

@@ -84,7 +84,7 @@ class OpenAIModel(RemoteModel):
             yield response
 
     async def _assembled(self, reply: Reply, encoded: Encoded) -> AsyncIterator[TextDelta | ModelResponse]:
-        assembler = StreamAssembler(provider=self._host, model=self.model, taken=encoded.ids, names=encoded.names)
+        assembler = StreamAssembler(provider=self._host, model=self.model, taken=encoded.ids)
         try:
             while (event := await reply.event()) is not None:
                 if event == b"[DONE]":
@@ -108,9 +108,7 @@ class OpenAIModel(RemoteModel):
         return encoded, await self._connections.post(headers, encoded.pieces, encoded.length)
 
     def _response(self, body: object, encoded: Encoded) -> ModelResponse:
-        return self._priced(
-            parse_response(body, provider=self._host, model=self.model, taken=encoded.ids, names=encoded.names)
-        )
+        return self._priced(parse_response(body, provider=self._host, model=self.model, taken=encoded.ids))
 
     def _priced(self, response: ModelResponse) -> ModelResponse:
         if response.usage.cost is not None or self._host != "api.openai.com" or "service_tier" in self.settings:

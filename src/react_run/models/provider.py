@@ -24,7 +24,6 @@ UNNAMED = "(unnamed)"
 """The name of a call that came without one: no tool can be called so."""
 
 _LONGEST_RAW = 1_000_000
-_NO_NAMES: Mapping[str, str] = {}
 _NOT_EXTRA = frozenset(
     {"role", "content", "tool_calls", "function_call", "refusal", "name", "prefix"}
     | {"annotations", "audio", "images", "citations", "parsed"}
@@ -37,7 +36,6 @@ def parse_response(
     provider: str,
     model: str,
     taken: Collection[str] | None = None,
-    names: Mapping[str, str] = _NO_NAMES,
 ) -> ModelResponse:
     """Read one chat completion.
 
@@ -47,7 +45,6 @@ def parse_response(
         model: The model asked for, used when the answer names none.
         taken: Ids of tool requests that the conversation already uses: none is given out twice (behaviour L5).
             Without it, only ids within this reply are kept apart.
-        names: Our tool names by the names the provider was told (behaviour H4).
 
     Raises:
         ModelError: There is no reply in it: ``no_choice``, ``bad_response``, ``malformed_call``, or what the provider
@@ -59,7 +56,7 @@ def parse_response(
     if not isinstance(raw, dict):
         raise model_error("bad_response", f"{provider} sent a choice without a message", provider=provider)
     finish = _finish_reason(choice, provider)
-    message = parse_message(raw, taken=taken, names=names)
+    message = parse_message(raw, taken=taken)
     refusal = text(raw.get("refusal")).strip()
     if refusal and not message.tool_requests:
         finish = "refusal"
@@ -78,11 +75,9 @@ def parse_response(
     )
 
 
-def parse_message(
-    raw: Mapping[str, object], *, taken: Collection[str] | None = None, names: Mapping[str, str] = _NO_NAMES
-) -> Message:
-    """Read one assistant message in OpenAI's form; ``taken`` and ``names`` as in :func:`parse_response`."""
-    requests, fields = _requests(_calls(raw), taken, names)
+def parse_message(raw: Mapping[str, object], *, taken: Collection[str] | None = None) -> Message:
+    """Read one assistant message in OpenAI's form; ``taken`` as in :func:`parse_response`."""
+    requests, fields = _requests(_calls(raw), taken)
     extra = _extra(raw)
     if fields:
         extra[CALL_FIELDS] = fields
@@ -92,18 +87,10 @@ def parse_message(
 class StreamAssembler:
     """Collects the chunks of one streamed chat completion; the arguments are those of :func:`parse_response`."""
 
-    def __init__(
-        self,
-        *,
-        provider: str,
-        model: str,
-        taken: Collection[str] | None = None,
-        names: Mapping[str, str] = _NO_NAMES,
-    ) -> None:
+    def __init__(self, *, provider: str, model: str, taken: Collection[str] | None = None) -> None:
         self._provider = provider
         self._model = model
         self._taken = taken
-        self._names = names
         self._draft = Draft()
 
     @property
@@ -134,9 +121,7 @@ class StreamAssembler:
                 f"the stream of {self._provider} ended before the reply was complete",
                 provider=self._provider,
             )
-        return parse_response(
-            self._draft.body(), provider=self._provider, model=self._model, taken=self._taken, names=self._names
-        )
+        return parse_response(self._draft.body(), provider=self._provider, model=self._model, taken=self._taken)
 
 
 def request_ids(messages: Iterable[Message]) -> frozenset[str]:
@@ -192,13 +177,13 @@ def _calls(message: Mapping[str, object]) -> list[Mapping[str, object]]:
 
 
 def _requests(
-    calls: list[Mapping[str, object]], taken: Collection[str] | None, names: Mapping[str, str]
+    calls: list[Mapping[str, object]], taken: Collection[str] | None
 ) -> tuple[tuple[ToolRequest, ...], dict[str, object]]:
     given: set[str] = set()
     reserved = {identifier(call.get("id")) for call in calls}
     requests: list[ToolRequest] = []
     fields: dict[str, object] = {}
-    fresh = _fresh_ids(reserved, taken)
+    fresh = fresh_ids(reserved, taken)
     for call in calls:
         function = mapping(call.get("function"))
         call_id = identifier(call.get("id"))
@@ -207,14 +192,14 @@ def _requests(
         given.add(call_id)
         name = text(function.get("name")) or UNNAMED
         arguments = _arguments(function.get("arguments"))
-        requests.append(ToolRequest(id=call_id, name=names.get(name, name), arguments=arguments))
+        requests.append(ToolRequest(id=call_id, name=name, arguments=arguments))
         rest = {key: value for key, value in call.items() if key not in ("id", "index", "type", "function") and value}
         if rest:
             fields[call_id] = rest
     return tuple(requests), fields
 
 
-def _fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Iterator[str]:
+def fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Iterator[str]:
     """Ids nobody uses: counted on from the conversation's own, so that a run repeats exactly; random without one."""
     if taken is None:
         while True:

@@ -8,15 +8,14 @@ JSON go out as ``{}`` (their result says what was wrong, behaviour H2), empty re
 from __future__ import annotations
 
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, ModelRequest, ToolRequest
-from react_run.models.names import own_names, wire_name
 from react_run.models.provider import CALL_FIELDS
-from react_run.models.schemas import provider_schema
 from react_run.models.values import mapping
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ NO_OUTPUT = "(no output)"
 BREAKPOINT: Mapping[str, object] = {"type": "ephemeral"}
 """The ``cache_control`` that ends a cached prefix."""
 
+_LONGEST_NAME = 64
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PIECE = 65_536
 _MOST_BYTES = 32 * 2**20
 _MOST_CONVERSATIONS = 64
@@ -67,16 +68,6 @@ def message_json(message: Message, *, breakpoint_here: bool = False, verbatim: b
     return data
 
 
-def tool_json(tool: Tool) -> dict[str, object]:
-    """One tool in OpenAI's form."""
-    function = {
-        "name": wire_name(tool.name),
-        "description": tool.description,
-        "parameters": provider_schema(tool.parameters),
-    }
-    return {"type": "function", "function": function}
-
-
 def breakpoints(messages: Sequence[Message]) -> frozenset[int]:
     """Where cached prefixes end: the system prompt, the end of the previous round, and the end (at most three)."""
     system = sum(1 for message in messages if message.role == "system") - 1
@@ -86,12 +77,11 @@ def breakpoints(messages: Sequence[Message]) -> frozenset[int]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Encoded:
-    """A request ready to send: ``pieces`` in order, ``length`` bytes in all; ``ids`` and ``names`` read the reply."""
+    """A request ready to send: ``pieces`` in order, ``length`` bytes in all; ``ids`` are those of its tool requests."""
 
     pieces: list[bytes]
     length: int
     ids: Set[str]
-    names: Mapping[str, str]
 
 
 class Wire:
@@ -118,7 +108,7 @@ class Wire:
                 fragments[index] = encode(message_json(request.messages[index], breakpoint_here=True))
         start = encode(head)[:-1] + tools.fragment + b',"messages":['
         pieces = list(_pieces(start, fragments))
-        return Encoded(pieces=pieces, length=sum(map(len, pieces)), ids=conversation.ids, names=tools.names)
+        return Encoded(pieces=pieces, length=sum(map(len, pieces)), ids=conversation.ids)
 
     def tools(self, tools: tuple[Tool, ...]) -> _Tools:
         """The encoded form of a tool list, kept while the list stays the same."""
@@ -152,8 +142,7 @@ class Wire:
 class _Tools:
     def __init__(self, tools: tuple[Tool, ...]) -> None:
         self.tools = tools  # kept: the key of this entry is made of their ids
-        self.names = own_names(tool.name for tool in tools)
-        self.fragment = b',"tools":' + encode([tool_json(tool) for tool in tools]) if tools else b""
+        self.fragment = b',"tools":' + encode([tool.wire for tool in tools]) if tools else b""
 
 
 class _Conversation:
@@ -186,8 +175,13 @@ def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:
         arguments = encode(request.arguments).decode()
     else:
         arguments = request.arguments if verbatim else "{}"
-    name = request.name if verbatim else wire_name(request.name)
+    name = request.name if verbatim else _valid_name(request.name)
     return {"id": request.id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _valid_name(name: str) -> str:
+    """A name that providers accept in the history (H4): a model may have asked for one that no tool can have."""
+    return name if _NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:_LONGEST_NAME] or "unnamed"
 
 
 def _with_breakpoint(content: object) -> object:

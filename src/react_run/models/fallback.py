@@ -1,0 +1,134 @@
+"""Other models in reserve: tried in order when one has failed for good (agent-files.md, ``fallback_models``)."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from pydantic import Field, PrivateAttr
+
+from react_run.errors import ModelError
+from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
+from react_run.models.base import Model
+
+_MOST_RUNS = 1024
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a run stands: which model serves it, since which message, and how often that one failed in a row."""
+
+    model: int = 0
+    since: int = 0
+    failures: int = 0
+
+
+class FallbackModel(Model):
+    """Asks the first model, and the next one after a permanent error or when retries are exhausted.
+
+    Transient errors are passed on for the retry policy to retry (behaviour S6) until ``attempts`` of them came in a
+    row. A run stays with the model it has reached.
+    """
+
+    models: list[Model] = Field(min_length=1)
+    """The models in the order of preference."""
+    attempts: int = Field(default=4, ge=1)
+    """Transient errors in a row after which the next model is tried; not more than the retry policy's attempts."""
+
+    _places: OrderedDict[str, _Place] = PrivateAttr(default_factory=OrderedDict)
+
+    @property
+    def name(self) -> str:
+        return self.models[0].name
+
+    @property
+    def context_window(self) -> int | None:
+        """The smallest of the known windows, so that a conversation fits whichever model serves it."""
+        return min((model.context_window for model in self.models if model.context_window), default=None)
+
+    async def open(self) -> None:
+        for model in self.models:
+            await model.open()
+
+    async def close(self) -> None:
+        for model in self.models:
+            await model.close()
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        place = self._place(request)
+        while True:
+            try:
+                response = await self.models[place.model].complete(_suited(request, place))
+            except ModelError as error:
+                self._move_on(error, place, request)
+            else:
+                place.failures = 0
+                return response
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        place = self._place(request)
+        finished = False
+        while not finished:
+            began = False
+            try:
+                async with aclosing(_items(self.models[place.model], _suited(request, place))) as items:
+                    async for item in items:
+                        began = True
+                        yield item
+                place.failures = 0
+                finished = True
+            except ModelError as error:
+                self._move_on(error, place, request)
+                if began:
+                    # A draft was shown already: the retry policy withdraws it and asks again.
+                    raise _again(error) from error
+
+    def _place(self, request: ModelRequest) -> _Place:
+        place = self._places.pop(request.run_id, None) if request.run_id else None
+        place = place or _Place()
+        if request.run_id:
+            self._places[request.run_id] = place
+            if len(self._places) > _MOST_RUNS:
+                self._places.popitem(last=False)
+        return place
+
+    def _move_on(self, error: ModelError, place: _Place, request: ModelRequest) -> None:
+        """Go to the next model, or raise ``error``: it may pass, or there is no other model."""
+        place.failures += 1
+        # Outside a run nobody retries. An overflow is given one chance to be made smaller by compaction.
+        patience = 2 if error.code == "context_overflow" else self.attempts if error.retryable else 1
+        if (request.run_id and place.failures < patience) or place.model + 1 >= len(self.models):
+            raise error
+        failed, place.model = self.models[place.model], place.model + 1
+        place.failures = 0
+        place.since = len(request.messages)
+        _log.warning("%s failed (%s): going on with %s", failed.name, error, self.models[place.model].name)
+
+
+async def _items(model: Model, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
+    async for item in model.stream(request):
+        yield item
+
+
+def _suited(request: ModelRequest, place: _Place) -> ModelRequest:
+    """``request`` without what another provider signed: its thinking blocks mean nothing here and may be refused."""
+    if not place.model or not place.since:
+        return request
+    return replace(request, messages=_unsigned(request.messages, place.since))
+
+
+def _unsigned(messages: Sequence[Message], end: int) -> list[Message]:
+    return [
+        replace(message, extra={}) if n < end and message.role == "assistant" and message.extra else message
+        for n, message in enumerate(messages)
+    ]
+
+
+def _again(error: ModelError) -> ModelError:
+    return ModelError(
+        str(error), provider=error.provider, status=error.status, code=error.code, retryable=True, retry_after=0
+    )
