@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from react_run import Tool, ToolError, tool
+from react_run import ToolError, tool
 
 _WEATHER = {
     "paris": (12, "cloudy"),
@@ -183,7 +183,7 @@ def roll_dice(count: int, sides: int) -> dict[str, object]:
     return {"dice": f"{count}d{sides}", "total": count}
 
 
-TOOLSETS: dict[str, Sequence[Tool]] = {
+TOOLSETS: dict[str, tuple[Callable[..., object], ...]] = {
     "weather": (get_weather, get_forecast),
     "places": (capital_of, population, distance),
     "text": (count_words, reverse_text, change_case, hash_text),

@@ -1,0 +1,143 @@
+"""One tool's attempt at one clause: what is bound, which words are used up, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Protocol
+
+from react_run.models.offline.arithmetic import Expression
+from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, HINTS
+from react_run.models.offline.plan import Found, Step, Value, Want
+from react_run.models.offline.reading import Reading, Span, T, is_content
+from react_run.models.offline.slots import Card, Kind, Slot
+from react_run.models.offline.text import Token, stem
+
+_HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
+_SILENT = frozenset("?.,;:…()[]\"'-–—`=") | {"...", "'s"}
+_FUTURE = frozenset({"will", "'ll", "would", "shall"})
+
+
+class Helper(Protocol):
+    """What binding may ask of the other tools: values that are not in the question but can be found."""
+
+    previous: Step | None
+
+    def phrase(self, reading: Reading) -> Step | None:
+        """A step that finds what a noun phrase names (``the capital of France``)."""
+
+    def computed(self, expression: Expression) -> Found | None:
+        """The value of an arithmetic expression."""
+
+    def now(self, want: Want, zone: Value | None = None) -> Found | None:
+        """The current date, or date and time."""
+
+    def shifted(self, base: Value, amounts: Mapping[str, str]) -> Found | None:
+        """A date that lies some years, months, weeks or days after ``base``."""
+
+
+class Draft:
+    """The arguments of ``card`` as far as ``reading`` gives them."""
+
+    def __init__(self, card: Card, reading: Reading) -> None:
+        self.card = card
+        self.reading = reading
+        self.arguments: dict[str, Value] = {}
+        self.questions: list[str] = []
+        self.evidence = 0
+        self.ranges: list[tuple[int, int]] = []
+        self._taken = [False] * len(reading)
+
+    def put(self, slot: Slot, value: Value) -> None:
+        """Bind a parameter."""
+        self.arguments[slot.name] = value
+
+    def open(self, *kinds: Kind, required: bool | None = None) -> list[Slot]:
+        """The slots of these kinds that are not bound yet."""
+        return [
+            slot
+            for slot in self.card.slots
+            if slot.kind in kinds and slot.name not in self.arguments and required in (None, slot.required)
+        ]
+
+    def take(self, start: int, end: int | None = None) -> None:
+        """Mark tokens as accounted for."""
+        end = start + 1 if end is None else end
+        self.ranges.append((start, end))
+        for index in range(start, end):
+            self._taken[index] = True
+
+    def free(self, start: int, end: int | None = None) -> bool:
+        """Whether none of the tokens is used yet."""
+        return not any(self._taken[start : start + 1 if end is None else end])
+
+    def unused(self, spans: list[Span[T]]) -> list[Span[T]]:
+        """The spans of which no token is used yet."""
+        return [span for span in spans if self.free(span.start, span.end)]
+
+    def says(self, *words: str) -> bool:
+        """Whether the clause contains one of the words (folded)."""
+        return any(token.low in words for token in self.reading.tokens if token.kind == "word")
+
+    def explains(self, token: Token) -> bool:
+        """Whether the tool's own words account for a word of the question."""
+        if token.low in CONTENT_AFTER_ALL:
+            return False
+        return token.stem in self.card.vocabulary or bool(_HINTS.get(token.stem, _NONE) & self.card.vocabulary)
+
+    def leftover(self) -> list[Token]:
+        """The tokens that nothing accounts for: with any of them the tool does not fit the question."""
+        return [token for index, token in self._untaken() if not self._silent(token) and not self.explains(token)]
+
+    def hits(self) -> frozenset[str]:
+        """The stems of the question that name the tool's topic."""
+        return frozenset(
+            token.stem
+            for _, token in self._untaken()
+            if token.kind == "word"
+            and is_content(token)
+            and (token.stem in self.card.topic or _HINTS.get(token.stem, _NONE) & self.card.topic)
+        )
+
+    @cached_property
+    def missing(self) -> list[Slot]:
+        """The required slots that the clause does not fill; final, so ask last."""
+        return [slot for slot in self.card.slots if slot.required and slot.name not in self.arguments]
+
+    def qualified(self) -> bool:
+        """Whether the question says every word that narrows the tool's name (``business`` days, ``delete`` a note)."""
+        said = self.reading.stems
+        hinted = frozenset[str]().union(*(_HINTS.get(word, _NONE) for word in said))
+        return self.card.qualifiers <= said | hinted
+
+    def fits(self) -> bool:
+        """Whether the tool is what the clause asks for, even if a parameter is still missing."""
+        return bool(self.hits() or self.evidence) and self.qualified() and not self.leftover()
+
+    def wanted(self) -> frozenset[str]:
+        """The stems of the words that say which part of the result is wanted."""
+        return frozenset(token.stem for _, token in self._untaken() if token.kind == "word" and is_content(token))
+
+    def score(self) -> int:
+        """How well the tool fits: words of its name count most, a name that says more than the question counts less."""
+        hits = self.hits()
+        named = sum(1 for word in hits if word in self.card.own or _HINTS.get(word, _NONE) & self.card.own)
+        unsaid = sum(1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits))
+        return 4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid
+
+    def _untaken(self) -> Iterator[tuple[int, Token]]:
+        return ((index, token) for index, token in enumerate(self.reading.tokens) if not self._taken[index])
+
+    def _silent(self, token: Token) -> bool:
+        if token.low in _FUTURE:
+            return self.evidence > 0 or bool(self.card.vocabulary & _HINTS_OF_FUTURE)
+        return token.low in _SILENT or (token.kind == "word" and not is_content(token))
+
+
+def hinted(word: str) -> frozenset[str]:
+    """The stems that a word (by stem) may go by where tools describe themselves."""
+    return _HINTS.get(word, _NONE)
+
+
+_NONE: frozenset[str] = frozenset()
+_HINTS_OF_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})

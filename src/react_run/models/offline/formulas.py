@@ -1,0 +1,170 @@
+"""Phrases of arithmetic and the formulas they stand for: reading only, nothing is computed.
+
+A pattern is a row of words (``a|b`` for either, ``?a`` for optional) and operands: ``N`` a numeral, ``P`` a single
+operand, ``E`` a whole expression, ``L`` a list of operands. In a formula ``{0}`` is the first operand, in brackets
+where it needs them, and ``{0:r}`` as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ADD, MULTIPLY, POWER, ATOM = 1, 2, 3, 4
+"""How tightly the outermost operation of an expression binds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """One phrase. ``loose``: an operator that follows could belong inside (``half of 10 plus 6``), so it is asked about."""
+
+    pattern: tuple[str, ...]
+    template: str
+    level: int
+    loose: bool = False
+    unclear: str = ""
+
+
+def _formulas(level: int, *rows: tuple[str, str], loose: bool = False) -> list[Formula]:
+    return [Formula(tuple(pattern.split()), template, level, loose) for pattern, template in rows]
+
+
+_CALLS = _formulas(
+    ATOM,
+    ("?the square root of P", "sqrt({0:r})"),
+    ("?the sqrt of P", "sqrt({0:r})"),
+    ("?the cube root of P", "cbrt({0:r})"),
+    ("√ P", "sqrt({0:r})"),
+    ("?the absolute value of P", "abs({0:r})"),
+    ("?the factorial of P", "factorial({0:r})"),
+    ("?the natural log|logarithm of P", "ln({0:r})"),
+    ("?the log|logarithm base 2 of P", "log2({0:r})"),
+    ("?the log|logarithm base 10 of P", "log10({0:r})"),
+    ("?the sine|sin of P degrees", "sin(radians({0:r}))"),
+    ("?the cosine|cos of P degrees", "cos(radians({0:r}))"),
+    ("?the tangent|tan of P degrees", "tan(radians({0:r}))"),
+    ("?the sine|sin of P radians", "sin({0:r})"),
+    ("?the cosine|cos of P radians", "cos({0:r})"),
+    ("?the tangent|tan of P radians", "tan({0:r})"),
+    ("?the average|mean of L", "mean({0:r})"),
+    ("?the median of L", "median({0:r})"),
+    ("?the max|maximum|largest|biggest|greatest|highest of L", "max({0:r})"),
+    ("?the min|minimum|smallest|lowest|least of L", "min({0:r})"),
+    ("?the gcd of L", "gcd({0:r})"),
+    ("?the greatest|highest common divisor|factor of L", "gcd({0:r})"),
+    ("?the lcm of L", "lcm({0:r})"),
+    ("?the least|lowest common multiple of L", "lcm({0:r})"),
+    loose=True,
+)
+_PARTS = _formulas(
+    MULTIPLY,
+    ("half|halve of P", "{0}/2"),
+    ("a|one half of P", "{0}/2"),
+    ("half P", "{0}/2"),
+    ("a|one third of P", "{0}/3"),
+    ("two thirds of P", "{0}*2/3"),
+    ("a|one quarter|fourth of P", "{0}/4"),
+    ("three quarters|fourths of P", "{0}*3/4"),
+    ("a|one fifth of P", "{0}/5"),
+    ("a|one tenth of P", "{0}/10"),
+    ("?the product of L", "{0:*}"),
+    ("?the quotient of P and P", "{0}/{1}"),
+    ("?the remainder of P divided by P", "{0}%{1}"),
+    ("?the remainder when|if P is divided by P", "{0}%{1}"),
+    ("?the remainder when|from|of dividing P by P", "{0}%{1}"),
+    ("split|divide|share ?up P ?evenly|equally ?up among|between|amongst P ?people|persons|friends|ways", "{0}/{1}"),
+    ("split|divide|share P P ways", "{0}/{1}"),
+    ("what percent|percentage of P is P", "{1}/{0}*100"),
+    ("P is what percent|percentage of P", "{0}/{1}*100"),
+    ("?the percent|percentage change|increase from P to P", "({1}-{0})/{0}*100"),
+    ("?the percent|percentage decrease from P to P", "({0}-{1})/{0}*100"),
+    loose=True,
+) + _formulas(
+    MULTIPLY,
+    ("N %|percent of P", "{0}/100*{1}"),
+    ("N %|percent off ?of P", "{1}*(1-{0}/100)"),
+    ("?a N %|percent tip|tax|vat|gratuity|commission on|for P", "{0}/100*{1}"),
+    ("twice P", "2*{0}"),
+    ("double P", "2*{0}"),
+    ("triple P", "3*{0}"),
+    ("halve P", "{0}/2"),
+    ("multiply P by|with|and P", "{0}*{1}"),
+    ("multiply L ?together", "{0:*}"),
+    ("divide P by P", "{0}/{1}"),
+    ("increase|raise P by N %|percent", "{0}*(1+{1}/100)"),
+    ("decrease|reduce|lower P by N %|percent", "{0}*(1-{1}/100)"),
+)
+_SUMS = _formulas(
+    ADD, ("?the sum|total of L", "{0:+}"), ("?the difference between|of P and P", "{0:-}"), loose=True
+) + _formulas(
+    ADD,
+    ("add L ?together", "{0:+}"),
+    ("add P to P", "{1}+{0}"),
+    ("subtract|deduct|take P ?away from P", "{1}-{0}"),
+    ("increase P by P", "{0}+{1}"),
+    ("decrease|reduce P by P", "{0}-{1}"),
+)
+_POWERS = _formulas(
+    POWER,
+    ("square P", "{0}**2"),
+    ("cube P", "{0}**3"),
+    ("raise P to the power ?of P", "{0}**{1}"),
+)
+_ROUNDING = _formulas(
+    ATOM,
+    ("round ?off E to N decimal|decimals|places|digits ?place|places|digits", "round({0:r}, {1})"),
+    ("round ?off E to the nearest whole|integer|one|unit ?number", "round({0:r})"),
+    ("round ?off E to the nearest ten", "round({0:r}, -1)"),
+    ("round ?off E to the nearest hundred", "round({0:r}, -2)"),
+    ("round ?off E to the nearest thousand", "round({0:r}, -3)"),
+    ("round ?off E to the nearest tenth", "round({0:r}, 1)"),
+    ("round ?off E to the nearest hundredth|cent|penny", "round({0:r}, 2)"),
+    ("round ?off E", "round({0:r})"),
+)
+_UNCLEAR = [
+    Formula(
+        tuple("?the log|logarithm of P".split()),
+        "log10({0:r})",
+        ATOM,
+        unclear="Which logarithm: natural (ln), or to base 10 (log10)?",
+    ),
+    Formula(
+        tuple("?the sine|sin|cosine|cos|tangent|tan of P".split()),
+        "sin({0:r})",
+        ATOM,
+        unclear="Is the angle in degrees or in radians?",
+    ),
+    Formula(
+        tuple("?a N %|percent discount on|for P".split()),
+        "{0}/100*{1}",
+        MULTIPLY,
+        unclear="Do you want the discount itself ('20% of 50') or the price after it ('20% off 50')?",
+    ),
+]
+CONTINUED = _formulas(
+    ADD,
+    ("add P ?to ?it", "{ref}+{0}"),
+    ("plus P", "{ref}+{0}"),
+    ("subtract|minus P", "{ref}-{0}"),
+    ("take away P", "{ref}-{0}"),
+) + _formulas(
+    MULTIPLY,
+    ("multiply by P", "{ref}*{0}"),
+    ("times P", "{ref}*{0}"),
+    ("divide by P", "{ref}/{0}"),
+    ("divided by P", "{ref}/{0}"),
+)
+"""Phrases that go on from an earlier result without naming it."""
+
+PHRASES = [*_ROUNDING, *_PARTS, *_SUMS, *_CALLS, *_POWERS, *_UNCLEAR]
+TAILS = _formulas(
+    ATOM,
+    ("?, ?rounded to N decimal|decimals|places ?place|places", "round({e}, {0})"),
+    ("?, rounded to N digits", "round({e}, {0})"),
+    ("?, ?rounded to the nearest whole|integer ?number", "round({e})"),
+    ("?, ?rounded to the nearest ten", "round({e}, -1)"),
+    ("?, ?rounded to the nearest hundred", "round({e}, -2)"),
+    ("?, ?rounded to the nearest thousand", "round({e}, -3)"),
+    ("?, ?rounded to the nearest tenth", "round({e}, 1)"),
+    ("?, ?rounded to the nearest hundredth|cent|penny", "round({e}, 2)"),
+)
+"""What may follow a whole expression."""

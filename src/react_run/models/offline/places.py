@@ -1,0 +1,205 @@
+"""Places, names and the time zones that places mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from react_run.models.offline.draft import Draft, Helper
+from react_run.models.offline.plan import Found, Known, Value, Want
+from react_run.models.offline.reading import Reading, is_content, written
+from react_run.models.offline.slots import FROM, TO, Kind, Slot
+from react_run.models.offline.zones import Zone, zone_of
+
+_INTRODUCING = {"in", "at", "for", "of", "to", "from", "near", "on", "about", "between", "and", "or", "than", "by", "named",
+                "called", "into", "is", "are", "was", "does", "do", "did", "with", ","}  # fmt: skip
+_INSIDE = {"of", "de", "la", "le", "du", "di", "da", "von", "van", "upon"}
+_ROLES = {"from": FROM, "between": FROM, "to": TO, "into": TO, "and": TO}
+_LONGEST_ZONE = 4
+_NEVER_NAMES = set(
+    """monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday tonight morning afternoon evening
+    night midnight noon week month year hour minute second weekend day days last next ago previous coming later
+    earlier""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Words that name something: tokens ``start`` to ``end``."""
+
+    start: int
+    end: int
+
+
+# time zones
+
+
+def bind_zones(draft: Draft, helper: Helper) -> None:
+    """Bind time zones, also from cities and countries; an unknown or ambiguous place is asked about."""
+    slots = draft.open(Kind.ZONE)
+    if not slots:
+        return
+    found = list(_zones(draft)) or list(_unknown_places(draft))
+    if len(found) > len(slots):
+        return
+    for run, zone in found:
+        slot = _zone_slot(draft, run, slots)
+        if slot is None:
+            return
+        if zone.unclear:
+            draft.questions.append(zone.unclear)
+        draft.put(slot, Known(zone.name))
+        draft.take(run.start, run.end)
+        draft.evidence += 0 if zone.unclear else 1
+
+
+def _zone_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot | None:
+    left = [slot for slot in slots if slot.name not in draft.arguments]
+    if len(slots) == 1:
+        return left[0] if left else None
+    role = FROM if _belongs_to_moment(draft.reading, run) else _ROLES.get(draft.reading.before(run.start), TO)
+    return next((slot for slot in left if slot.role == role), None)
+
+
+def _belongs_to_moment(reading: Reading, run: Run) -> bool:
+    """Whether the place tells where a time is: ``3pm in London``, ``14:30 UTC``."""
+    start = run.start - 1 if reading.word(run.start - 1) in ("in", "at") else run.start
+    return any(span.end == start and span.value.kind != "relative" for span in reading.moments) or _dated(reading, start)
+
+
+def _dated(reading: Reading, start: int) -> bool:
+    """``3pm on 6 August 2026 in London``: the moment is in two pieces."""
+    return any(span.value.kind == "clock" for span in reading.moments if span.end <= start) and any(
+        span.end == start for span in reading.moments
+    )
+
+
+def _zones(draft: Draft) -> Iterator[tuple[Run, Zone]]:
+    index = 0
+    while index < len(draft.reading):
+        found = _zone_at(draft, index)
+        if found:
+            yield found
+        index = found[0].end if found else index + 1
+
+
+def _zone_at(draft: Draft, index: int) -> tuple[Run, Zone] | None:
+    tokens = draft.reading.tokens
+    for length in range(min(_LONGEST_ZONE, len(tokens) - index), 0, -1):
+        piece = tokens[index : index + length]
+        if not draft.free(index, index + length) or not _may_be_zone(draft, index, index + length):
+            continue
+        if zone := zone_of(written(piece)):
+            return Run(index, index + length), zone
+    return None
+
+
+def _may_be_zone(draft: Draft, start: int, end: int) -> bool:
+    first, last = draft.reading.tokens[start], draft.reading.tokens[end - 1]
+    if first.kind == "op":
+        return first.low in ("+", "-") and end - start > 1
+    if first.kind != "word" or last.kind not in ("word", "number") or (not is_content(first) and first.low != "the"):
+        return False
+    introduced = draft.reading.before(start) in _INTRODUCING | {"utc", "gmt"} or draft.reading.word(end) in ("time", "'s")
+    return first.capital or introduced
+
+
+def _unknown_places(draft: Draft) -> Iterator[tuple[Run, Zone]]:
+    for run in runs(draft):
+        text = written(draft.reading.tokens[run.start : run.end])
+        yield run, Zone(unclear=f"I know no time zone for '{text}'. Please name a larger city or a zone such as Europe/Paris")
+
+
+# places and names
+
+
+def bind_names(draft: Draft, helper: Helper) -> None:
+    """Bind places and names to the words that nothing else accounts for, or to what another tool finds (``the capital of …``)."""
+    slots = draft.open(Kind.PLACE, Kind.NAME, required=True) or draft.open(Kind.PLACE, Kind.NAME)[:1]
+    if not slots:
+        return
+    found = list(runs(draft))
+    if len(found) > len(slots) or (found and not draft.hits()):
+        found = []
+        _nested(draft, slots, helper)
+    if len(found) == 1:
+        _bind_run(draft, _role_slot(draft, found[0], slots), found[0])
+    elif found and len(found) == len(slots):
+        for run in found:
+            left = [slot for slot in slots if slot.name not in draft.arguments]
+            _bind_run(draft, _role_slot(draft, run, left), run)
+
+
+def _role_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot:
+    role = _ROLES.get(draft.reading.before(run.start), "")
+    return next((slot for slot in slots if role and slot.role == role), slots[0])
+
+
+def _bind_run(draft: Draft, slot: Slot, run: Run) -> None:
+    tokens = draft.reading.tokens
+    end = run.end
+    if end < len(tokens) and tokens[end].stem in slot.name_stems and draft.free(end) and not tokens[run.start].capital:
+        end += 1  # "mexico city" is a name of its own
+    draft.put(slot, Known(written(tokens[run.start : end])))
+    draft.take(run.start, end)
+
+
+def _nested(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
+    tokens = draft.reading.tokens
+    for index, token in enumerate(tokens):
+        inner = tokens[index + 1 :]
+        if token.low not in ("in", "at", "for", "of", "to") or not any(other.low in ("of", "'s") for other in inner):
+            continue
+        step = helper.phrase(Reading(inner))
+        if step:
+            value: Value = Found(step, Want.TEXT)
+            draft.put(slots[0], value)
+            draft.take(index, len(tokens))
+            return
+
+
+def runs(draft: Draft) -> Iterator[Run]:
+    """The runs of words that name something and are introduced: by a preposition, a capital letter, a possessive."""
+    index = 0
+    while index < len(draft.reading):
+        run = _run_at(draft, index)
+        if run and _is_introduced(draft, run):
+            yield run
+        index = run.end if run else index + 1
+
+
+def _run_at(draft: Draft, index: int) -> Run | None:
+    tokens = draft.reading.tokens
+    end = index
+    while end < len(tokens) and (_names(draft, end) or (end > index and _joins(draft, end))):
+        if tokens[index].capital and not tokens[end].capital and not _joins(draft, end):
+            break  # a name in capitals ends where they do
+        end += 1
+    return Run(index, end) if any(_unexplained(draft, i) for i in range(index, end)) else None
+
+
+def _names(draft: Draft, index: int) -> bool:
+    token = draft.reading.tokens[index]
+    if token.kind != "word" or not draft.free(index) or token.low in _NEVER_NAMES:
+        return False
+    return _unexplained(draft, index) or (token.capital and index > 0 and is_content(token))
+
+
+def _unexplained(draft: Draft, index: int) -> bool:
+    token = draft.reading.tokens[index]
+    return token.kind == "word" and draft.free(index) and is_content(token) and not draft.explains(token)
+
+
+def _joins(draft: Draft, index: int) -> bool:
+    """Whether a small word stands inside a name: ``Isle of Man``."""
+    tokens = draft.reading.tokens
+    following = index + 1 < len(tokens) and tokens[index + 1].capital
+    return tokens[index].low in _INSIDE and tokens[index - 1].capital and following
+
+
+def _is_introduced(draft: Draft, run: Run) -> bool:
+    reading = draft.reading
+    if reading.tokens[run.start].capital and (run.start > 0 or reading.word(run.end) == "'s" or len(reading) == run.end):
+        return True
+    telegraphic = len(reading) <= 4 and all(is_content(token) for token in reading.tokens if token.kind == "word")
+    return reading.before(run.start) in _INTRODUCING or reading.word(run.end) == "'s" or telegraphic

@@ -1,0 +1,120 @@
+"""A clause of the question with everything in it that has a type: arithmetic, numbers, dates, durations, quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar
+
+from react_run.models.offline.arithmetic import Expression, expression_at
+from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, FUNCTION
+from react_run.models.offline.moments import RELATIVE, Duration, Moment, duration_at, moment_at
+from react_run.models.offline.numbers import signed_number_at
+from react_run.models.offline.text import Token
+from react_run.models.offline.units import unit_at
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Generic[T]):
+    """Something read from the tokens ``start`` to ``end`` (exclusive)."""
+
+    start: int
+    end: int
+    value: T
+
+
+class Reading:
+    """One clause. ``continued`` says whether an earlier part is there for ``that`` and ``it`` to mean."""
+
+    def __init__(self, tokens: Sequence[Token], *, continued: bool = False) -> None:
+        self.tokens = tuple(tokens)
+        self.continued = continued
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def text(self) -> str:
+        """The clause as one line, near enough to how it was written."""
+        return written(self.tokens)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its words, without those that carry no topic."""
+        return frozenset(token.stem for token in self.tokens if token.kind == "word" and is_content(token))
+
+    @cached_property
+    def expressions(self) -> list[Span[Expression]]:
+        """The arithmetic in it."""
+        return self._spans(lambda tokens, index: expression_at(tokens, index, continued=self.continued))
+
+    @cached_property
+    def numbers(self) -> list[Span[str]]:
+        """Its numbers, as numerals."""
+        return self._spans(self._number)
+
+    @cached_property
+    def moments(self) -> list[Span[Moment]]:
+        """Its dates, datetimes and times of day; ``today`` and its like have kind ``relative`` and the days from now."""
+        return self._spans(_moment)
+
+    @cached_property
+    def durations(self) -> list[Span[Duration]]:
+        """Its amounts of time."""
+        return self._spans(duration_at)
+
+    @cached_property
+    def names_units(self) -> bool:
+        """Whether a number stands before a unit."""
+        return any(span.end < len(self) and unit_at(self.tokens, span.end) for span in self.numbers)
+
+    def word(self, index: int) -> str:
+        """The word at ``index``, folded, or "" outside."""
+        return self.tokens[index].low if 0 <= index < len(self.tokens) else ""
+
+    def before(self, index: int) -> str:
+        """The word before ``index``, articles skipped: the preposition of what starts there."""
+        index -= 1
+        while self.word(index) in ("the", "a", "an"):
+            index -= 1
+        return self.word(index)
+
+    def _number(self, tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
+        sign = tokens[index].low in ("-", "−", "–", "minus", "negative", "+")
+        if sign and index and tokens[index - 1].kind == "number":
+            return None
+        return signed_number_at(tokens, index)
+
+    def _spans(self, read: Callable[[Sequence[Token], int], tuple[T, int] | None]) -> list[Span[T]]:
+        spans: list[Span[T]] = []
+        index = 0
+        while index < len(self.tokens):
+            found = read(self.tokens, index)
+            if found:
+                spans.append(Span(index, found[1], found[0]))
+            index = found[1] if found else index + 1
+        return spans
+
+
+def _moment(tokens: Sequence[Token], index: int) -> tuple[Moment, int] | None:
+    days = RELATIVE.get(tokens[index].low) if tokens[index].kind == "word" else None
+    if days is not None:
+        return Moment("relative", str(days)), index + 1
+    return moment_at(tokens, index)
+
+
+def is_content(token: Token) -> bool:
+    """Whether a word carries a topic of its own. ``US`` is a country, ``us`` a pronoun."""
+    return token.low in CONTENT_AFTER_ALL or token.low not in FUNCTION or token.text == "US"
+
+
+def written(tokens: Sequence[Token]) -> str:
+    """Tokens as text again."""
+    pieces = []
+    for position, token in enumerate(tokens):
+        text = f'"{token.text}"' if token.kind == "quote" else token.text
+        pieces.append(f" {text}" if token.spaced and position else text)
+    return "".join(pieces).strip(" ,;")

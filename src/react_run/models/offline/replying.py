@@ -1,0 +1,134 @@
+"""One reply: the calls that are due, or else the answer, a question, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from react_run.messages import ModelRequest
+from react_run.models.offline.answering import answer, compared, distinguishing, label
+from react_run.models.offline.conversation import Calls, Conversation, conversation_of
+from react_run.models.offline.declining import NOT_A_MODEL, decline
+from react_run.models.offline.executing import Broken, Call, Settled, Waiting, settle
+from react_run.models.offline.observations import Result, read_result
+from react_run.models.offline.plan import Asked, Comparison, Declined, Part, Step, Unlocking
+from react_run.models.offline.reading import Reading
+from react_run.models.offline.skills import unlocking, unlocks
+from react_run.models.offline.slots import Card, card_of
+from react_run.models.offline.text import read
+from react_run.models.offline.understanding import understand
+
+_YES_OR_NO = {"is", "are", "was", "were", "does", "do", "did", "has", "have", "can"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model says or calls; ``finish_reason`` is ``refusal`` when it declines everything."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    finish_reason: str = "stop"
+
+
+def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
+    """The reply to one request: a function of its messages and tools alone."""
+    conversation = conversation_of(request.messages)
+    cards = [card_of(tool) for tool in request.tools]
+    if not cards:
+        return _without_tools(conversation)
+    selectors = [card for card in cards if unlocks(card)]
+    domain = [card for card in cards if card not in selectors]
+    parts = understand(conversation.question, domain, allow_changes=allow_changes, previous=conversation.previous)
+    parts = [_or_unlocked(part, selectors, conversation.calls) for part in parts]
+    due = _due(parts, conversation.calls)
+    if due:
+        return Reply(text=_thought(due), calls=due, finish_reason="tool_calls")
+    return _final(parts, conversation.calls, domain or cards)
+
+
+def _or_unlocked(part: Part, selectors: Sequence[Card], calls: Calls) -> Part:
+    """A part that nothing fits may fit what a skill unlocks."""
+    if not isinstance(part, Declined) or part.could:
+        return part
+    return unlocking(Reading(read(part.text)), selectors, calls) or part
+
+
+def _steps(part: Part) -> Sequence[Step]:
+    if isinstance(part, Comparison):
+        return part.steps
+    return [part] if isinstance(part, Step) else []
+
+
+def _due(parts: Sequence[Part], calls: Calls) -> tuple[Call, ...]:
+    """The calls to make now, each once: independent ones together."""
+    due: dict[str, Call] = {}
+    for part in parts:
+        if isinstance(part, Unlocking):
+            call = Call(part.card.name, {part.slot: part.member})
+            due.setdefault(call.key, call)
+        for step in _steps(part):
+            settled = settle(step, calls)
+            if isinstance(settled, Waiting):
+                due.update({call.key: call for call in settled.calls if call.key not in due})
+    return tuple(due.values())
+
+
+def _thought(due: Sequence[Call]) -> str:
+    return f"Calling {', '.join(dict.fromkeys(call.name for call in due))}."
+
+
+def _final(parts: Sequence[Part], calls: Calls, cards: Sequence[Card]) -> Reply:
+    declined = [part for part in parts if isinstance(part, Declined)]
+    said = _said(parts, calls)
+    if not declined:
+        return Reply("\n".join(said))
+    text = "\n".join([*said, *([""] if said else []), decline(declined, cards)])
+    return Reply(text, finish_reason="stop" if said else "refusal")
+
+
+def _said(parts: Sequence[Part], calls: Calls) -> list[str]:
+    steps = [part for part in parts if isinstance(part, Step)]
+    labels = distinguishing(steps) if len(steps) == len(parts) else None
+    said: list[str] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, Asked):
+            said.append(part.question)
+        elif isinstance(part, Comparison):
+            said.append(_comparison(part, calls))
+        elif isinstance(part, Step):
+            text = _outcome(part, settle(part, calls))
+            name = labels[number] if labels else label(part)
+            said.append(text if len(parts) == 1 else f"{name}: {text}")
+    return said
+
+
+def _outcome(step: Step, settled: Settled) -> str:
+    if isinstance(settled, Broken):
+        return f"I cannot answer '{step.text}': {settled.reason}."
+    if isinstance(settled, Waiting):
+        return f"'{step.text}' is not answered yet."
+    if settled.failed:
+        return f"{step.card.name if step.card else 'the tool'} reports: {settled.message}"
+    return answer(step, settled, yes_or_no=step.text.split(" ", 1)[0].casefold() in _YES_OR_NO)
+
+
+def _comparison(part: Comparison, calls: Calls) -> str:
+    settled = [settle(step, calls) for step in part.steps]
+    results = [one for one in settled if isinstance(one, Result) and not one.failed]
+    if len(results) == len(settled):
+        return compared(part, results)
+    pairs = zip(part.names, part.steps, settled, strict=True)
+    return "; ".join(f"{name}: {_outcome(step, one)}" for name, step, one in pairs)
+
+
+def _without_tools(conversation: Conversation) -> Reply:
+    """A last answer from what is there: the results as they are."""
+    results = [read_result(text) for text in conversation.results]
+    found = [result.text for result in results if not result.failed]
+    missing = [result.message for result in results if result.failed]
+    if not results:
+        return Reply(decline([Declined(conversation.question, because="no tools are offered.")], []), finish_reason="refusal")
+    lines = [f"{NOT_A_MODEL} I can only repeat what the tools returned."]
+    lines += [f"Found: {text}" for text in found]
+    lines += [f"Missing: {message}" for message in missing]
+    return Reply("\n".join(lines))

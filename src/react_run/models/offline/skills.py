@@ -1,0 +1,84 @@
+"""Disclosure: the tool that unlocks further tools, recognised by what it says, and the skill that fits a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from react_run.models.offline.conversation import Calls, call_key
+from react_run.models.offline.draft import hinted
+from react_run.models.offline.lookups import is_lookup
+from react_run.models.offline.plan import Unlocking
+from react_run.models.offline.reading import Reading
+from react_run.models.offline.slots import Card, Kind
+from react_run.models.offline.text import stem, stems
+
+_UNLOCKING = frozenset(stem(word) for word in ("activate", "unlock", "enable", "load"))
+_UNLOCKED = frozenset(stem(word) for word in ("skill", "tool"))
+_CUES = {
+    "expressions": "arithmetic calculate calculation mathematics math number expression",
+    "units": "unit conversion convert measurement",
+    "moments": "date calendar day time",
+    "durations": "date calendar day time duration",
+    "lookup": "encyclopedia encyclopaedia lookup knowledge fact wikipedia article search",
+}
+_CUE_STEMS = {name: frozenset(stem(word) for word in words.split()) for name, words in _CUES.items()}
+
+
+def unlocks(card: Card) -> bool:
+    """Whether a tool only makes others available: one required choice, and a description that says so."""
+    words = frozenset(stems(card.tool.description)) | card.vocabulary
+    chooses = [slot for slot in card.slots if slot.required]
+    return len(chooses) == 1 and bool(_members(card)) and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
+
+
+def unlocking(reading: Reading, cards: Sequence[Card], calls: Calls) -> Unlocking | None:
+    """The skill to activate for a clause: the one whose description shares most with it and is not active yet."""
+    best: tuple[int, Unlocking | None] = (0, None)
+    for card in cards:
+        slot = next(slot for slot in card.slots if slot.required)
+        for member, description in _members(card).items():
+            if call_key(card.name, {slot.name: member}) in calls:
+                continue
+            score = _score(reading, description, member)
+            if score > best[0]:
+                best = score, Unlocking(card, slot.name, member)
+    return best[1]
+
+
+def _members(card: Card) -> dict[str, str]:
+    """Each name that can be activated with what the tool's description says about it."""
+    slot = next((slot for slot in card.slots if slot.required and slot.kind is Kind.CHOICE), None)
+    if slot is None:
+        return {}
+    text = f"{card.tool.description}\n{slot.description}"
+    places = {choice: match.start() for choice in slot.choices if (match := _line_of(choice, text))}
+    order = sorted(places.values())
+    described = {}
+    for choice in slot.choices:
+        start = places.get(choice)
+        end = next((place for place in order if start is not None and place > start), len(text))
+        described[choice] = text[start:end] if start is not None else choice.replace("_", " ")
+    return described
+
+
+def _line_of(choice: str, text: str) -> re.Match[str] | None:
+    pattern = re.escape(choice)
+    return re.search(rf"^[^\w\n]*{pattern}\b", text, re.MULTILINE) or re.search(rf"\b{pattern}\b", text)
+
+
+def _score(reading: Reading, description: str, member: str) -> int:
+    said = frozenset(stems(description)) | frozenset(stems(member.replace("_", " ").replace("-", " ")))
+    asked = sum(2 for word in reading.stems if word in said or hinted(word) & said)
+    cued = sum(3 for cue in _cues(reading) if _CUE_STEMS[cue] & said)
+    return asked + cued
+
+
+def _cues(reading: Reading) -> list[str]:
+    """What kinds of things the clause holds."""
+    cues = [name for name in ("expressions", "moments", "durations") if getattr(reading, name)]
+    if reading.names_units:
+        cues.append("units")
+    if is_lookup(reading) and not cues:
+        cues.append("lookup")
+    return cues

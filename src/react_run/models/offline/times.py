@@ -1,0 +1,200 @@
+"""Dates, durations and time zones of a clause, bound to the parameters that take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from react_run.models.offline.draft import Draft, Helper
+from react_run.models.offline.literals import as_number
+from react_run.models.offline.moments import Duration, Moment
+from react_run.models.offline.plan import Found, Known, Value, Want
+from react_run.models.offline.reading import Span
+from react_run.models.offline.slots import FROM, TO, Kind, Slot
+
+_MOMENTS = (Kind.DATE, Kind.DATETIME, Kind.CLOCK)
+_BACKWARDS_AFTER = {"before", "ago", "earlier", "prior"}
+_BACKWARDS_BEFORE = {"subtract", "minus", "-", "−", "less", "take"}
+_FORWARDS = {"add", "plus", "+", "later", "hence", "after", "from", "in", "within", "next", "coming"}
+_QUALIFYING = {"business", "working", "work"}
+_ROLE_BY_WORD = {
+    "from": FROM, "since": FROM, "between": FROM, "starting": FROM,
+    "to": TO, "until": TO, "till": TO, "and": TO, "through": TO, "before": TO, "into": TO,
+}  # fmt: skip
+_SINCE = {"since", "born", "old", "howold", "ago", "passed", "elapsed", "age"}
+_UNTIL = {"until", "till", "to", "before", "left", "remain", "remaining"}
+_POINTING = {"that", "this", "result"}
+
+
+def bind_durations(draft: Draft) -> None:
+    """Bind an amount of time to the parameters of its units, negative when the clause goes back in time."""
+    slots = {slot.unit: slot for slot in draft.open(Kind.AMOUNT_OF_TIME)}
+    for span in draft.unused(draft.reading.durations):
+        amounts = signed(draft, span)
+        if slots and set(amounts) <= set(slots) and all(_allows(slots[unit], amount) for unit, amount in amounts.items()):
+            for unit, amount in amounts.items():
+                draft.put(slots[unit], Known(as_number(amount)))
+            _take(draft, span)
+            draft.evidence += 1
+            return
+
+
+def signed(draft: Draft, span: Span[Duration]) -> dict[str, str]:
+    """The amounts of a duration, negated after ``subtract`` or before ``ago`` and ``before``."""
+    back = draft.reading.word(span.end) in _BACKWARDS_AFTER or draft.reading.word(span.start - 1) in _BACKWARDS_BEFORE
+    return {unit: f"-{amount}" if back else amount for unit, amount in span.value.amounts.items()}
+
+
+def _allows(slot: Slot, amount: str) -> bool:
+    return slot.minimum is None or slot.minimum <= float(amount)
+
+
+def _take(draft: Draft, span: Span[Duration]) -> None:
+    """Take the amount and the word that directs it; ``business`` stays, for the tool must know it."""
+    for index in range(span.start, span.end):
+        if draft.reading.word(index) not in _QUALIFYING:
+            draft.take(index)
+    if draft.reading.word(span.start - 1) in _BACKWARDS_BEFORE | _FORWARDS:
+        draft.take(span.start - 1)
+    if draft.reading.word(span.end) in _BACKWARDS_AFTER | _FORWARDS:
+        draft.take(span.end)
+
+
+@dataclass(slots=True)
+class _Mention:
+    """A moment in the clause with its place, its role and the value it gives."""
+
+    start: int
+    end: int
+    role: str
+    moment: Moment
+    value: Value | None = None
+
+
+def bind_moments(draft: Draft, helper: Helper) -> None:
+    """Bind dates, datetimes and times of day, also those that another tool must find first (``today``)."""
+    slots = draft.open(*_MOMENTS)
+    if not slots:
+        return
+    mentions = _mentions(draft, helper)
+    needed = [slot for slot in slots if slot.required]
+    if not mentions:
+        _unmentioned(draft, slots, helper)
+    elif len(mentions) == 1 and len(needed) == 2:
+        _half_open(draft, needed, mentions[0], helper)
+    elif len(mentions) <= len(slots):
+        for slot, mention in _matched(needed if len(needed) >= len(mentions) else slots, mentions):
+            _put(draft, slot, mention, helper)
+
+
+def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
+    found: list[_Mention] = []
+    for span in draft.unused(draft.reading.moments):
+        role = _ROLE_BY_WORD.get(draft.reading.before(span.start), "")
+        mention = _Mention(span.start, span.end, role, span.value)
+        found.append(_derived(draft, mention, helper) or mention)
+    return found
+
+
+def _derived(draft: Draft, mention: _Mention, helper: Helper) -> _Mention | None:
+    """``30 days after 2024-01-15``, for a tool that has no parameter for the 30 days."""
+    for span in draft.unused(draft.reading.durations):
+        if span.end == mention.start - 1 and draft.reading.word(span.end) in ("after", "before", "from"):
+            base = _value(mention.moment, Kind.DATE, helper)
+            value = base and helper.shifted(base, signed(draft, span))
+            if value:
+                role = _ROLE_BY_WORD.get(draft.reading.before(span.start), "")
+                return _Mention(span.start, mention.end, role, mention.moment, value)
+    return None
+
+
+def _unmentioned(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
+    pointing = next((i for i, t in enumerate(draft.reading.tokens) if t.low in _POINTING and draft.free(i)), None)
+    if helper.previous is not None and pointing is not None and len(slots) == 1:
+        want = Want.DATE if slots[0].kind is Kind.DATE else Want.DATETIME
+        draft.put(slots[0], Found(helper.previous, want))
+        draft.take(pointing)
+    elif _counts_from_now(draft) and (now := helper.now(Want.DATE)):
+        draft.put(next((slot for slot in slots if slot.required), slots[0]), now)
+    elif draft.says("year") and len(slots) == 1:
+        _year(draft, slots[0])
+
+
+def _counts_from_now(draft: Draft) -> bool:
+    """Whether an amount of time was bound that is counted from now: ``in 90 days``, ``2 weeks ago``."""
+    bound = any(slot.kind is Kind.AMOUNT_OF_TIME and slot.name in draft.arguments for slot in draft.card.slots)
+    if not bound:
+        return False
+    spans = draft.reading.durations
+    return any(
+        draft.reading.word(span.end) == "ago"
+        or draft.reading.word(span.start - 1) in ("in", "within")
+        or (draft.reading.word(span.end) == "from" and draft.reading.word(span.end + 1) == "now")
+        for span in spans
+    )
+
+
+def _year(draft: Draft, slot: Slot) -> None:
+    """A year alone stands for its first day, where the question is about the year."""
+    years = [span for span in draft.unused(draft.reading.numbers) if len(span.value) == 4 and span.value.isdigit()]
+    if len(years) == 1 and slot.kind is Kind.DATE and draft.says("leap"):
+        draft.put(slot, Known(f"{years[0].value}-01-01"))
+        draft.take(years[0].start)
+
+
+def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: Helper) -> None:
+    """One date where two are needed: the other is today (``until``, ``since``, ``born on``)."""
+    until = draft.reading.before(mention.start) in _UNTIL or draft.says("left", "remain", "remaining")
+    since = not until and draft.says(*_SINCE)
+    if not until and not since:
+        _put(draft, slots[0], mention, helper)
+        return
+    start, end = _ordered(slots)
+    now = helper.now(Want.DATE if slots[0].kind is Kind.DATE else Want.DATETIME)
+    if now is None:
+        return
+    _put(draft, end if until else start, mention, helper)
+    draft.put(start if until else end, now)
+    draft.evidence += 1
+
+
+def _ordered(slots: Sequence[Slot]) -> tuple[Slot, Slot]:
+    first, second = slots[:2]
+    return (second, first) if first.role == TO or second.role == FROM else (first, second)
+
+
+def _matched(slots: Sequence[Slot], mentions: Sequence[_Mention]) -> list[tuple[Slot, _Mention]]:
+    """Roles that the prepositions give come first, then the order of the text."""
+    pairs: list[tuple[Slot, _Mention]] = []
+    left = list(slots)
+    for mention in mentions:
+        slot = next((slot for slot in left if mention.role and slot.role == mention.role), None)
+        if slot:
+            left.remove(slot)
+            pairs.append((slot, mention))
+    rest = [mention for mention in mentions if all(mention is not bound for _, bound in pairs)]
+    return [*pairs, *zip(left, rest, strict=False)]
+
+
+def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper) -> None:
+    if mention.moment.unclear:
+        draft.questions.append(mention.moment.unclear)
+    value = mention.value or _value(mention.moment, slot.kind, helper)
+    if value is not None:
+        draft.put(slot, value)
+        draft.take(mention.start, mention.end)
+        draft.evidence += 1
+
+
+def _value(moment: Moment, kind: Kind, helper: Helper) -> Value | None:
+    if moment.kind == "relative":
+        now = helper.now(Want.DATETIME if kind is Kind.DATETIME else Want.DATE)
+        return now if moment.iso == "0" or now is None else helper.shifted(now, {"days": moment.iso})
+    if moment.kind == "clock":
+        if kind is Kind.CLOCK:
+            return Known(moment.iso)
+        today = helper.now(Want.DATE) if kind is Kind.DATETIME else None
+        return today and Found(today.step, Want.DATE, f"{{}}T{moment.iso}")
+    if kind is Kind.DATE and moment.kind == "datetime":
+        return Known(moment.iso[:10])
+    return Known(moment.iso)

@@ -1,0 +1,117 @@
+"""A question and the tools on offer → what to do, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from react_run.models.offline.choosing import Chooser
+from react_run.models.offline.clauses import clauses
+from react_run.models.offline.comparing import comparison
+from react_run.models.offline.draft import Draft
+from react_run.models.offline.plan import Comparison, Declined, Part, Step
+from react_run.models.offline.reading import Reading
+from react_run.models.offline.slots import Card
+from react_run.models.offline.text import Token, read, words_of_name
+
+_SEPARATORS = {"and", ",", "&"}
+_MOST_PARTS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """One part with the tokens and the draft it came from."""
+
+    part: Part
+    tokens: tuple[Token, ...]
+    draft: Draft | None = None
+
+
+def understand(question: str, cards: Sequence[Card], *, allow_changes: bool, previous: Step | None = None) -> list[Part]:
+    """The parts of a question in order; each later one may use what the one before it finds.
+
+    Args:
+        question: The user's words.
+        cards: The tools on offer.
+        allow_changes: Whether tools that change things may be called.
+        previous: What an earlier turn of the conversation found.
+    """
+    verbs = frozenset(word for card in cards if (words := words_of_name(card.name)) for word in words[:1])
+    parts: list[Part] = []
+    for clause in clauses(read(question), verbs)[:_MOST_PARTS]:
+        chooser = Chooser(cards, allow_changes=allow_changes, previous=previous)
+        found = _clause(chooser, tuple(clause))
+        parts += found
+        previous = next((part for part in reversed(found) if isinstance(part, Step)), previous)
+    return parts or [Declined(question)]
+
+
+def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
+    compared = _comparison(chooser, tokens)
+    if compared:
+        return [compared]
+    whole = _solve(chooser, tokens)
+    if isinstance(whole.part, Step):
+        return [whole.part]
+    several = _several(chooser, tokens)
+    return [solved.part for solved in several] if several else [whole.part]
+
+
+def _solve(chooser: Chooser, tokens: tuple[Token, ...]) -> Solved:
+    part, draft = chooser.part(Reading(tokens, continued=chooser.previous is not None))
+    return Solved(part, tokens, draft)
+
+
+def _comparison(chooser: Chooser, tokens: tuple[Token, ...]) -> Part | None:
+    compared = comparison(tokens)
+    if not compared:
+        return None
+    steps = [solved.part for clause in compared.clauses if isinstance((solved := _solve(chooser, clause)).part, Step)]
+    steps = [step for step in steps if isinstance(step, Step)]
+    if len(steps) != len(compared.names) or len({step.card.name for step in steps if step.card}) != 1:
+        return None
+    return Comparison(compared.names, [step for step in steps if isinstance(step, Step)], compared.direction, compared.word)
+
+
+def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
+    """A clause as several: two that stand beside each other, or one that is asked of several things."""
+    for cut in range(len(tokens) - 2, 0, -1):
+        if tokens[cut].low not in _SEPARATORS or tokens[cut].kind == "quote":
+            continue
+        left, right = _without_comma(tokens[:cut]), tokens[cut + 1 :]
+        before = _steps(chooser, left)
+        if not before:
+            continue
+        after = _solve(chooser, right)
+        if not isinstance(after.part, Step) or after.draft is None or not after.draft.hits() | after.draft.wanted():
+            after = _again(chooser, before[-1], right) or after
+        if isinstance(after.part, Step):
+            return [*before, after]
+    return None
+
+
+def _steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
+    whole = _solve(chooser, tokens)
+    return [whole] if isinstance(whole.part, Step) else _several(chooser, tokens)
+
+
+def _without_comma(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    return tokens[:-1] if tokens and tokens[-1].low in (",", "and") else tokens
+
+
+def _again(chooser: Chooser, first: Solved, right: tuple[Token, ...]) -> Solved | None:
+    """The clause of ``first`` asked again of ``right``: ``the time in London`` and ``New York``."""
+    if first.draft is None:
+        return None
+    starts = {start for start, end in first.draft.ranges if end == len(first.tokens)}
+    starts |= {start - 1 for start in starts if start and first.tokens[start - 1].low == right[0].low}
+    for start in sorted(starts):
+        again = _solve(chooser, (*first.tokens[:start], *right))
+        if isinstance(again.part, Step) and again.draft and _same_call(first, again):
+            return again
+    return None
+
+
+def _same_call(first: Solved, second: Solved) -> bool:
+    a, b = first.part, second.part
+    return isinstance(a, Step) and isinstance(b, Step) and a.card is b.card and a.arguments.keys() == b.arguments.keys()
