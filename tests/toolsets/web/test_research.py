@@ -105,7 +105,9 @@ def test_fifteen_rounds_of_research_end_with_a_sourced_answer(server: LocalServe
 
     codes = [step.error_code for step in result.steps if step.failed]
     assert codes == ["http_error", "http_error", "host_not_allowed"]
-    read = [json.loads(step.observation) for step in result.steps if step.action == "web_fetch" and not step.failed]
+    fetched = [step for step in result.steps if step.action == "web_fetch" and not step.failed]
+    assert fetched.pop().observation.startswith("You already ran this exact call in round 2")  # behaviour F4
+    read = [json.loads(step.observation) for step in fetched]
     assert [page["title"] for page in read[:4]] == ["Brest", "Stockholm", "Cuxhaven", "Sydney"]
     assert f"[Brest]({url}/brest)" in read[4]["content"]
     log = read[5:8]

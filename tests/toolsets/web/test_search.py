@@ -98,8 +98,8 @@ def test_ddgs_brings_titles_addresses_and_snippets(server: LocalServer) -> None:
 def test_ddgs_without_results_is_no_result(server: LocalServer) -> None:
     server.script = [server.reply("<p>Sorry.</p>")]
     result, step = search(WebToolset(provider={"kind": "ddgs", "backend": "local"}))
-    assert (result["status"], result["results"]) == ("no_result", [])
-    assert outcome(step) == (Disposition.NO_RESULT, "no_result")
+    assert result["error"]["code"] == "no_result"
+    assert outcome(step) == (Disposition.RETRYABLE_ERROR, "no_result")
 
 
 @pytest.mark.usefixtures("local_engine")
@@ -137,6 +137,23 @@ def test_results_are_bounded_tidied_and_of_the_web_only() -> None:
     assert len(results[0]["title"]) == 200
     assert len(results[0]["snippet"]) <= 500
     assert all(each["url"].startswith("https://") for each in results)
+
+
+def test_finding_nothing_again_and_again_does_not_end_the_run() -> None:
+    searches = [calls(("web_search", {"query": f"rare word {number}"})) for number in range(5)]
+    result = run_agent([*searches, says("It is not to be found.")], toolsets=[WebToolset(provider=Shelf())])
+    assert [step.error_code for step in result.steps] == ["no_result"] * 5
+    assert (result.answer, result.success) == ("It is not to be found.", True)
+
+
+def test_engines_that_keep_failing_end_the_run() -> None:
+    class Failing(SearchProvider):
+        def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
+            raise RequestFailed("search_failed", "later")
+
+    searches = [calls(("web_search", {"query": f"word {number}"})) for number in range(5)]
+    result = run_agent([*searches, says("From memory: 42.")], toolsets=[WebToolset(provider=Failing())])
+    assert (len(result.steps), result.stop_reason) == (2, "tool_retry_exhausted")  # behaviour F1
 
 
 @pytest.mark.parametrize("code", ["rate_limited", "network_error", "search_failed"])

@@ -70,14 +70,19 @@ class WebToolset(ReActToolset):
         return self
 
     @tool(read_only=True, network=True)
-    def web_search(self, query: Query, max_results: Annotated[int, Field(ge=1, le=20)] = 5) -> str:
+    def web_search(self, query: Query, call: ToolCall, max_results: Annotated[int, Field(ge=1, le=20)] = 5) -> str:
         """Search the web. Returns titles, addresses and snippets; read a page itself with web_fetch.
 
         Args:
             query: A few specific words, as for a search engine.
             max_results: How many results to return.
         """
-        return as_json(self._search(query, max_results))
+        try:
+            return as_json(self._search(query, max_results))
+        except RequestFailed as failure:
+            # Finding nothing for these words says nothing about other words (behaviour F1, as below).
+            call.opaque = failure.code == "no_result"
+            return as_json(failed(failure, query=query, source=self._source))
 
     @tool(read_only=True, network=True)
     async def web_fetch(self, url: Url, call: ToolCall, offset: Annotated[int, Field(ge=0)] = 0) -> str:
@@ -87,10 +92,15 @@ class WebToolset(ReActToolset):
             url: The whole address, beginning with https:// or http://.
             offset: Where to read on in a long page: the next_offset of the previous result.
         """
-        result = await self._fetch(url, offset, call.run.state(Pages))
-        # A page that cannot be read says nothing about the next one: another address is a new attempt (behaviour F1).
-        call.opaque = result["status"] == "error"
-        return as_json(result)
+        try:
+            # Another toolset of the same run may have other rules, so each keeps its own pages.
+            page = await call.run.state(Pages).get(f"{id(self)} {url}", partial(self._page, url))
+            return as_json(section(page, offset, self.page_bytes))
+        except RequestFailed as failure:
+            # A page that cannot be read says nothing about the next one: another address is a new attempt, and an
+            # answer given after it stands. That is what the runtime does for opaque failures (behaviours F1, F5).
+            call.opaque = True
+            return as_json(failed(failure, url=url[:300]))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
         """Success names its source; errors may be retried, but for a missing library, which ends the run."""
@@ -112,25 +122,16 @@ class WebToolset(ReActToolset):
             )
         ]
 
-    def _search(self, query: str, max_results: int) -> dict[str, object]:
-        source = self.provider.kind or type(self.provider).__name__
-        try:
-            hits = self.provider.search(query, max_results)
-        except RequestFailed as failure:
-            return failed(failure, query=query, source=source)
-        results = [_shown(hit) for hit in hits if hit.url.startswith(("http://", "https://"))][:max_results]
-        if results:
-            return {"status": "ok", "query": query, "source": source, "notice": SEARCH_NOTICE, "results": results}
-        message = "Nothing was found. Search again with other or fewer words."
-        return {"status": "no_result", "query": query, "source": source, "results": [], "message": message}
+    @property
+    def _source(self) -> str:
+        return self.provider.kind or type(self.provider).__name__
 
-    async def _fetch(self, url: str, offset: int, pages: Pages) -> dict[str, object]:
-        try:
-            # Another toolset of the same run may have other rules, so each keeps its own pages.
-            page = await pages.get(f"{id(self)} {url}", partial(self._page, url))
-            return section(page, offset, self.page_bytes)
-        except RequestFailed as failure:
-            return failed(failure, url=url[:300])
+    def _search(self, query: str, max_results: int) -> dict[str, object]:
+        hits = self.provider.search(query, max_results)
+        results = [_shown(hit) for hit in hits if hit.url.startswith(("http://", "https://"))][:max_results]
+        if not results:
+            raise RequestFailed("no_result", f"Nothing was found for {query!r}. Use other or fewer words.")
+        return {"status": "ok", "query": query, "source": self._source, "notice": SEARCH_NOTICE, "results": results}
 
     async def _page(self, url: str) -> Page:
         from react_toolsets.web.fetch import fetch
