@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator, model_validator
 
@@ -158,6 +158,8 @@ def everything(
     shape: Circle | Square | None = None,
     small: Annotated[int, Field(ge=1, le=10)] = 1,
     short: Annotated[str, Field(min_length=2, max_length=4)] = "ab",
+    code: Annotated[str, Field(pattern="^[A-Z]+$")] = "A",
+    dozens: Annotated[int, Field(multiple_of=12)] = 12,
     pair: tuple[int, str] = (1, "a"),
     anything: Any = None,
 ) -> None:
@@ -251,6 +253,8 @@ REFUSED: list[tuple[str, object, str]] = [
     ("small", "0", "small must be at least 1, got 0"),
     ("short", "a", 'short must have at least 2 characters, got "a"'),
     ("short", "abcde", "short must have at most 4 characters"),
+    ("code", "a1", 'code must match the pattern "^[A-Z]+$", got "a1"'),
+    ("dozens", 7, "dozens must be a multiple of 12, got 7"),
 ]
 
 
@@ -478,7 +482,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=st.sampled_from(sorted(FUNCTION.wire["function"]["parameters"]["properties"])), value=JSON)
 def test_no_value_breaks_preparation_and_repairing_twice_changes_nothing(name: str, value: object) -> None:
     for tool in (FUNCTION, SCHEMA):
@@ -490,7 +494,7 @@ def test_no_value_breaks_preparation_and_repairing_twice_changes_nothing(name: s
             assert again.arguments == prepared.arguments
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text() | st.text(alphabet='{}[]":,ab1 \\untrue'))
 def test_no_text_breaks_decoding(raw: str) -> None:
     decoded = decode_arguments(raw)

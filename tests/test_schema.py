@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from react_run.errors import ToolsetError
 from react_run.function_model import model_schema
-from react_run.schema import DROPPED, MAX_NODES, clean_schema
+from react_run.schema import MAX_NODES, clean_schema
+from react_run.schema_words import DROPPED
 
 Node = Mapping[str, Any]
 
@@ -321,7 +322,7 @@ def _around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.builds(lambda a, b: {**a, **b}, KEYWORDS, st.fixed_dictionaries({}, optional=nested))
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=st.recursive(KEYWORDS, _around, max_leaves=10), definition=st.recursive(KEYWORDS, _around, max_leaves=4))
 def test_no_schema_keeps_anything_a_provider_is_known_to_refuse(schema: Node, definition: Node) -> None:
     whole = {**schema, "$defs": {"D": definition}}

@@ -13,7 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchema
 from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
-from react_run.schema import Schema
+from react_run.schema_words import Schema
 from react_run.signature import Signature
 
 _NO_SCHEMA = (PydanticUserError, TypeError, NameError)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from react_run.schema import Schema, resolve
+from react_run.schema import resolve
+from react_run.schema_words import Schema
 
 _KINDS: Mapping[type, str] = {
     bool: "boolean",

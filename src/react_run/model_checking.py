@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -12,8 +13,9 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
 from react_run.docstrings import parameters_in
 from react_run.function_model import field_names, function_model, model_schema
 from react_run.json_types import part_schema
-from react_run.problems import InvalidArguments, Problem, explain, likeliest, unchecked
-from react_run.schema import Schema, clean_schema, resolve
+from react_run.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
+from react_run.schema import clean_schema, resolve
+from react_run.schema_words import Schema
 from react_run.signature import Signature
 from react_run.text import Path, shown
 
@@ -138,8 +140,14 @@ def _problem(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[P
         return Problem(path=path, text="is required", missing=True), member
     if detail["type"] == "extra_forbidden":
         return Problem(path=path, text="is not a parameter"), member
-    message = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
-    return Problem(path=path, text=explain(value, node, schema) or f"{message}, got {shown(value)}"), member
+    text = explain(value, node, schema)
+    if not text and detail["type"] == "string_pattern_mismatch":
+        text = unmatched(value, node)
+    return Problem(path=path, text=text or f"{_words(detail['msg'])}, got {shown(value)}"), member
+
+
+def _words(message: str) -> str:
+    return re.sub(r"^\w+ should\b", "must", message.removeprefix("Value error, "))
 
 
 def _locate(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[Path, object, Schema, tuple[Path, str]]:

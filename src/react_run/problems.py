@@ -33,6 +33,7 @@ _BOUNDS: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
     "maxLength": (operator.le, "must have at most {} characters"),
     "minItems": (operator.ge, "must have at least {} items"),
     "maxItems": (operator.le, "must have at most {} items"),
+    "multipleOf": (lambda number, unit: number % unit == 0, "must be a multiple of {}"),
 }
 
 
@@ -128,6 +129,11 @@ def explain(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -
             if not test(measure, limit):
                 return f"{words.format(limit)}, got {shown(value)}"
     return ""
+
+
+def unmatched(value: object, schema: Mapping[str, Any]) -> str:
+    """What to say of a text that does not match the ``pattern`` of ``schema``."""
+    return f"must match the pattern {shown(schema.get('pattern'))}, got {shown(value)}"
 
 
 def _measure(value: object, keyword: str) -> float | int | None:

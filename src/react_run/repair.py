@@ -10,7 +10,8 @@ from typing import Any
 
 from react_run.arguments import NotJson, decode_json
 from react_run.json_types import allowed, alternatives, fits, is_echo, kinds, part_schema
-from react_run.schema import Schema, resolve
+from react_run.schema import resolve
+from react_run.schema_words import Schema
 from react_run.text import Path, dotted, shown
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)

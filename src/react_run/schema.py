@@ -8,27 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from react_run.errors import ToolsetError
-from react_run.text import shown
-
-Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
-
-DROPPED = frozenset({
-    # Words about the document, or for other readers than a model.
-    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "definitions", "id", "title",
-    "contentEncoding", "contentMediaType", "contentSchema", "deprecated", "discriminator", "externalDocs", "readOnly",
-    "writeOnly", "xml",
-    # Constraints that at least one provider refuses with an error; arguments are still checked against them here.
-    "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxContains", "minContains",
-    "not", "patternProperties", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
-})  # fmt: skip
-"""Keywords left out of what is sent (behaviour H4).
-
-Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
-``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
-``items``, ``examples`` words of the description. Patterns with look-arounds, extension keywords (``x-…``), an empty
-``enum`` and names in ``required`` that are no property go, too. An array always says what its items are, and the whole
-is always an object with properties.
-"""
+from react_run.schema_words import Schema, expect, finished, is_kept, merge, modern
 
 MAX_NODES = 4_000
 """Above this many nodes inlining stops, and what is left of ``$ref`` points to definitions."""
@@ -36,10 +16,6 @@ MAX_NODES = 4_000
 _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
 _UNIONS = ("anyOf", "oneOf")
 _NOT_AT_TOP = frozenset({"anyOf", "const", "enum", "nullable", "oneOf"})
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-_LOOK_AROUND = re.compile(r"\(\?<?[=!]")
-_ANNOTATIONS = ("description", "default")
-_EXAMPLES = 3
 _MAX_MERGES = 32
 
 
@@ -109,7 +85,7 @@ class _Cleaner:
         always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
         for member in members:
             required = [name for name in member.get("required", ()) if name in always]
-            schema = _merge({**member, "required": required}, schema)
+            schema = merge({**member, "required": required}, schema)
         return {**{key: value for key, value in schema.items() if key not in _NOT_AT_TOP}, "type": "object"}
 
     def _node(self, schema: object) -> Schema:
@@ -122,15 +98,15 @@ class _Cleaner:
         if isinstance(reference, str) and (self._nodes > MAX_NODES or self._is_recursive(reference)):
             beside = {key: value for key, value in schema.items() if key == "description"}
             return {"$ref": f"#/$defs/{self._define(reference)}", **beside}
-        merged = _modern(self._merged(resolve(schema, self.root)))
-        return _finished({key: self._keyword(key, value) for key, value in merged.items() if _is_kept(key, value)})
+        merged = modern(self._merged(resolve(schema, self.root)))
+        return finished({key: self._keyword(key, value) for key, value in merged.items() if is_kept(key, value)})
 
     def _keyword(self, key: str, value: Any) -> Any:
         if key == "properties":
-            _expect(value, Mapping, "properties")
+            expect(value, Mapping, "properties")
             return {name: self._node(part) for name, part in value.items() if part is not False}
         if key == "anyOf":
-            _expect(value, list, key)
+            expect(value, list, key)
             return [self._node(part) for part in value if part is not False]
         if key in _ONE_SCHEMA:
             return value if isinstance(value, bool) and key == "additionalProperties" else self._node(value)
@@ -141,9 +117,9 @@ class _Cleaner:
             parts = schema.pop("allOf", None)
             if not parts:
                 return schema
-            _expect(parts, list, "allOf")
+            expect(parts, list, "allOf")
             for part in parts:
-                schema = _merge(resolve(part, self.root), schema)
+                schema = merge(resolve(part, self.root), schema)
         raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
 
     def _define(self, reference: str) -> str:
@@ -184,81 +160,3 @@ def _references(node: object) -> Iterator[str]:
     elif isinstance(node, list):
         for value in node:
             yield from _references(value)
-
-
-def _expect(value: object, kind: type, keyword: str) -> None:
-    if not isinstance(value, kind):
-        raise ToolsetError(f"{keyword!r} of the schema is {shown(value)}", code="tool.schema")
-
-
-def _is_kept(key: str, value: object) -> bool:
-    if key in DROPPED or key.startswith("x-"):
-        return False
-    if key == "pattern":
-        return isinstance(value, str) and not _LOOK_AROUND.search(value)
-    return key != "enum" or bool(value)
-
-
-def _merge(part: Schema, schema: Schema) -> Schema:
-    """``schema`` with what ``part`` adds; where both speak, ``schema`` is heard."""
-    merged = {**part, **schema}
-    if "properties" in part and "properties" in schema:
-        merged["properties"] = {**part["properties"], **schema["properties"]}
-    if "required" in part and "required" in schema:
-        merged["required"] = list(dict.fromkeys([*schema["required"], *part["required"]]))
-    return merged
-
-
-def _modern(schema: Schema) -> Schema:
-    """Older and less accepted spellings in the words that every provider knows."""
-    if "const" in schema:
-        schema["enum"] = [schema.pop("const")]
-    if "oneOf" in schema:
-        schema["anyOf"] = [*schema.get("anyOf", ()), *schema.pop("oneOf")]
-    tuple_items = schema.pop("prefixItems", None) or schema.get("items")
-    if isinstance(tuple_items, list):
-        distinct = [part for index, part in enumerate(tuple_items) if part not in tuple_items[:index]]
-        schema["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
-    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
-            schema[exclusive] = schema.pop(bound)
-    examples = [*schema.pop("examples", ()), *([schema.pop("example")] if "example" in schema else [])]
-    if examples:
-        said = f"{schema['description']} " if schema.get("description") else ""
-        schema["description"] = f"{said}Examples: {', '.join(shown(example) for example in examples[:_EXAMPLES])}"
-    return _with_one_type(schema)
-
-
-def _with_one_type(schema: Schema) -> Schema:
-    nullable = schema.pop("nullable", False) is True
-    named = schema.get("type", [])
-    kinds = [*named] if isinstance(named, list) else [named]
-    for kind in kinds:
-        if kind not in _TYPES:
-            raise ToolsetError(f"{kind!r} is no type of JSON Schema", code="tool.schema")
-    if nullable and kinds and "null" not in kinds:
-        kinds.append("null")
-    if nullable and "anyOf" in schema:
-        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
-    return _one_of_types(schema, kinds) if kinds else schema
-
-
-def _one_of_types(schema: Schema, kinds: list[str]) -> Schema:
-    if len(kinds) == 1:
-        return {**schema, "type": kinds[0]}
-    outside = {key: schema[key] for key in _ANNOTATIONS if key in schema}
-    schema = {key: value for key, value in schema.items() if key not in outside}
-    branches = [{"type": "null"} if kind == "null" else {**schema, "type": kind} for kind in kinds]
-    return {"anyOf": branches, **outside}
-
-
-def _finished(schema: Schema) -> Schema:
-    if schema.get("type") == "array":
-        schema.setdefault("items", {})
-    if "required" in schema:
-        _expect(required := schema.pop("required"), list, "required")
-        if known := [name for name in required if name in schema.get("properties", ())]:
-            schema["required"] = known
-    if "anyOf" in schema and len(schema["anyOf"]) < 2:
-        schema = {**dict(*schema.pop("anyOf")), **schema}
-    return schema

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import to_json
 
-from react_run.problems import InvalidArguments, Problem, explain, likeliest, unchecked
+from react_run.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.repair import own_copy, repair_properties
 from react_run.text import Path, shown
 
@@ -83,6 +83,8 @@ def _problems(error: jsonschema.ValidationError, root: Mapping[str, Any]) -> Ite
                 yield Problem(path=(*path, name), text="is not a parameter")
     elif text := explain(instance, schema, root):
         yield Problem(path=path, text=text)
+    elif error.validator == "pattern":
+        yield Problem(path=path, text=unmatched(instance, schema))
     elif error.context:
         members: dict[tuple[Path, str], list[Problem]] = {}
         for inner in error.context:
