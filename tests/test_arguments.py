@@ -294,6 +294,29 @@ def test_an_echoed_piece_of_the_schema_means_the_default() -> None:
     assert written.prepare({"days": {"title": "Days", "type": "integer"}}).kwargs == {"days": 3}
 
 
+@pytest.mark.parametrize(
+    "echo",
+    [
+        {"type": "integer"},
+        {"type": ["integer", "null"]},
+        {"title": "Days", "type": "integer", "default": 3},
+        {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        {"$ref": "#/$defs/Days"},
+        {"enum": [1, 2]},
+    ],
+)
+def test_every_way_to_echo_the_schema_is_seen(echo: object) -> None:
+    # A1
+    assert WEATHER.prepare({"city": "Paris", "days": echo}).kwargs["days"] == 3
+
+
+@pytest.mark.parametrize(
+    "value", [{}, {"value": 3}, {"type": "big"}, {"type": 3}, {"items": [1]}, {"description": "3"}]
+)
+def test_an_object_that_is_no_schema_is_an_error(value: object) -> None:
+    assert "days must be an integer" in WEATHER.prepare({"city": "Paris", "days": value}).problem
+
+
 def test_an_echo_for_a_required_parameter_is_an_error_that_names_it() -> None:
     # A1
     for tool in (WEATHER, schema_tool(WEATHER.wire["function"]["parameters"], "weather")):

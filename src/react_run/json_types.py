@@ -18,10 +18,11 @@ _KINDS: Mapping[type, str] = {
     type(None): "null",
 }
 _ECHO_WORDS = frozenset({
-    "additionalProperties", "anyOf", "default", "description", "enum", "examples", "format", "items", "maximum",
-    "maxItems", "maxLength", "minimum", "minItems", "minLength", "oneOf", "pattern", "properties", "required", "title",
-    "type",
+    "$ref", "additionalProperties", "anyOf", "const", "default", "description", "enum", "examples", "format", "items",
+    "maximum", "maxItems", "maxLength", "minimum", "minItems", "minLength", "oneOf", "pattern", "properties",
+    "required", "title", "type",
 })  # fmt: skip
+_TELLING_WORDS = frozenset({"$ref", "anyOf", "const", "enum", "oneOf"})
 
 
 def kind_of(value: object) -> str:
@@ -89,4 +90,6 @@ def is_echo(value: object, schema: Mapping[str, Any]) -> bool:
     if not isinstance(value, dict) or "type" in schema.get("properties", ()) or not value.keys() <= _ECHO_WORDS:
         return False
     named = value.get("type")
-    return named in _KINDS.values() or (named is None and bool(value.keys() & {"anyOf", "oneOf", "enum", "items"}))
+    if named is None:
+        return bool(value.keys() & _TELLING_WORDS)
+    return all(name in _KINDS.values() for name in (named if isinstance(named, list) else [named]))

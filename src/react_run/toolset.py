@@ -19,7 +19,13 @@ from react_run.tools import Tool, is_tool
 
 @dataclass(frozen=True)
 class ToolSpec(ToolFlags):
-    """The class-style way to declare a tool: its arguments are a pydantic model."""
+    """The class-style way to declare a tool: its arguments are a pydantic model.
+
+    Args:
+        name: Letters, digits, ``_`` and ``-``, at most 64.
+        description: What it does and when to use it, for the model.
+        parameter_class: The model of its arguments; :meth:`ReActToolset.execute` gets an instance.
+    """
 
     name: str = field(kw_only=False)
     description: str = field(kw_only=False)
