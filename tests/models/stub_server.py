@@ -102,7 +102,7 @@ class StubServer:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._stopped = asyncio.Event()
-        self._idle = threading.Condition()
+        self._news = threading.Condition()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> StubServer:
@@ -119,8 +119,13 @@ class StubServer:
 
     def wait_until_closed(self, seconds: float = 5.0) -> bool:
         """Whether all connections get closed within ``seconds``."""
-        with self._idle:
-            return self._idle.wait_for(lambda: self.open_connections == 0, timeout=seconds)
+        with self._news:
+            return self._news.wait_for(lambda: self.open_connections == 0, timeout=seconds)
+
+    def wait_until_asked(self, seconds: float = 5.0) -> bool:
+        """Whether a request comes within ``seconds``."""
+        with self._news:
+            return self._news.wait_for(lambda: bool(self.requests), timeout=seconds)
 
     def _serve(self) -> None:
         self._loop.run_until_complete(self._run())
@@ -150,9 +155,9 @@ class StubServer:
             self._count(-1)
 
     def _count(self, change: int) -> None:
-        with self._idle:
+        with self._news:
             self.open_connections += change
-            self._idle.notify_all()
+            self._news.notify_all()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -168,7 +173,9 @@ class StubServer:
             self.violations += problems
             await _send(writer, reader, _refused("; ".join(problems)))
             return True
-        self.requests.append(Received(path=path, headers=headers, body=body, connection=number))
+        with self._news:
+            self.requests.append(Received(path=path, headers=headers, body=body, connection=number))
+            self._news.notify_all()
         reply = self.replies[min(len(self.requests), len(self.replies)) - 1]
         while callable(reply):
             reply = reply(body)

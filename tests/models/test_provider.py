@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import httpx
 import pytest
@@ -222,7 +221,7 @@ def test_a_replaced_id_takes_the_fields_of_its_call_along() -> None:  # L5
     fresh = message.tool_requests[0].id
     assert fresh != "x"
     assert message.extra[CALL_FIELDS] == {fresh: {"extra_content": signed["extra_content"]}}
-    sent: Any = message_json(message)
+    sent: Json = message_json(message)
     assert [c.get("extra_content") for c in sent["tool_calls"]] == [signed["extra_content"], None]
     assert CALL_FIELDS not in sent
 
@@ -238,7 +237,7 @@ def test_a_call_without_a_name_stays_a_call() -> None:  # H1
     assert [r.name for r in parse_response(body, **NAMES).message.tool_requests] == [UNNAMED]
 
 
-SPELLINGS = {
+SPELLINGS: dict[str, list[Json]] = {
     "length": ["MAX_TOKENS", "max_tokens", "length", "model_length", "max_output_tokens"],
     "content_filter": ["SAFETY", "content_filter", "guardrail_intervened"],
     "stop": ["end_turn", "STOP", "eos", "", None, 7, "whatever"],
@@ -312,7 +311,7 @@ def test_a_stream_cut_anywhere_gives_what_not_streaming_gives() -> None:  # L10
 
 
 def shredded(body: Mapping[str, Json], chooser: random.Random) -> list[Json]:
-    """``body`` as a stream with its texts cut at random, in the middle of characters, too; parallel calls interleaved."""
+    """``body`` as a stream: texts cut at random, inside characters too, parallel calls interleaved."""
     message = body["choices"][0]["message"]
     lanes: list[list[Json]] = [
         [{"content": piece} for piece in halves(message["content"], chooser)],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from react_run.models.values import first_text, items, mapping, number
 
@@ -67,6 +66,8 @@ def _seconds(value: str) -> float | None:
 
 
 def _until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(date)
     except ValueError:

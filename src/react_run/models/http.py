@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
-from urllib.request import getproxies, proxy_bypass
 
 from react_run.errors import ModelError
 from react_run.models.failures import failure, model_error
@@ -94,6 +92,8 @@ class _Pool:
 
 def _proxy(scheme: str, host: str) -> str | None:
     """The proxy that the environment names for ``host``, when it names one."""
+    from urllib.request import getproxies, proxy_bypass
+
     proxies = getproxies()
     return None if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all")
 
@@ -238,6 +238,8 @@ class _typed:  # noqa: N801  # reads as a verb phrase where it is used: with _ty
 
 def transport_error(error: Exception, provider: str, sent: Mapping[str, str]) -> ModelError | None:
     """The typed form of an error on the way to a provider; ``None`` when it is none of that kind."""
+    import ssl
+
     import httpx
 
     said = str(error) or type(error).__name__
