@@ -377,3 +377,14 @@ def test_arguments_changed_while_permission_is_asked_keep_the_tool_from_running(
     result = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=[Sly()])
     assert not result.steps[0].executed
     assert "changed while permission was asked" in result.steps[0].observation
+
+
+@pytest.mark.parametrize("ids", [("c1", "c1"), ("", ""), (None, None)])
+def test_calls_whose_ids_are_missing_or_repeated_keep_their_own_results(ids: tuple[str | None, str | None]) -> None:
+    wanted = [{"name": "add", "arguments": {"a": n}, "id": id_} for n, id_ in enumerate(ids)]  # L5
+    agent = agent_with([{"tool_calls": wanted}, {"tool_calls": wanted}, "done"], tools=[add], failure_handling="legacy")
+    first = agent.run_sync("go")
+    second = agent.run_sync("go on", messages=first.messages)
+    assert [step.observation for step in second.steps] == ["5", "6", "5", "6"]
+    given = [message.tool_request_id for message in second.messages if message.role == "tool"]
+    assert len(set(given)) == len(given) == 8

@@ -172,6 +172,7 @@ class Run:
     cancelling: int = 0
     _states: dict[type, object] = field(default_factory=dict, repr=False)
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
+    _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
     _waits: int = field(default=0, repr=False)
     _waits_since: float = field(default=0.0, repr=False)
@@ -267,7 +268,11 @@ class Run:
     def prepare(self, iteration: Iteration, response: ModelResponse) -> None:
         """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
         cut = response.finish_reason == "length"
-        for position, request in enumerate(response.message.tool_requests):
+        requests = response.message.tool_requests
+        if requests and not self._are_new([request.id for request in requests]):
+            requests = self._renamed(requests)
+            iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
+        for position, request in enumerate(requests):
             tool = self.catalogue.get(request.name)
             prepared = problem = None
             if cut:
@@ -282,6 +287,28 @@ class Run:
             call = ToolCall(self, request, tool, prepared, arguments, problem, position)
             call.opaque = tool is None or not interpreting(tool)
             iteration.calls.append(call)
+
+    def _are_new(self, ids: list[str]) -> bool:
+        """Whether ``ids`` are usable and occur nowhere else in the conversation; they are known from then on (L5)."""
+        if self._ids is None:
+            self._ids = {request.id for message in self.messages for request in message.tool_requests}
+        new = all(ids) and self._ids.isdisjoint(ids) and len(set(ids)) == len(ids)
+        if new:
+            self._ids.update(ids)
+        return new
+
+    def _renamed(self, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:
+        """``requests`` with an id of its own for each that has none; the same in every replay."""
+        assert self._ids is not None  # looked at before
+        renamed = []
+        for request in requests:
+            number, fresh = 0, request.id
+            while not fresh or fresh in self._ids:
+                number += 1
+                fresh = f"call_{self.model_calls}_{number}"
+            self._ids.add(fresh)
+            renamed.append(request if fresh == request.id else replace(request, id=fresh))
+        return tuple(renamed)
 
     async def handle(self, call: ToolCall) -> None:
         """Bring one call to its observation, through the ``react_tool_call`` layer."""
