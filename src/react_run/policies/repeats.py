@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
+from react_run.policies.identity import identity
 from react_run.policies.slots import Policy
 from react_run.run import canonical
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
-Key = tuple[str, str]
+Key = tuple[str, Hashable]
 
 SAME = (
     "You already ran this exact call in round {round}, so it was not run again. Change your approach, or answer from "
@@ -67,8 +68,7 @@ class Repeats(Policy):
             return None
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
-        first_in_chain = run.hooks.react_tool_call[0].plugin is self  # then nobody has changed the arguments yet
-        key = (call.request.name, call.key if first_in_chain else canonical(call.arguments))
+        key = (call.request.name, identity(call.arguments))
         first = memory.current.setdefault(key, call)
         if first is not call:
             memory.shared.append((call, first))
@@ -91,15 +91,18 @@ class Repeats(Policy):
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
             assert first.observation is not None  # a round is judged when all its calls are in
-            call.observation, call.opaque = replace(first.observation), first.opaque
+            call.observation, call.opaque = first.observation, first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
-        executed = [call for call in iteration.calls if call.executed]
-        changed = [call for call in executed if call.tool is not None and call.tool.read_only is False]
+        executed = changed = 0
+        for call in iteration.calls:
+            if call.executed and call.tool is not None:
+                executed += 1
+                changed += call.tool.read_only is False
         if changed:
             memory.forget_reads()
         for key, call in memory.current.items():
-            raced = changed and len(executed) > 1 and goes_stale(call)  # it may have read before the change
+            raced = changed and executed > 1 and goes_stale(call)  # it may have read before the change
             if call.executed and not raced:
                 self._remember(memory, key, call)
 

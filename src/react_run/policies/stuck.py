@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from react_run.hookspecs import hookimpl
+from react_run.policies.identity import identity
 from react_run.policies.slots import Policy
 from react_run.results import StopReason
 from react_run.run import canonical
@@ -25,13 +27,14 @@ class Answers:
     """The latest result of each call of one run, and how many rounds in a row brought nothing new."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, str], str] = {}
+        self.known: dict[tuple[str, Hashable], str] = {}
         self.rounds = 0
 
     def is_old(self, call: ToolCall) -> bool:
         """Whether ``call`` was answered before with the same result; remembers the result when not."""
         assert call.observation is not None  # a round is judged when all its calls are in
-        key = (call.request.name, call.key if call.problem is None else canonical(call.request.arguments))
+        same = identity(call.arguments) if call.problem is None else canonical(call.request.arguments)
+        key = (call.request.name, same)
         before = self.known.get(key)
         if before is not None and not call.executed and call.problem is None:
             return True  # served from elsewhere
