@@ -1,0 +1,68 @@
+"""Getting stuck (behaviour S1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from react_run import StopReason, Tool
+from react_run.testing import calls, run_agent, says
+
+Make = Callable[..., Tool]
+
+
+def test_the_second_round_of_repeats_is_nudged_and_the_third_ends_the_run(scripted_tool: Make) -> None:
+    replies = [*[calls(("read", {"x": 1}))] * 4, says("It says so.")]
+    result = run_agent(replies, tools=[scripted_tool("read", "text")])
+    observations = [step.observation for step in result.steps]
+    assert [step.executed for step in result.steps] == [True, False, False, False]
+    assert ["Change your approach: use other arguments" in text for text in observations] == [False, False, True, False]
+    assert (result.stop_reason, result.finish_reason, result.success) == (StopReason.STUCK, "length", False)
+    assert (result.answer, result.iterations) == ("It says so.", 4)  # S2: asked once more, without tools
+
+
+def test_who_listens_to_the_nudge_goes_on(scripted_tool: Make) -> None:
+    replies = [*[calls(("read", {"x": 1}))] * 3, calls(("read", {"x": 2})), calls(("read", {"x": 1})), says("done")]
+    result = run_agent(replies, tools=[scripted_tool("read", "text")])
+    assert (result.answer, result.success) == ("done", True)
+
+
+def test_going_to_and_fro_is_nudged_within_two_periods_and_ends_within_four(scripted_tool: Make) -> None:
+    there, back = calls(("a", {})), calls(("b", {}))
+    result = run_agent([*[there, back] * 4, says("done")], tools=[scripted_tool("a", "1"), scripted_tool("b", "2")])
+    assert result.stop_reason == StopReason.STUCK
+    assert "Change your approach: use other" in result.steps[3].observation
+    assert result.iterations <= 8
+
+
+def test_a_result_that_changes_is_progress(scripted_tool: Make) -> None:
+    poll = scripted_tool("poll", *[f"{n} %" for n in range(8)], repeatable=True)
+    result = run_agent([*[calls(("poll", {}))] * 8, says("done")], tools=[poll])
+    assert (result.answer, result.success) == ("done", True)
+
+
+def test_a_result_that_stays_the_same_is_none(scripted_tool: Make) -> None:
+    poll = scripted_tool("poll", "0 %", repeatable=True)
+    result = run_agent([*[calls(("poll", {}))] * 8, says("done")], tools=[poll])
+    assert (result.stop_reason, result.iterations) == (StopReason.STUCK, 4)
+
+
+def test_one_new_call_makes_a_round_new(scripted_tool: Make) -> None:
+    replies = [calls(("read", {"x": 0}), ("read", {"x": n})) for n in range(1, 7)]
+    result = run_agent([*replies, says("done")], tools=[scripted_tool("read", "text")])
+    assert (result.answer, result.success) == ("done", True)
+
+
+def test_reading_after_each_write_is_no_loop(scripted_tool: Make) -> None:
+    read = scripted_tool("read", *[f"version {n}" for n in range(9)])
+    write = scripted_tool("write", "ok", read_only=False)
+    replies = [call for n in range(4) for call in (calls(("write", {"x": n})), calls(("read", {"x": 1})))]
+    result = run_agent([*replies, says("done")], tools=[read, write])
+    assert (result.answer, result.success, len(result.steps)) == ("done", True, 8)
+
+
+def test_how_patient_to_be_can_be_set(scripted_tool: Make) -> None:
+    poll = scripted_tool("poll", "0 %", repeatable=True)
+    replies = [*[calls(("poll", {}))] * 7, says("done")]
+    patient = {"kind": "safe", "nudge_at": 8, "stop_at": 9}
+    assert run_agent(replies, tools=[poll], failure_handling=patient).answer == "done"
+    assert run_agent(replies, tools=[poll], plugins=[], failure_handling="legacy").answer == "done"
