@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from pydantic import HttpUrl
 
 from react_run import Disposition, Outcome, ReActSkillSpec, __version__
+from react_toolsets import answers
 from react_toolsets.http import RequestFailed
 
 USER_AGENT = f"react-run/{__version__}"
 
 
 def as_json(result: Mapping[str, object]) -> str:
-    """Compact JSON that every encoder accepts: a lone surrogate from the network becomes ``?``."""
-    text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace").decode()
+    """A finished result as compact JSON that every encoder accepts."""
+    return answers.answer(lambda: result)
 
 
 def failed(error: RequestFailed, **fields: object) -> dict[str, object]:
@@ -37,17 +37,12 @@ def parsed(result: object) -> Mapping[str, object]:
 def interpret(result: object, verified_summary: Callable[[Mapping[str, object]], str]) -> Outcome | None:
     """What a result of the knowledge toolsets means; every error code may be retried."""
     fields = parsed(result)
-    message = str(fields.get("message", ""))
-    match fields.get("status"), fields.get("error"):
-        case "ok", _:
-            return Outcome.success(verified_summary(fields))
-        case "ambiguous", _:
+    match fields:
+        case {"status": "ambiguous", "message": str(message)}:
             return Outcome(disposition=Disposition.CLARIFICATION_REQUIRED, code="ambiguous", message=message)
-        case "no_result", _:
+        case {"status": "no_result", "message": str(message)}:
             return Outcome(disposition=Disposition.NO_RESULT, code="no_result", message=message)
-        case "error", {"code": str(code), "message": str(text)}:
-            return Outcome.retryable(code, text)
-    return None
+    return answers.interpret(fields, verified_summary, ask=frozenset())
 
 
 def cut(text: str, limit: int) -> str:
