@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 
 from react_run.plain import bytes_as_text, converted, is_bytes, plain
 
@@ -11,8 +12,12 @@ NO_OUTPUT = "(no output)"
 """What a result without any text is shown as: some providers refuse an empty one."""
 
 _JSON_TYPES = (dict, list, tuple, int, float)
+_CONTROLS = [*range(9), *range(11, 32), *range(127, 160)]
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_ESCAPES = {code: f"\\x{code:02x}" for code in _CONTROLS} | _HALVES
+_JSON_ESCAPES = {code: f"\\u{code:04x}" for code in _CONTROLS} | _HALVES
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
-_ASCII_MARKED = bytes(0x3F if _UNSAFE.match(chr(code)) else code for code in range(256))
+_ASCII_MARKED = bytes(0x3F if code in _CONTROLS else code for code in range(256))
 
 
 def render(result: object) -> str:
@@ -30,7 +35,7 @@ def render(result: object) -> str:
 
 def escape(text: str) -> str:
     """``text`` with control characters but newline and tab escaped, and halves of surrogate pairs replaced."""
-    return text if _is_safe(text) else _UNSAFE.sub(_as_escape, text)
+    return _escaped(text, _ESCAPES)
 
 
 def _rendered(result: object) -> str:
@@ -42,8 +47,7 @@ def _rendered(result: object) -> str:
         result = converted(result)
     if isinstance(result, str):
         return _text(str.__str__(result))
-    text = _json(result)
-    return text if _is_safe(text) else _UNSAFE.sub(_as_json_escape, text)
+    return _escaped(_json(result), _JSON_ESCAPES)
 
 
 def _text(text: str) -> str:
@@ -59,16 +63,9 @@ def _json(value: object) -> str:
         return json.dumps(plain(value), ensure_ascii=False)
 
 
-def _is_safe(text: str) -> bool:
+def _escaped(text: str, escapes: Mapping[int, str]) -> str:
+    # For ASCII, translating bytes and text is several times faster than the pattern.
     if text.isascii():
         data = text.encode()
-        return data.translate(_ASCII_MARKED) == data  # several times faster than the pattern
-    return _UNSAFE.search(text) is None
-
-
-def _as_escape(found: re.Match[str]) -> str:
-    return "\ufffd" if found[0] >= "\ud800" else f"\\x{ord(found[0]):02x}"
-
-
-def _as_json_escape(found: re.Match[str]) -> str:
-    return "\ufffd" if found[0] >= "\ud800" else f"\\u{ord(found[0]):04x}"
+        return text if data.translate(_ASCII_MARKED) == data else text.translate(escapes)
+    return _UNSAFE.sub(lambda found: escapes[ord(found[0])], text) if _UNSAFE.search(text) else text
