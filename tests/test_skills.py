@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from skills_ref.validator import validate, validate_metadata  # type: ignore[import-untyped]  # it ships no types
 
 from react_run import ConfigError
-from react_run.skill_fields import wrong_with_name
+from react_run.skill_fields import FIELDS, wrong_with_name
 from react_run.skill_files import MAX_FILES, read_skill, read_skills, visible
 from react_run.yaml_source import Report
 
@@ -163,14 +163,8 @@ def test_every_field_arrives(tmp_path: Path) -> None:
             body="# How\n\nLike this.",
         ),
     )
-    for path in (
-        "references/a.md",
-        "scripts/run.py",
-        "scripts/lib/b.py",
-        "assets/t.txt",
-        ".hidden",
-        "__pycache__/x.pyc",
-    ):
+    listed = ("references/a.md", "scripts/run.py", "scripts/lib/b.py", "assets/t.txt")
+    for path in (*listed, ".hidden", "__pycache__/x.pyc"):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text("x")
     (folder / "assets" / "link").symlink_to("/etc/hostname")
@@ -221,10 +215,9 @@ def test_an_invalid_skill_is_left_out_and_its_problem_told(tmp_path: Path) -> No
     assert [skill.name for skill in found.skills] == ["my-skill"]
     assert [problem.splitlines()[0] for problem in found.problems] == [
         f"{bad}/SKILL.md:2:7: name 'Bad' must be lowercase: 'bad'",
-        f"{bad}/SKILL.md:4:1: unknown field 'verion'. Fields: name, description, license, compatibility, metadata, "
-        "allowed-tools; others belong under metadata:",
+        f"{bad}/SKILL.md:4:1: unknown field 'verion'. Fields: {', '.join(FIELDS)}; others belong under metadata:",
     ]
-    with pytest.raises(ConfigError, match="bad/SKILL.md:2:7") as caught:
+    with pytest.raises(ConfigError, match=r"bad/SKILL\.md:2:7") as caught:
         read_skills([tmp_path], strict=True)
     assert "    name: Bad\n          ^" in str(caught.value)
 

@@ -289,10 +289,10 @@ def test_a_tool_is_refused_until_it_was_offered() -> None:  # D3
 
 @pytest.mark.parametrize("order", [0, 1])
 def test_a_tool_is_refused_in_the_reply_that_activates_it(order: int) -> None:  # D3
-    requests = [(SELECTOR, {"skill": "arithmetic"}), ("add", {"a": 1, "b": 2})]
-    result, _ = disclosed(calls(*(requests if order == 0 else requests[::-1])), ADD, says("3"))
-    early = next(step for step in result.steps if step.action == "add")
-    assert (early.error_code, early.executed, early.model_round) == ("tool_not_disclosed", False, 1)
+    activation, early = (SELECTOR, {"skill": "arithmetic"}), ("add", {"a": 1, "b": 2})
+    result, _ = disclosed(calls(activation, early) if order == 0 else calls(early, activation), ADD, says("3"))
+    refused = next(step for step in result.steps if step.action == "add")
+    assert (refused.error_code, refused.executed, refused.model_round) == ("tool_not_disclosed", False, 1)
     assert (result.steps[2].executed, result.steps[2].observation) == (True, "3")
     assert result.success
 
@@ -430,16 +430,12 @@ def _toolset(number: int, size: int) -> ReActToolset:
 # -- the policy among the others -------------------------------------------------------------------------------------
 
 
-def test_all_tools_are_offered_when_that_is_wanted_or_nothing_has_a_skill() -> None:  # D6
-    for options in (
-        {"tool_disclosure": "all", "toolsets": [Sums()]},
-        {"tool_disclosure": "skills", "toolsets": [Plain()]},
-    ):
-        agent = agent_with([DONE], **options)  # type: ignore[arg-type]  # the types of the values differ
-        agent.run_sync("go")
-        assert isinstance(agent.model, ScriptedModel)
-        assert SELECTOR not in offered(agent.model.requests[0])
-        assert offered(agent.model.requests[0])
+@pytest.mark.parametrize(("toolset", "mode"), [(Sums(), "all"), (Plain(), "skills")])
+def test_all_tools_are_offered_when_that_is_wanted_or_nothing_has_a_skill(toolset: ReActToolset, mode: str) -> None:
+    agent = agent_with([DONE], toolsets=[toolset], tool_disclosure=mode)  # D6
+    agent.run_sync("go")
+    assert isinstance(agent.model, ScriptedModel)
+    assert offered(agent.model.requests[0]) == [tool.name for tool in toolset.tools()]
 
 
 @pytest.mark.parametrize("failure_handling", ["safe", "legacy"])
@@ -461,12 +457,8 @@ class Offers:
 
 
 def test_tools_that_others_add_stay_offered_and_callable() -> None:  # T4
-    agent = agent_with(
-        [ACTIVATE, calls(("echo", {"text": "hi"})), DONE],
-        toolsets=[Sums()],
-        plugins=[Offers()],
-        tool_disclosure="skills",
-    )
+    replies = [ACTIVATE, calls(("echo", {"text": "hi"})), DONE]
+    agent = agent_with(replies, toolsets=[Sums()], plugins=[Offers()], tool_disclosure="skills")
     result = agent.run_sync("go")
     assert isinstance(agent.model, ScriptedModel)
     assert set(offered(agent.model.requests[1])) == {SELECTOR, "add", "multiply", "echo"}

@@ -50,10 +50,8 @@ def test_skills_of_one_name_merge_in_their_order() -> None:
 
 
 def test_skills_are_listed_by_order_and_then_as_they_come() -> None:
-    both = [
-        toolset("one", "a", skill("second", "a", order=5)),
-        toolset("two", "b c", skill("first", "b"), skill("x", "c")),
-    ]
+    one, two = skill("second", "a", order=5), (skill("first", "b"), skill("x", "c"))
+    both = [toolset("one", "a", one), toolset("two", "b c", *two)]
     assert [one.name for one in skills_of(CompositeToolset(toolsets=both), grouped=True)] == ["first", "x", "second"]
 
 
@@ -143,9 +141,6 @@ def test_all_contradictions_are_told_at_once() -> None:
 
 
 def test_a_toolset_without_skills_next_to_one_with_some_breaks_no_request() -> None:
-    agent = agent_with(
-        [says("done")],
-        toolsets=[toolset("one", "a", skill("s", "a")), toolset("bare", "b c")],
-        tool_disclosure="skills",
-    )
+    toolsets = [toolset("one", "a", skill("s", "a")), toolset("bare", "b c")]
+    agent = agent_with([says("done")], toolsets=toolsets, tool_disclosure="skills")
     assert agent.run_sync("go").success

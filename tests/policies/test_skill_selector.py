@@ -1,4 +1,4 @@
-"""Finding a skill among hundreds: the selector stays small, and words find what is needed (issue of disclosure)."""
+"""Finding a skill among hundreds: the selector stays small, and words find what is needed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ def spec(name: str, description: str, *examples: str) -> ReActSkillSpec:
     return ReActSkillSpec(name=name, description=description, tool_names=(name,), examples=examples)
 
 
-FILLER = [
-    spec(f"topic_{number}", f"Everything about the topic number {number} of the handbook.") for number in range(300)
-]
+FILLER = [spec(f"topic_{number}", f"Everything about topic number {number} of the handbook.") for number in range(300)]
 KNOWN = [
     spec("pdf_forms", "Fill in and flatten forms in PDF documents.", "Complete this application form"),
     spec("pdf_text", "Extract text and tables from PDF documents."),
@@ -91,11 +89,8 @@ def test_a_skill_is_searched_for_activated_and_used() -> None:
 
 
 def test_a_wrong_name_among_many_is_answered_with_the_nearest() -> None:
-    replies = [
-        calls((SELECTOR, {"skill": "pdf-form"})),
-        calls((SELECTOR, {})),
-        calls((SELECTOR, {"search": "volcano"})),
-    ]
+    sent: tuple[dict[str, str], ...] = ({"skill": "pdf-form"}, {}, {"search": "volcano"})
+    replies = [calls((SELECTOR, arguments)) for arguments in sent]
     agent = agent_with([*replies, says("done")], toolsets=[Many()], tool_disclosure="skills")
     unknown, invalid, nothing = (step.observation for step in agent.run_sync("go").steps)
     assert "Nearest: pdf_forms, pdf_text" in unknown
