@@ -38,7 +38,7 @@ class Calendar(Protocol):
 
 
 def business_days_between(calendar: Calendar, start: dt.date, end: dt.date) -> int:
-    """How many business days lead from ``start`` to ``end``: negative when it is earlier, and the inverse of ``advance``.
+    """How many business days lead from ``start`` to ``end``, negative when it is earlier: the inverse of ``advance``.
 
     The end is not counted, except when the start is no business day and the end is: from Sunday it takes one business
     day to reach Monday.
@@ -151,6 +151,4 @@ def _holidays(country: str, subdivision: str, year: int) -> HolidayBase:
     try:
         return country_holidays(country, subdiv=subdivision or None, years=year)
     except NotImplementedError as error:
-        raise ValueError(
-            f"{error}; use an ISO 3166 code such as FR, and for subdivision one such as CA for US"
-        ) from None
+        raise ValueError(f"{error}; use ISO 3166 codes, such as country: US with subdivision: CA") from None

@@ -17,7 +17,8 @@ _TIME = r"""
     (?: :? (?P<minute>[0-9]{2}) (?: :? (?P<second>[0-9]{2}) (?: [.,] (?P<fraction>[0-9]+) )? )? )?
 """
 _OFFSET = r"""
-    \s* (?: Z | UTC | (?P<sign>[+-]) (?P<hours>[0-9]{2}) (?: :? (?P<minutes>[0-9]{2}) (?: :? (?P<seconds>[0-9]{2}) )? )? )
+    \s* (?: Z | UTC | (?P<sign>[+-]) (?P<hours>[0-9]{2})
+    (?: :? (?P<minutes>[0-9]{2}) (?: :? (?P<seconds>[0-9]{2}) )? )? )
 """
 _ONLY_DATE = re.compile(_DATE, re.VERBOSE)
 _DATE_AND_TIME = re.compile(rf"{_DATE} (?: (?:T|\s+) {_TIME} (?P<offset>{_OFFSET})? )?", re.VERBOSE | re.IGNORECASE)

@@ -92,8 +92,8 @@ def _gap(wall: dt.datetime, zone: Zone, before: dt.timedelta, after: dt.timedelt
     choices = [wall.isoformat() + offset_text(offset) for offset in (before, after)]
     return Refusal(
         "nonexistent_local_time",
-        f"{wall.isoformat()} does not exist in {zone.name}: clocks are set forward over it, from {offset_text(before)} to "
-        f"{offset_text(after)}. Which time is meant? An offset settles it: {choices[0]} or {choices[1]}.",
+        f"{wall.isoformat()} does not exist in {zone.name}: clocks are set forward over it, from {offset_text(before)} "
+        f"to {offset_text(after)}. Which time is meant? An offset settles it: {choices[0]} or {choices[1]}.",
         choices=choices,
     )
 

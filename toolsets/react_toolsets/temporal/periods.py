@@ -31,7 +31,7 @@ class Period:
 
 
 def add_to_date(day: dt.date, period: Period) -> tuple[dt.date, bool]:
-    """``day`` moved by years and months, at most to the month's end, then by weeks and days; and whether the end cut it.
+    """``day`` moved by years and months, at most to a month's end, then by weeks and days; and whether the end cut it.
 
     Raises:
         Refusal: ``date_range_exceeded``.

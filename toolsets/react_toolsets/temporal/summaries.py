@@ -48,9 +48,9 @@ def _worked(fields: Fields) -> str:
 def _between(fields: Fields) -> str:
     days = fields.get("calendar_days", fields.get("business_days"))
     what = "days" if "calendar_days" in fields else "business days"
-    ends = "both included" if fields["inclusive"] else "the last not included"
     amount = _amount(days, what) if isinstance(days, int) else ""
-    return f"From {fields['start_date']} to {fields['end_date']}: {amount} ({ends})"
+    ends = ", both ends included" if fields["inclusive"] else ""
+    return f"From {fields['start_date']} to {fields['end_date']}: {amount}{ends}"
 
 
 def _duration(fields: Fields) -> str:

@@ -218,11 +218,11 @@ class TemporalToolset(ReActToolset):
         return [
             ReActSkillSpec(
                 name="dates_and_time",
-                description="Tell the current time and date, convert time zones, and calculate with dates, days, weeks, "
-                "business days, durations and ages.",
+                description="Tell the current time and date, convert time zones, and calculate with dates, days, "
+                "weeks, business days, durations and ages.",
                 tool_names=tuple(tool.name for tool in self.tools()),
-                instructions="Never guess today's date or a weekday: ask these tools. Write dates as 2026-08-06 and times "
-                "as 2026-08-06T14:30, and add an offset only when one was given.",
+                instructions="Never guess today's date or a weekday: ask these tools. Write dates as 2026-08-06 and "
+                "times as 2026-08-06T14:30, and add an offset only when one was given.",
                 examples=(
                     "What time is it in Tokyo?",
                     "What day of the week is 2026-08-06?",
