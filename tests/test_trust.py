@@ -67,5 +67,8 @@ def test_the_list_is_readable_by_its_owner_only(tmp_path: Path, store: Path) -> 
 
 
 def test_the_list_lives_among_the_users_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REACT_RUN_HOME", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert store_path() == tmp_path / "react-run" / "trusted.json"
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    assert store_path() == tmp_path / "home" / "config" / "trusted.json"

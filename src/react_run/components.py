@@ -14,11 +14,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ModelWrapValidatorHandler,
     ValidationError,
     ValidationInfo,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from react_run.kinds import ALIASES as ALIASES
@@ -38,6 +40,9 @@ BASES = {
     "react_run.checks:Check": "checks",
 }
 """The classes that a field may name to accept any component of a group, also as ``name`` or ``{kind: name, …}``."""
+
+GROUP_MARK = "x-react-run-group"
+"""Stands in a JSON Schema for any component of a group."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +139,11 @@ class Component(Options):
             return value if isinstance(value, cls) else build(group, value, info.context)
 
         return core_schema.with_info_before_validator_function(from_entry, schema)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        group = BASES.get(f"{cls.__module__}:{cls.__qualname__}")
+        return {GROUP_MARK: group} if group else handler(schema)
 
 
 class Plugin(Component):

@@ -7,13 +7,12 @@ import os
 from pathlib import Path
 
 from react_run.errors import ConfigError
+from react_run.places import config_directory
 
 
 def store_path() -> Path:
     """Where the trusted directories are written down."""
-    from platformdirs import user_config_path
-
-    return user_config_path("react-run") / "trusted.json"
+    return config_directory() / "trusted.json"
 
 
 def trusted_directories(store: Path | None = None) -> list[Path]:

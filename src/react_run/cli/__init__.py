@@ -1,12 +1,22 @@
-"""The command line: ``react-run AGENT.yaml "PROMPT"``."""
+"""The command line: ``react-run AGENT.yaml "PROMPT"``, and a module for each other command.
+
+Nothing heavy is imported before a command needs it: ``--version`` imports nothing, ``--help`` only click.
+"""
 
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 
-def main(arguments: list[str] | None = None) -> None:
+def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status (cli.md)."""
-    from react_run.cli.run import run
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments in (["--version"], ["-V"]):
+        from react_run import __version__
 
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+        print(f"react-run {__version__}")
+        sys.exit(0)
+    from react_run.cli.ending import ended
+
+    sys.exit(ended(arguments))

@@ -2,18 +2,84 @@
 
 from __future__ import annotations
 
-import sys
+import re
+from typing import Any
+
+import click
+
+from react_run.cli.loading import AgentOptions
+from react_run.cli.options import agent_options
+
+FORMATS = ("text", "json", "stream-json")
 
 
-def run(arguments: list[str]) -> int:
-    """Run an agent file on a prompt; the exit status."""
-    from react_run import ReActAgent, ReactError
+_NUMBER = re.compile(r"-[\d.(]")
+_GUARD = "\0"
 
-    try:
-        agent = ReActAgent.from_yaml(arguments[0])
-        result = agent.run_sync(" ".join(arguments[1:]))
-    except ReactError as error:
-        print(f"react-run: {error}", file=sys.stderr)
-        return error.exit_status
-    print(result.answer)
-    return 0 if result.success else 1
+
+class RunCommand(click.Command):
+    """Takes prompts such as ``-2**2`` for what they are: no options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Guard words that begin like a negative number."""
+        return super().parse_args(ctx, [_GUARD + word if _NUMBER.match(word) else word for word in args])
+
+
+@click.command("run", cls=RunCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", metavar="AGENT.yaml", type=click.Path())
+@click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
+@agent_options
+@click.option("--max-iterations", metavar="N", type=int, help="Rounds of the loop at most.")
+@click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
+@click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
+@click.option("--output-format", type=click.Choice(FORMATS), help="How the result is written.")
+@click.option("--json", "as_json", is_flag=True, help="Short for --output-format json: one result object.")
+@click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
+@click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
+@click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
+@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
+@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")
+def command(
+    file: str,
+    prompt: tuple[str, ...],
+    max_iterations: int | None,
+    max_cost: float | None,
+    timeout: float | None,
+    as_json: bool,
+    **given: Any,  # the rest of the options, each named as its field
+) -> int:
+    """Run the agent that AGENT.yaml describes.
+
+    The answer goes to stdout, everything else to stderr. Without PROMPT, a terminal opens a chat. `-`, or piped input,
+    is the prompt; beside a PROMPT it is appended as context.
+    """
+    from react_run.cli.prompting import prompt_from
+
+    overrides = {"max_iterations": max_iterations, "max_cost": max_cost, "run_timeout": timeout}
+    options = AgentOptions(
+        file=file,
+        model=given.pop("model"),
+        sets=given.pop("sets"),
+        plugins=given.pop("plugins"),
+        env_file=given.pop("env_file"),
+        trust=given.pop("trust"),
+        overrides={key: value for key, value in overrides.items() if value is not None},
+    )
+    style = given.pop("output_format") or ("json" if as_json else "text")
+    options.must_exist()
+    asked = prompt_from(tuple(word.removeprefix(_GUARD) for word in prompt))
+    if given.pop("dry_run"):
+        from react_run.cli.dry_run import show_first_request
+
+        return show_first_request(options, asked or "(your prompt)")
+    if asked is None:
+        from react_run.cli.chat import talk
+
+        return talk(options, session=given["session"], continues=given["continues"], verbosity=given["verbose"])
+    from react_run.cli.one_run import OneRun
+
+    return OneRun(options=options, style=style, **given).answer(asked)

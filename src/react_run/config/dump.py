@@ -101,9 +101,8 @@ class _Dumper:
         return self.text(str(shown))
 
     def component(self, component: Component, loc: _Loc) -> dict[str, object]:
-        if isinstance(component, OneTool):
-            return {"kind": component.path}
-        return {"kind": kind_of(type(component)), **self.fields(component, loc)}
+        options = {} if isinstance(component, OneTool) else self.fields(component, loc)
+        return {"kind": kind_name(component), **options}
 
     def other(self, value: object, loc: _Loc) -> object:
         written = _written(self.config, loc)
@@ -123,6 +122,11 @@ def _written(config: ReActAgentConfig, loc: _Loc) -> object:
 
 def _same(value: object, default: object) -> bool:
     return value is default or (not isinstance(value, Component) and value == default)
+
+
+def kind_name(component: object) -> str:
+    """The name that an agent file uses for the kind of ``component``."""
+    return component.path if isinstance(component, OneTool) else kind_of(type(component))
 
 
 def kind_of(cls: type) -> str:

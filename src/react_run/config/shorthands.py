@@ -174,10 +174,8 @@ def _by_id(node: Node, *, has_address: bool) -> dict[str, Node]:
     name = str(node.value)
     if name in ("offline", "scripted"):
         return {"kind": node}
-    if has_address or name.startswith("openai/"):
-        shown = node.like(name.removeprefix("openai/"))
-        return {"kind": node.like("openai"), "model": shown}
-    return {"kind": node.like("litellm"), "model": node}
+    kind = "openai" if has_address or name.startswith("openai/") else "litellm"
+    return {"kind": node.like(kind), "model": node}
 
 
 def _options_of(kind: str, loading: Loading) -> Iterable[str]:

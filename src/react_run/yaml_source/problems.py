@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from react_run.errors import ConfigError
@@ -97,9 +97,13 @@ class AgentFileError(ConfigError):
     """Everything that is wrong with an agent file, or with a configuration made in Python."""
 
     def __init__(self, problems: Iterable[Problem], masker: Masker | None = None) -> None:
-        mask = (masker or Masker()).mask
-        self.problems = [Problem(p.code, mask(p.text), p.place, p.key) for p in in_order(problems)]
-        super().__init__("\n".join(mask(problem.render()) for problem in self.problems))
+        self._mask = (masker or Masker()).mask
+        self.problems = [replace(problem, text=self._mask(problem.text)) for problem in in_order(problems)]
+        super().__init__("\n".join(self.texts()))
+
+    def texts(self) -> list[str]:
+        """Each problem as people read it, secrets masked."""
+        return [self._mask(problem.render()) for problem in self.problems]
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:

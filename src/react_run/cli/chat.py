@@ -1,0 +1,39 @@
+"""``react-run chat FILE``: a conversation in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from react_run.cli.loading import AgentOptions
+from react_run.cli.options import agent_options
+
+
+@click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", metavar="AGENT.yaml", type=click.Path())
+@agent_options
+@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
+@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
+@click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
+    """Talk with the agent that AGENT.yaml describes.
+
+    The conversation is kept from turn to turn. Ctrl-C ends one answer, Ctrl-D the chat.
+
+    \b
+      /help         what there is to type        /save FILE    write the conversation (Markdown, or .json)
+      /tools        the agent's tools            /model ID     go on with another model
+      /reset        forget the conversation      /quit         leave
+    """
+    options = AgentOptions(file=file, **given)
+    return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save)
+
+
+def talk(options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool = False) -> int:
+    """Talk until the user leaves; the exit status."""
+    from react_run.cli.conversation import Conversation
+
+    with Conversation(options, session=session, continues=continues, verbosity=verbosity, no_save=no_save) as chat:
+        return chat.talk()

@@ -1,0 +1,73 @@
+"""``react-run check FILE…``: everything that is wrong with agent files, at once and offline."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from react_run.cli.app import no_such_file
+
+
+@click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, for CI.")
+@click.option("--trust", is_flag=True, help="Trust the files' directories for this check.")
+@click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins.")
+def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | None) -> int:
+    """Report everything that is wrong with agent files.
+
+    Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
+    """
+    reports = {name: problems_of(name, trust, env_file) for name in _files(files)}
+    wrong = sum(map(bool, reports.values()))
+    if as_json:
+        entries = [{"file": name, "ok": not problems, "problems": problems} for name, problems in reports.items()]
+        print(json.dumps({"ok": not wrong, "files": entries}, ensure_ascii=False, indent=2))
+    else:
+        _show(reports, wrong)
+    return 2 if wrong else 0
+
+
+def _files(names: tuple[str, ...]) -> Iterator[str]:
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            yield from (str(found) for found in sorted([*path.glob("*.yaml"), *path.glob("*.yml")]))
+        else:
+            yield name
+
+
+def problems_of(name: str, trust: bool, env_file: str | None) -> list[dict[str, object]]:
+    """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
+    from react_run.cli.loading import built
+    from react_run.config import AgentFileError, load_config
+    from react_run.errors import ReactError
+
+    if not Path(name).exists():
+        return [{"file": name, "code": "cfg.path_missing", "message": no_such_file(name), "text": no_such_file(name)}]
+    try:
+        built(load_config(name, trusted=True if trust else None, env_file=env_file))
+    except AgentFileError as error:
+        texts = error.texts()
+        return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]
+    except ReactError as error:
+        text = f"{name}: {error}"
+        code = f"agent.{getattr(error, 'code', 'build')}"
+        return [{"file": name, "code": code, "message": str(error), "text": text}]
+    return []
+
+
+def _show(reports: dict[str, list[dict[str, object]]], wrong: int) -> None:
+    from react_run.cli.terminal import printable
+
+    for name, problems in reports.items():
+        for problem in problems:
+            print(printable(str(problem["text"])))
+        if not problems:
+            print(f"{name}: ok")
+    if len(reports) > 1 or wrong:
+        count = sum(map(len, reports.values()))
+        print(f"{len(reports)} checked, {wrong} wrong, {count} problem{'' if count == 1 else 's'}")

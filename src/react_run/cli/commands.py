@@ -1,0 +1,17 @@
+"""The table of commands: what each does, and the module it lives in."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "run": "Run an agent on a prompt (the default command).",
+    "chat": "Talk with an agent.",
+    "check": "Report everything that is wrong with agent files.",
+    "explain": "Show what an agent file means: values, prompt, tools, hooks.",
+    "list": "List what is installed: toolsets, plugins, models, checks, and agents.",
+    "schema": "Print the JSON Schema of agent files.",
+    "init": "Start an agent, a toolset package or a plugin package.",
+    "doctor": "Find out what is wrong with the installation.",
+    "trust": "Let agent files of a directory start programs and load code beside them.",
+    "completion": "Print the completion script for a shell.",
+}
+"""Every command, in the order of the help text; each is ``command`` of the module of its name in this package."""

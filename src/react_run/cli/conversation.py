@@ -1,0 +1,204 @@
+"""A conversation with an agent: turns, slash commands, and a history that survives both."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from react_run.cli.driving import drive
+from react_run.cli.ending import INTERRUPTED, Interrupted, complain
+from react_run.cli.lines import line_reader
+from react_run.cli.loading import AgentOptions, built
+from react_run.cli.one_run import OFFLINE, show_answer
+from react_run.cli.progress import Clock, Draft, Progress
+from react_run.cli.screen import Screen
+from react_run.cli.sessions import read_session, session_file, write_session
+from react_run.cli.statuses import footer, why
+from react_run.cli.terminal import coloured, printable
+from react_run.errors import ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.config import ReActAgentConfig
+    from react_run.messages import Message
+
+HELP = """\
+/help         this text
+/tools        the agent's tools
+/reset        forget the conversation
+/save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
+/model ID     go on with another model
+/quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
+
+
+class Conversation:
+    """One chat. Use it as a context manager: what the agent opened is closed at the end."""
+
+    def __init__(
+        self, options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool
+    ) -> None:
+        self.options, self.verbosity, self.no_save = options, verbosity, no_save
+        self.screen = Screen()
+        self.runner = asyncio.Runner()
+        self._build()
+        assert self.config.path is not None  # it came from a file
+        name = session or self.config.session
+        self.session = session_file(self.config.path, name)
+        self.messages: list[Message] = read_session(self.session) if continues or name else []
+        self.commands: dict[str, Callable[[str], bool]] = {
+            "/help": self._help,
+            "/tools": self._tools,
+            "/reset": self._reset,
+            "/save": self._save,
+            "/model": self._model,
+            "/quit": lambda _: False,
+            "/exit": lambda _: False,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(Exception):  # what cannot be closed must not spoil the end of a chat
+            self.runner.run(self.agent.__aexit__())
+        self.runner.close()
+
+    def talk(self) -> int:
+        """Take turns until the user leaves; the exit status."""
+        if self.config.model is None:
+            self.screen.note(OFFLINE)
+        reader = line_reader([name for name in self.commands if name != "/exit"])
+        if reader.interactive:
+            earlier = f", {len(self.messages)} messages so far" if self.messages else ""
+            self.screen.note(coloured(f"{self.name}{earlier}. /help for help.", "dim"))
+        while True:
+            try:
+                line = reader.read()
+            except EOFError:
+                return 0
+            except KeyboardInterrupt:
+                self.screen.note("(/quit or Ctrl-D to leave)")
+                continue
+            if line.strip() and not self._handle(line.strip()):
+                return 0
+
+    @property
+    def name(self) -> str:
+        """What the agent is called."""
+        return printable(self.config.name or Path(self.options.file).stem)
+
+    def _build(self) -> None:
+        config: ReActAgentConfig = self.options.config()
+        progress, draft = Progress(self.screen, config.masker, self.verbosity), Draft(self.screen, config.masker)
+        drafts = [draft] if self.screen.shows_drafts else []
+        agent: ReActAgent = built(config, [progress, *drafts, *self.options.extra_plugins()])
+        self.config, self.agent, self.progress = config, agent, progress
+        self.draft = draft if drafts else None
+
+    def _handle(self, line: str) -> bool:
+        """Do what a line says; whether to go on."""
+        if not line.startswith("/"):
+            self._answer(line)
+            return True
+        name, _, rest = line.partition(" ")
+        command = self.commands.get(name)
+        if command is None:
+            near = get_close_matches(name, self.commands, n=1)
+            self._say(f"unknown command {name}.{f' Did you mean {near[0]}?' if near else ''} /help lists them.")
+            return True
+        try:
+            return command(rest.strip())
+        except (ReactError, OSError) as error:
+            complain(str(error))
+            return True
+
+    def _answer(self, prompt: str) -> None:
+        self.progress.begin()
+        if self.draft is not None:
+            self.draft.begin()
+        self.screen.start_status(self.progress.status)
+        clock = Clock()
+        try:
+            turn = self.agent.run(prompt, messages=self.messages)
+            result = drive(turn, at_once=self.screen.stop_status, runner=self.runner)
+        except Interrupted as error:
+            self.screen.stop_status()
+            self.screen.end_draft()
+            if error.status != INTERRUPTED:
+                raise
+            self.screen.note("interrupted; this turn is forgotten")
+            return
+        except ReactError as error:
+            self.screen.stop_status()
+            self.screen.end_draft()
+            complain(self.config.masker.mask(str(error)))
+            return
+        finally:
+            self.screen.stop_status()
+        show_answer(self.config.masker.mask(result.answer), self.draft, self.screen)
+        if reason := why(result):
+            self.screen.note(reason)
+        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
+        self.screen.note(coloured(line, "dim"))
+        self.messages = list(result.messages)
+        if not self.no_save:
+            write_session(self.session, self.messages, self.config.masker)
+
+    def _say(self, text: str) -> None:
+        print(printable(text), file=sys.stderr, flush=True)
+
+    def _help(self, _: str) -> bool:
+        self._say(HELP)
+        return True
+
+    def _tools(self, _: str) -> bool:
+        lines = [f"{tool.name}  {tool.description.splitlines()[0]}" for tool in self.agent.tools]
+        self._say("\n".join(lines) or "this agent has no tools")
+        return True
+
+    def _reset(self, _: str) -> bool:
+        self.messages = []
+        self._say("forgotten")
+        return True
+
+    def _save(self, name: str) -> bool:
+        if not name:
+            self._say("write /save FILE")
+            return True
+        path = Path(name).expanduser()
+        path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
+        self._say(f"written to {path}")
+        return True
+
+    def _model(self, name: str) -> bool:
+        if not name:
+            self._say(self.agent.model.name)
+            return True
+        before = self.options, self.config, self.agent, self.progress, self.draft
+        self.options = dataclasses.replace(self.options, model=name)
+        try:
+            self._build()
+        except ReactError:
+            self.options = before[0]
+            raise
+        with suppress(Exception):  # the agent before is gone, whatever it says
+            self.runner.run(before[2].__aexit__())
+        self._say(f"now with {self.agent.model.name}")
+        return True
+
+
+def transcript(messages: list[Message], suffix: str) -> str:
+    """A conversation as JSON messages, or as Markdown."""
+    from react_run.chat import message_to_dict
+
+    if suffix == ".json":
+        return json.dumps([message_to_dict(message) for message in messages], ensure_ascii=False, indent=2) + "\n"
+    spoken = [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
+    return "\n".join(f"## {message.role.capitalize()}\n\n{message.text.strip()}\n" for message in spoken)

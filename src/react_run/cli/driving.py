@@ -1,0 +1,81 @@
+"""Driving one coroutine from the main thread: the first Ctrl-C ends it in good order, the second at once."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn, TypeVar
+
+from react_run.cli.ending import Interrupted
+
+T = TypeVar("T")
+GRACE = 0.8
+"""Seconds a run may take to end in good order after the first Ctrl-C."""
+
+
+def drive(
+    main: Coroutine[Any, Any, T],
+    *,
+    at_once: Callable[[], None] = lambda: None,
+    runner: asyncio.Runner | None = None,
+) -> T:
+    """Run ``main`` to its end.
+
+    Args:
+        main: What to run.
+        at_once: Called before the process leaves without waiting any longer.
+        runner: Whose loop to use; it goes on afterwards, so there only the second Ctrl-C leaves without waiting.
+
+    Raises:
+        Interrupted: SIGINT or SIGTERM ended it; ``main`` was cancelled and has ended.
+    """
+    if runner is not None:
+        return runner.run(_Drive(at_once, patient=True).guard(main))
+    return asyncio.run(_Drive(at_once, patient=False).guard(main))
+
+
+class _Drive:
+    def __init__(self, at_once: Callable[[], None], *, patient: bool) -> None:
+        self.at_once, self.patient = at_once, patient
+        self.status = 0
+        self.task: asyncio.Task[Any] | None = None
+
+    async def guard(self, main: Coroutine[Any, Any, T]) -> T:
+        loop = asyncio.get_running_loop()
+        self.task = task = asyncio.ensure_future(main)
+        handled = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            try:
+                loop.add_signal_handler(number, self.stop, 128 + number)
+            except (NotImplementedError, RuntimeError, ValueError):  # not on this platform, or not the main thread
+                continue
+            handled.append(number)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self.status:
+                raise Interrupted(self.status) from None
+            raise
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+
+    def stop(self, status: int) -> None:
+        if self.status:
+            self.leave()
+        self.status = status
+        assert self.task is not None  # the handlers are set after it
+        self.task.cancel()
+        if self.patient:
+            return
+        watch = threading.Timer(GRACE, self.leave)
+        watch.daemon = True
+        watch.start()
+
+    def leave(self) -> NoReturn:
+        """Leave without waiting for anything."""
+        self.at_once()
+        os._exit(self.status)

@@ -1,0 +1,111 @@
+"""How the command line ends: every error owns its exit status; tracebacks only when ``--debug`` asks for them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from typing import TextIO
+
+DEBUG = "--debug"
+INTERRUPTED = 128 + signal.SIGINT
+
+
+class Interrupted(Exception):  # it is a way to end, not an error
+    """The user or the system ended the run by a signal."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"interrupted by signal {status - 128}")
+        self.status = status
+
+
+def ended(arguments: list[str]) -> int:
+    """Run the command line; its exit status."""
+    debug = DEBUG in arguments
+    arguments = [argument for argument in arguments if argument != DEBUG]
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        status = _called(arguments, debug)
+    except BrokenPipeError:
+        return _pipe_closed()
+    return _flushed(status)
+
+
+def _called(arguments: list[str], debug: bool) -> int:
+    from click.exceptions import Abort, ClickException, Exit
+
+    from react_run.cli.app import application
+    from react_run.errors import ReactError
+
+    try:
+        result = application.main(arguments, prog_name="react-run", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except Exit as error:
+        return error.exit_code
+    except Interrupted as error:
+        return error.status
+    except (KeyboardInterrupt, Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except ClickException as error:
+        error.show()
+        return error.exit_code
+    except ReactError as error:
+        if debug:
+            raise
+        complain(str(error))
+        return error.exit_status
+    except OSError as error:
+        if debug:
+            raise
+        complain(_reason(error))
+        return 1
+    except Exception as error:
+        if debug:
+            raise
+        complain(f"internal error: {type(error).__name__}: {error}\nPlease report it; {DEBUG} shows the traceback.")
+        return 1
+
+
+def complain(text: str) -> None:
+    """Say on stderr what is wrong."""
+    from react_run.cli.terminal import printable
+
+    if sys.stderr is not None:
+        print(f"react-run: {printable(text)}", file=sys.stderr, flush=True)
+
+
+def _reason(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
+        return f"cannot write the output: {error.strerror}"
+    return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+
+
+def _flushed(status: int) -> int:
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except BrokenPipeError:
+        return _pipe_closed()
+    except OSError as error:
+        _to_nowhere(sys.stdout)
+        complain(_reason(error))
+        return status or 1
+    return status
+
+
+def _pipe_closed() -> int:
+    """Whoever read the output has read enough: that is no failure, and nothing more is written."""
+    for stream in (sys.stdout, sys.stderr):
+        _to_nowhere(stream)
+    return 0
+
+
+def _to_nowhere(stream: TextIO | None) -> None:
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

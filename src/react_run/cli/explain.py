@@ -1,0 +1,109 @@
+"""``react-run explain FILE``: what an agent file means, and where every value came from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from react_run.cli.loading import AgentOptions, built
+from react_run.cli.options import agent_options
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+
+
+@click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", metavar="AGENT.yaml", type=click.Path())
+@agent_options
+@click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
+@click.option("--mermaid", is_flag=True, help="Write a Mermaid graph of the agent.")
+def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # the shared options, named as their fields
+    """Show the effective configuration with the source of every value, the prompt, the tools and the hooks.
+
+    Nothing is sent to a provider.
+    """
+    options = AgentOptions(file=file, **given)
+    config = options.config()
+    agent = built(config, options.extra_plugins())
+    if mermaid:
+        from react_run.cli.mermaid import graph
+
+        print(config.masker.mask(graph(agent)))
+        return 0
+    explained = explanation(agent)
+    if as_json:
+        print(json.dumps(config.masker.mask_data(explained), ensure_ascii=False, indent=2, default=str))
+    else:
+        print(config.masker.mask("\n".join(_as_text(explained))))
+    return 0
+
+
+def explanation(agent: ReActAgent) -> dict[str, Any]:
+    """Everything as data."""
+    from react_run.cli.dry_run import first_request
+    from react_run.cli.values import values_of
+
+    hooks, tools = hooks_of(agent), list(agent.tools)
+    request = first_request(agent, "(your prompt)")
+    offered = {tool.name for tool in request.tools}
+    known = {tool.name for tool in tools}
+    return {
+        "values": [value.to_dict() for value in values_of(agent.config)],
+        "prompt": [message.text for message in request.messages if message.role == "system"],
+        "tools": [
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.parameters,
+                "flags": _flags(tool),
+                "toolset": _toolset_name(tool),
+                "offered_first": tool.name in offered,
+            }
+            for tool in [*tools, *(tool for tool in request.tools if tool.name not in known)]
+        ],
+        "hooks": hooks,
+    }
+
+
+def _flags(tool: Any) -> list[str]:  # a Tool; its flags are found by name
+    names = ("read_only", "repeatable", "idempotent", "serial", "inline", "network", "runs_programs")
+    return [name for name in names if getattr(tool, name)]
+
+
+def _toolset_name(tool: Any) -> str:  # a Tool
+    from react_run.config.dump import kind_name
+
+    return kind_name(tool.toolset) if tool.toolset is not None else ""
+
+
+def hooks_of(agent: ReActAgent) -> dict[str, list[str]]:
+    """The plugins that implement each hook, in the order in which they are asked."""
+    from react_run.hooks import hook_names
+
+    chains = {hook: getattr(agent.hooks, hook) for hook in hook_names()}
+    return {hook: [impl.plugin_name for impl in chain] for hook, chain in chains.items() if chain}
+
+
+def _as_text(explained: dict[str, Any]) -> list[str]:
+    from react_run.cli.terminal import printable
+
+    rows = explained["values"]
+    keys = min(44, max(len(row["key"]) for row in rows))
+    shown = min(40, max(len(row["shown"]) for row in rows))
+    lines = ["VALUES", ""]
+    lines += [f"  {row['key']:<{keys}}  {row['shown']:<{shown}}  {row['source']}".rstrip() for row in rows]
+    lines += ["", "PROMPT", ""]
+    lines += [f"  {line}".rstrip() for text in explained["prompt"] for line in text.splitlines()]
+    lines += ["", "TOOLS", ""]
+    for tool in explained["tools"]:
+        marks = [tool["toolset"], *tool["flags"], *([] if tool["offered_first"] else ["offered later"])]
+        lines.append(f"  {tool['name']}  ({', '.join(mark for mark in marks if mark)})".replace("  ()", ""))
+        lines += [f"    {line}".rstrip() for line in tool["description"].splitlines()]
+        lines.append(f"    {json.dumps(tool['parameters'], ensure_ascii=False)}")
+    lines += [] if explained["tools"] else ["  none"]
+    lines += ["", "HOOKS, outermost first", ""]
+    width = max(map(len, explained["hooks"]))
+    lines += [f"  {hook:<{width}}  {' > '.join(plugins)}" for hook, plugins in explained["hooks"].items()]
+    return [printable(line) for line in lines]

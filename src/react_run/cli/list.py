@@ -1,0 +1,110 @@
+"""``react-run list``: what is installed, and what cannot be loaded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from react_run.kinds import GROUPS, every_installed, installed
+
+WHAT = (*GROUPS, "agents")
+COLUMNS = {
+    "agents": ("name", "description", "file", "error"),
+    **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
+}
+
+
+@click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("what", type=click.Choice(WHAT), required=False)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Write JSON: a list, or an object of lists when nothing is named."
+)
+def command(what: str | None, as_json: bool) -> int:
+    """List what is installed: toolsets, plugins, models, checks; and the agents here and in ./agents.
+
+    What cannot be loaded is listed with the reason.
+    """
+    found = {group: list(_agents() if group == "agents" else _kinds(group)) for group in ([what] if what else WHAT)}
+    if as_json:
+        print(json.dumps(found[what] if what else found, ensure_ascii=False, indent=2))
+        return 0
+    for group, entries in found.items():
+        if what is None:
+            print(f"{group}:" if entries else f"{group}: none")
+        if entries:
+            show_table(entries, COLUMNS[group])
+    return 0
+
+
+def _kinds(group: str) -> Iterator[dict[str, str]]:
+    from react_run.errors import PluginError
+
+    winners = installed(group)
+    for kind in sorted(every_installed(group), key=lambda kind: kind.name):
+        description, error = "", ""
+        if winners[kind.name] != kind:
+            error = f"hidden by {kind.name!r} of {winners[kind.name].distribution}"
+        else:
+            try:
+                description = first_line(kind.load())
+            except PluginError as problem:
+                error = str(problem)
+        yield {
+            "name": kind.name,
+            "description": description,
+            "distribution": kind.distribution,
+            "version": kind.version,
+            "target": kind.target,
+            "error": error,
+        }
+
+
+def first_line(thing: object) -> str:
+    """The first line of a docstring of its own."""
+    own = thing.__dict__.get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", "")
+    return next(iter((own or "").strip().splitlines()), "")
+
+
+def _agents() -> Iterator[dict[str, str]]:
+    from react_run.yaml_source import Report
+    from react_run.yaml_source.compose import compose
+    from react_run.yaml_source.text import read_text
+
+    paths = [path for directory in (Path(), Path("agents")) for path in sorted(directory.glob("*.yaml"))]
+    for path in paths:
+        report = Report()
+        found = read_text(path, str(path), report)
+        tree = compose(*found, report) if found else None
+        entries = tree.mapping if tree else {}
+        if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
+            continue  # some other YAML file
+        texts = {key: str(entries[key].value) if key in entries else "" for key in ("name", "description")}
+        error = report.problems[0].text if report.problems else ""
+        yield {**texts, "name": texts["name"] or path.stem, "file": str(path), "error": error}
+
+
+def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
+    """A table on a terminal; aligned columns, never cut, anywhere else."""
+    import sys
+
+    from react_run.cli.terminal import is_dumb, is_terminal, printable
+
+    columns = tuple(column for column in columns if any(entry[column] for entry in entries))
+    if is_terminal(sys.stdout) and not is_dumb():
+        from rich import box
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*columns, box=box.SIMPLE, header_style="bold")
+        for entry in entries:
+            table.add_row(*(Text(printable(entry[column])) for column in columns))
+        Console().print(table)
+        return
+    widths = [max(len(column), *(len(entry[column]) for entry in entries)) for column in columns]
+    for row in entries:
+        cells = [printable(row[column]).ljust(width) for column, width in zip(columns, widths, strict=True)]
+        print("  ".join(cells).rstrip())

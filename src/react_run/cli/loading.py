@@ -1,0 +1,126 @@
+"""From a command line to a configuration and an agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from react_run.cli.app import no_such_file
+from react_run.errors import ConfigError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.config import ReActAgentConfig
+
+MACHINE_PLUGINS = "REACT_RUN_PLUGINS"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """What the command line says about how an agent file is read."""
+
+    file: str
+    model: str | None = None
+    sets: Sequence[str] = ()
+    plugins: Sequence[str] = ()
+    env_file: str | None = None
+    trust: bool = False
+    overrides: Mapping[str, object] | None = None
+
+    def config(self) -> ReActAgentConfig:
+        """The configuration.
+
+        Raises:
+            ConfigError: Everything that is wrong.
+        """
+        from react_run.config import load_config
+
+        self.must_exist()
+        config = load_config(
+            self.file,
+            overrides={**self._values(), **(self.overrides or {})},
+            env_file=self.env_file,
+            trusted=True if self.trust else None,
+        )
+        _leave_out(config, [name[3:] for name in self.plugins if name.startswith("no:")])
+        return config
+
+    def must_exist(self) -> None:
+        """Say that the file is not there before anything else is asked for.
+
+        Raises:
+            ConfigError: It is not there.
+        """
+        if not Path(self.file).exists():
+            raise ConfigError(no_such_file(self.file))
+
+    def extra_plugins(self) -> list[object]:
+        """The plugins given with ``-p``, then those of ``REACT_RUN_PLUGINS``.
+
+        Raises:
+            ConfigError: There is no such plugin, or its options are wrong.
+        """
+        machine = [name.strip() for name in os.environ.get(MACHINE_PLUGINS, "").split(",")]
+        given = [name for name in self.plugins if not name.startswith("no:")]
+        left_out = {name[3:] for name in self.plugins if name.startswith("no:")}
+        wanted = [(f"-p {name}", name) for name in given]
+        wanted += [(f"{MACHINE_PLUGINS}={name}", name) for name in machine if name and name not in left_out]
+        return [_plugin(shown, name) for shown, name in wanted]
+
+    def _values(self) -> dict[str, object]:
+        values: dict[str, object] = {}
+        for setting in self.sets:
+            key, sign, text = setting.partition("=")
+            if not sign or not key:
+                raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
+            values[key] = parsed(text)
+        if self.model is not None:
+            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
+        return values
+
+
+def parsed(text: str) -> object:
+    """A value of the command line, read as YAML; what is no YAML is text."""
+    from react_run.yaml_source import Report, Source, plain
+    from react_run.yaml_source.compose import compose
+
+    report = Report()
+    tree = compose(text, Source("value"), report)
+    if report.problems:
+        return None if text.strip() in ("", "~", "null") else text
+    return plain(tree) if tree is not None else None
+
+
+def _plugin(shown: str, name: str) -> object:
+    from pydantic import ValidationError
+
+    from react_run.building import build
+
+    try:
+        return build("plugins", parsed(name) if name.startswith("{") else name)
+    except ValidationError as error:
+        raise ConfigError("\n".join(f"{shown}: {found['msg']}" for found in error.errors())) from None
+
+
+def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
+    from react_run.config.dump import kind_of
+    from react_run.kinds import near
+
+    listed = [kind_of(type(plugin)) for plugin in config.plugins]
+    for name in names:
+        if name not in listed:
+            known = ", ".join(listed) or "none"
+            raise ConfigError(f"-p no:{name}: the file has no such plugin.{near(name, listed)} Its plugins: {known}")
+    config.plugins[:] = [plugin for plugin, kind in zip(config.plugins, listed, strict=True) if kind not in names]
+
+
+def built(config: ReActAgentConfig, plugins: Sequence[object] = (), journal: object = None) -> ReActAgent:
+    """The agent of ``config``."""
+    from react_run.agent import ReActAgent
+
+    return ReActAgent(config, plugins=plugins, journal=journal)

@@ -1,0 +1,169 @@
+"""One run of an agent, shown in one of three styles."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from react_run.cli.ending import Interrupted
+from react_run.cli.loading import AgentOptions, built
+from react_run.cli.screen import Screen, starting
+from react_run.errors import ModelError, ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.cli.progress import Draft, Progress
+    from react_run.config import ReActAgentConfig
+    from react_run.messages import Message
+    from react_run.results import RunResult
+
+OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
+
+
+@dataclass(kw_only=True)
+class OneRun:
+    """The options of a run, and what answers with them."""
+
+    options: AgentOptions
+    style: str = "text"
+    no_stream: bool = False
+    record: str | None = None
+    no_save: bool = False
+    continues: bool = False
+    session: str | None = None
+    verbose: int = 0
+    quiet: bool = False
+    yes: bool = False
+    screen: Screen = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.screen = Screen(quiet=self.quiet)
+
+    def answer(self, prompt: str) -> int:
+        """Run the agent on ``prompt`` and show the result; the exit status."""
+        self.screen.start_status(starting)
+        try:
+            return self._answer(prompt)
+        except ReactError as error:
+            if self.style == "text":
+                raise
+            self._write_json({"success": False, "error": described(error)})
+            return error.exit_status
+        finally:
+            self.screen.stop_status()
+
+    def _answer(self, prompt: str) -> int:
+        from react_run.cli.progress import Clock, Draft, Progress
+        from react_run.cli.statuses import footer
+
+        config = self.options.config()
+        if config.model is None:
+            self.screen.note(OFFLINE)
+        progress = Progress(self.screen, config.masker, self.verbose)
+        streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
+        draft = Draft(self.screen, config.masker) if streams else None
+        plugins = [progress, *([draft] if draft else []), *self.options.extra_plugins()]
+        agent = built(config, plugins, self._journal())
+        self.screen.start_status(progress.status)
+        clock = Clock()
+        try:
+            return self._ended(self._driven(agent, config, prompt), draft, config)
+        except Interrupted:
+            self._say_interrupted(progress)
+            raise
+        finally:
+            self.screen.stop_status()
+            if (run := progress.run) is not None:
+                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
+
+    def _journal(self) -> object:
+        from react_run.places import data_directory
+
+        if self.record is not None:
+            return Path(self.record)
+        return None if self.no_save else data_directory() / "runs"
+
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, prompt: str) -> RunResult:
+        from react_run.cli.driving import drive
+        from react_run.cli.sessions import read_session, session_file, write_session
+
+        assert config.path is not None  # it came from a file
+        name = self.session or config.session
+        path = session_file(config.path, name)
+        earlier = read_session(path) if self.continues or name else []
+        result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
+        if not self.no_save:
+            write_session(path, result.messages, config.masker)
+        return result
+
+    async def _run(self, agent: ReActAgent, prompt: str, earlier: list[Message], config: ReActAgentConfig) -> RunResult:
+        async with agent:
+            if self.style != "stream-json":
+                return await agent.run(prompt, messages=earlier)
+            from react_run.cli.events import as_event
+
+            result: RunResult | None = None
+            async for event in agent.stream(prompt, messages=earlier):
+                kind, data = as_event(event)
+                if kind == "result":
+                    result = event  # type: ignore[assignment]  # the event of that kind
+                else:
+                    self._write_json({"type": kind, **data}, config)
+            assert result is not None  # the last event
+            return result
+
+    def _ended(self, result: RunResult, draft: Draft | None, config: ReActAgentConfig) -> int:
+        from react_run.cli.statuses import status_of, why
+
+        self.screen.stop_status()
+        if self.style == "text":
+            show_answer(config.masker.mask(result.answer), draft, self.screen)
+        else:
+            kind = {"type": "result"} if self.style == "stream-json" else {}
+            self._write_json({**kind, **result.to_dict()}, config)
+        if reason := why(result):
+            self.screen.note(reason)
+        return status_of(result)
+
+    def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:
+        shown = config.masker.mask_data(data) if config else data
+        print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
+
+    def _say_interrupted(self, progress: Progress) -> None:
+        from react_run.cli.commands import COMMANDS
+
+        self.screen.stop_status()
+        resume = ""
+        if "resume" in COMMANDS and progress.run is not None and not self.no_save:
+            resume = f"; continue with: react-run resume {progress.run.id[:12]}"
+        self.screen.note(f"interrupted{resume}")
+
+
+def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
+    """Write the accepted answer, unless it stands there as the draft."""
+    from react_run.cli.terminal import is_terminal, printable
+
+    if draft is not None:
+        draft.finish()
+        if draft.shown.strip() == answer.strip() and answer:
+            return
+        if draft.shown:
+            screen.withdraw()
+    print(printable(answer) if is_terminal(sys.stdout) else answer, flush=True)
+
+
+def described(error: ReactError) -> dict[str, object]:
+    """An error as data, for ``--json``."""
+    from react_run.yaml_source import AgentFileError
+
+    data: dict[str, object] = {"type": type(error).__name__, "message": str(error)}
+    if isinstance(error, AgentFileError):
+        data["problems"] = [problem.to_dict() for problem in error.problems]
+    if isinstance(error, ModelError):
+        data |= {"provider": error.provider, "status": error.status, "code": error.code}
+        if error.result is not None:
+            data["result"] = error.result.to_dict()
+    return data

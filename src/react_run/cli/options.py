@@ -1,0 +1,46 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def agent_options(function: F) -> F:
+    """The options that say how an agent file is read: model, values, plugins, trust."""
+    for option in reversed(
+        (
+            click.option("-m", "--model", metavar="MODEL", help="Use this model instead of the file's."),
+            click.option(
+                "--set",
+                "sets",
+                metavar="KEY=VALUE",
+                multiple=True,
+                help="Set a value of the file, by its path: --set limits.max_cost=0.5 (repeatable).",
+            ),
+            click.option(
+                "-p",
+                "--plugin",
+                "plugins",
+                metavar="NAME",
+                multiple=True,
+                shell_complete=_complete_plugins,
+                help="Add a plugin, outermost; no:NAME leaves one of the file out (repeatable).",
+            ),
+            click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
+            click.option("--trust", is_flag=True, help="Trust the file's directory for this run."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def _complete_plugins(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.kinds import installed
+
+    names = [*installed("plugins")]
+    return [name for name in (*names, *(f"no:{name}" for name in names)) if name.startswith(incomplete)]

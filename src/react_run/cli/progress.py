@@ -1,0 +1,161 @@
+"""What a run is doing, told to the screen: a plugin for the status line and ``-v``, and one for the draft."""
+
+from __future__ import annotations
+
+import json
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from react_run.cli.screen import Screen
+from react_run.cli.terminal import coloured, fitted, printable, width
+from react_run.hookspecs import hookimpl
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelResponse
+    from react_run.outcome import Observation
+    from react_run.run import Iteration, Run, ToolCall
+    from react_run.secrets import Masker
+
+_SHORT_ARGUMENTS = 60
+_SHORT_RESULT = 80
+
+
+class Progress:
+    """Follows a run: step, running tools, tokens; with ``verbosity`` a line per tool call, and more."""
+
+    def __init__(self, screen: Screen, masker: Masker, verbosity: int = 0) -> None:
+        self.screen, self.masker, self.verbosity = screen, masker, verbosity
+        self.run: Run | None = None
+        self.running: list[str] = []
+        self.thinking = False
+        self.tool_calls = 0
+
+    def begin(self) -> None:
+        """Forget the run before."""
+        self.run, self.running, self.thinking, self.tool_calls = None, [], False, 0
+
+    def status(self, seconds: float) -> str:
+        """One line: step, what is running, elapsed time, tokens."""
+        run = self.run
+        parts = ["starting" if run is None else f"step {max(1, len(run.iterations))}/{run.max_iterations}"]
+        if self.running:
+            parts.append(", ".join(dict.fromkeys(self.running)))
+        elif self.thinking:
+            parts.append("thinking")
+        parts.append(f"{seconds:.1f} s")
+        if run is not None and run.usage.total_tokens:
+            parts.append(f"{run.usage.total_tokens:,} tokens")
+        return " · ".join(parts)
+
+    @hookimpl(tryfirst=True)
+    def react_run_started(self, run: Run) -> None:
+        if run.parent is None:
+            self.run = run
+
+    @hookimpl
+    def react_model_call_started(self, run: Run) -> None:
+        self.thinking = True
+
+    @hookimpl
+    def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:
+        self.thinking = False
+        if self.verbosity > 1:
+            tokens = response.usage.total_tokens
+            self._note(f"  step {iteration.number}: {response.finish_reason}, {_count(tokens)} tokens", "dim")
+            if response.text and response.message.tool_requests:
+                self._note(f"  {response.text.strip()}", "dim")
+
+    @hookimpl
+    def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
+        self.running.append(call.name)
+        self.tool_calls += 1
+
+    @hookimpl
+    def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
+        if call.name in self.running:
+            self.running.remove(call.name)
+        if self.verbosity:
+            self._note(self._line(call, observation))
+
+    @hookimpl
+    def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
+        if self.verbosity > 1:
+            self._note(f"  guard {guard}: {detail}", "yellow")
+
+    def _line(self, call: ToolCall, observation: Observation) -> str:
+        """Mark, name, short arguments, head of the result, seconds."""
+        mark = coloured("✗", "red") if observation.failed else coloured("✓", "green")
+        arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+        content = " ".join(observation.content.split())
+        if self.verbosity == 1:
+            arguments = fitted(arguments, _SHORT_ARGUMENTS)
+            content = fitted(content, max(_SHORT_RESULT, width() - _SHORT_ARGUMENTS))
+        text = printable(self.masker.mask(f"{call.name} {arguments} → {content}"))
+        return f"{mark} {text} {coloured(f'{call.seconds or 0:.2f} s', 'dim')}"
+
+    def _note(self, text: str, colour: str = "") -> None:
+        shown = text if not colour else coloured(printable(self.masker.mask(text)), colour)
+        self.screen.note(shown)
+
+
+class Draft:
+    """Shows the draft of an answer as it arrives, and marks it when it is withdrawn.
+
+    Text that may be the beginning of a secret is held back until it is clear that it is none.
+    """
+
+    def __init__(self, screen: Screen, masker: Masker) -> None:
+        self.screen, self.masker = screen, masker
+        self._hold = 2 * max(map(len, masker.names), default=0)
+        self._text = ""
+        self._shown = 0
+
+    @property
+    def shown(self) -> str:
+        """What stands on the screen as the current draft."""
+        return self.masker.mask(self._text)[: self._shown]
+
+    @hookimpl
+    def react_text_delta(self, run: Run, text: str) -> None:
+        if run.parent is None:
+            self._text += text
+            self._show(self._hold)
+
+    @hookimpl
+    def react_text_discarded(self, run: Run) -> None:
+        if run.parent is None and self._text:
+            self._show(0)
+            self.screen.withdraw()
+            self._text, self._shown = "", 0
+
+    def begin(self) -> None:
+        """Forget the draft before."""
+        self._text, self._shown = "", 0
+
+    def finish(self) -> None:
+        """Show what was held back, and end the line."""
+        self._show(0)
+        self.screen.end_draft()
+
+    def _show(self, hold: int) -> None:
+        masked = self.masker.mask(self._text)
+        end = len(masked) - hold
+        if end > self._shown:
+            self.screen.draft(masked[self._shown : end])
+            self._shown = end
+
+
+def _count(number: int | None) -> str:
+    return "n/a" if number is None else f"{number:,}"
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._started = monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return monotonic() - self._started

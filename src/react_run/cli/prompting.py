@@ -1,0 +1,56 @@
+"""Where the prompt comes from: the command line, standard input, or both."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+
+import click
+
+from react_run.cli.ending import complain
+from react_run.cli.terminal import is_terminal
+
+PATIENCE = 2.0
+"""Seconds to wait for the first byte of a pipe that was not asked for with ``-``."""
+
+
+def prompt_from(words: tuple[str, ...]) -> str | None:
+    """The prompt that the command line and standard input make; ``None`` means: nobody said anything, so talk.
+
+    Raises:
+        UsageError: There is nothing to ask.
+    """
+    explicit = "-" in words
+    text = " ".join(word for word in words if word != "-")
+    if is_terminal(sys.stdin) and not explicit:
+        return text if text.strip() else None
+    piped = _standard_input(patient=explicit or not text)
+    prompt = "\n\n".join(part for part in (text.strip(), piped.strip()) if part)
+    if not prompt:
+        raise click.UsageError("the prompt is empty: give it as an argument, or pipe it in")
+    return prompt
+
+
+def _standard_input(*, patient: bool) -> str:
+    try:
+        if sys.stdin is None or not (patient or _has_something()):
+            return ""
+        return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+    except (OSError, ValueError):  # closed, or a directory: nothing to read
+        return ""
+
+
+def _has_something() -> bool:
+    """Whether standard input is worth reading beside a prompt: an idle pipe that was merely inherited is not."""
+    descriptor = sys.stdin.fileno()
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return True
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
+        return False
+    if select.select([descriptor], [], [], PATIENCE)[0]:
+        return True
+    complain(f"nothing came on standard input within {PATIENCE:g} s; going on without it (give - to wait for it)")
+    return False

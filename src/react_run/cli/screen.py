@@ -1,0 +1,119 @@
+"""One screen for three writers: notes and a status line on stderr, the draft of an answer on stdout."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from itertools import cycle
+from time import monotonic
+
+from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, printable, width
+
+REFRESH = 0.1
+"""Seconds between two looks of the status line."""
+_ERASE = "\r\x1b[2K"
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_PLAIN_FRAMES = "|/-\\"
+
+
+def starting(seconds: float) -> str:
+    """The first status line."""
+    return f"starting · {seconds:.1f} s"
+
+
+class Screen:
+    """Writes notes, a status line and a draft so that none overwrites another.
+
+    The status line lives on a terminal only, in a thread of its own: it moves even while an import blocks the loop.
+
+    Args:
+        quiet: Neither notes nor a status line.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.animated = is_terminal(sys.stderr) and not is_dumb() and not quiet
+        self.shows_drafts = is_terminal(sys.stdout)
+        self._lock = threading.RLock()
+        self._drawn = False
+        self._mid_line = False
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._text: Callable[[float], str] = starting
+
+    def note(self, line: str) -> None:
+        """A line on stderr, above the status line."""
+        if self.quiet or sys.stderr is None:
+            return
+        with self._lock:
+            self._clear()
+            self._end_line()
+            print(line, file=sys.stderr, flush=True)
+
+    def draft(self, text: str) -> None:
+        """More of the answer, as it arrives, on stdout."""
+        with self._lock:
+            self._clear()
+            shown = printable(text)
+            sys.stdout.write(shown)
+            sys.stdout.flush()
+            self._mid_line = not shown.endswith("\n") if shown else self._mid_line
+
+    def withdraw(self) -> None:
+        """Mark the draft so far as withdrawn."""
+        with self._lock:
+            self._clear()
+            self._end_line()
+            print(coloured("[withdrawn]", "dim", sys.stdout), flush=True)
+
+    def end_draft(self) -> None:
+        """End the line of the draft."""
+        with self._lock:
+            self._clear()
+            self._end_line()
+
+    def start_status(self, text: Callable[[float], str]) -> None:
+        """Show what ``text(seconds since the first call)`` says, until :meth:`stop_status`."""
+        self._text = text
+        if self.animated and self._thread is None:
+            self._stopped.clear()
+            self._thread = threading.Thread(target=self._animate, args=(monotonic(),), daemon=True, name="status")
+            self._thread.start()
+
+    def stop_status(self) -> None:
+        """Remove the status line."""
+        if self._thread is None:
+            return
+        self._stopped.set()
+        self._thread.join(1)
+        self._thread = None
+        with self._lock:
+            self._clear()
+
+    def _animate(self, started: float) -> None:
+        encoding = (getattr(sys.stderr, "encoding", "") or "").lower().replace("-", "")
+        frames = cycle(_FRAMES if encoding == "utf8" else _PLAIN_FRAMES)
+        while True:
+            with self._lock:
+                if self._stopped.is_set():
+                    return
+                if not self._mid_line:
+                    line = fitted(f"{next(frames)} {printable(self._text(monotonic() - started))}", width() - 1)
+                    sys.stderr.write(f"{_ERASE}{coloured(line, 'dim')}")
+                    sys.stderr.flush()
+                    self._drawn = True
+            if self._stopped.wait(REFRESH):
+                return
+
+    def _clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+            self._drawn = False
+
+    def _end_line(self) -> None:
+        if self._mid_line:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self._mid_line = False

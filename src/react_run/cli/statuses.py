@@ -1,0 +1,76 @@
+"""What the end of a run means for the exit status, and for the person who waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from react_run.results import LIMIT_REASONS, RunResult, StopReason
+
+if TYPE_CHECKING:
+    from react_run.messages import Usage
+
+ANSWERED, NO_ANSWER, WRONG_USE, PROVIDER_FAILED, NEEDS_USER, LIMIT, DIFFERS = range(7)
+
+_WHY = {
+    StopReason.MAX_ITERATIONS: "the iteration limit was reached (--max-iterations)",
+    StopReason.OUTPUT_LIMIT: "the replies were cut off three times (max_tokens)",
+    StopReason.STUCK: "it went in circles",
+    StopReason.TIMEOUT: "the time was up (--timeout)",
+    StopReason.COST_LIMIT: "the cost limit was reached (--max-cost)",
+    StopReason.TOKEN_LIMIT: "the token limit was reached (max_total_tokens)",
+    StopReason.CLARIFICATION_REQUIRED: "it needs an answer from you",
+    StopReason.TOOL_FAILURE: "a tool failed for good",
+    StopReason.TOOL_RETRY_EXHAUSTED: "a tool failed again after its correction",
+    StopReason.UNRESOLVED_TOOL_FAILURE: "a tool failure was left unresolved",
+    StopReason.UNACCEPTED: "the checks did not accept the answer",
+    StopReason.REFUSED: "the model refused",
+    StopReason.EMPTY_REPLY: "the model said nothing",
+    StopReason.CANCELLED: "it was cancelled",
+}
+
+
+def status_of(result: RunResult) -> int:
+    """The exit status of a run that ended with a result (cli.md)."""
+    if result.success:
+        return ANSWERED
+    if result.stop_reason == StopReason.CLARIFICATION_REQUIRED:
+        return NEEDS_USER
+    if result.stop_reason == StopReason.MODEL_ERROR:
+        return PROVIDER_FAILED
+    return LIMIT if result.stop_reason in LIMIT_REASONS else NO_ANSWER
+
+
+def why(result: RunResult) -> str:
+    """Why a run ended without success, in words; empty when it did not."""
+    if result.success:
+        return ""
+    if result.stop_reason == StopReason.COMPLETED:
+        failed = ", ".join(failure.tool for failure in result.unresolved)
+        return f"not a success: {f'{failed} failed and nothing made it good' if failed else 'the answer is empty'}"
+    return (
+        f"stopped: {_WHY.get(StopReason(result.stop_reason), '')}"
+        if _known(result)
+        else f"stopped: {result.stop_reason}"
+    )
+
+
+def _known(result: RunResult) -> bool:
+    return result.stop_reason in set(_WHY)
+
+
+def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str) -> str:
+    """Model calls, tool calls, tokens, cost, seconds and run id, in one line."""
+    tokens = usage.total_tokens
+    parts = [
+        _plural(usage.requests, "model call"),
+        _plural(tool_calls, "tool call"),
+        "tokens n/a" if tokens is None else f"{tokens:,} tokens",
+        "cost n/a" if usage.cost is None else f"${usage.cost:.4f}",
+        f"{seconds:.1f} s",
+        f"run {run_id[:12]}",
+    ]
+    return " · ".join(parts)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

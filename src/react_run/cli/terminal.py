@@ -1,0 +1,73 @@
+"""What may be written to a terminal, and what it can show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import unicodedata
+from typing import TextIO
+
+_KEPT = "\n\t"
+_BIDI = {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}
+_COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
+
+
+def printable(text: str) -> str:
+    """``text`` with control characters made visible: nothing from a model or a tool steers the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(_visible(character) for character in text)
+
+
+def _visible(character: str) -> str:
+    if character in _KEPT or character.isprintable():
+        return character
+    if character in _BIDI or unicodedata.category(character) in ("Cc", "Cs"):
+        code = ord(character)
+        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return character
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at ``stream``."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def is_dumb() -> bool:
+    """Whether the terminal understands no more than text."""
+    return os.environ.get("TERM", "") in ("dumb", "")
+
+
+def width() -> int:
+    """Columns of the terminal."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def cells(text: str) -> int:
+    """Columns that ``text`` takes."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
+
+
+def fitted(text: str, columns: int) -> str:
+    """The beginning of ``text`` that fits into ``columns``, with an ellipsis when it was cut."""
+    if cells(text) <= columns:
+        return text
+    taken, used = [], 1
+    for character in text:
+        used += cells(character)
+        if used > columns:
+            break
+        taken.append(character)
+    return "".join(taken) + "…"
+
+
+def coloured(text: str, colour: str, stream: TextIO | None = None) -> str:
+    """``text`` in a colour, where the stream (stderr by default) shows colours."""
+    stream = sys.stderr if stream is None else stream
+    if os.environ.get("NO_COLOR") or is_dumb() or not is_terminal(stream):
+        return text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"

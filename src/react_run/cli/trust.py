@@ -1,0 +1,34 @@
+"""``react-run trust DIR``: let agent files of a directory start programs and load code beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("trust", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("directory", metavar="[DIR]", required=False, type=click.Path())
+@click.option("--remove", is_flag=True, help="Trust DIR no longer.")
+@click.option("--list", "listing", is_flag=True, help="List the trusted directories.")
+def command(directory: str | None, remove: bool, listing: bool) -> int:
+    """Trust DIR and everything below it.
+
+    Agent files in a trusted directory may start programs (command checks, the shell toolset, MCP servers, skill
+    scripts), load code that lies beside them, and reach files outside their directory.
+    """
+    from react_run.trust import trust, trusted_directories, untrust
+
+    if listing:
+        for trusted in trusted_directories():
+            print(trusted)
+        return 0
+    if directory is None:
+        raise click.UsageError("name the directory to trust, or use --list")
+    if remove:
+        if not untrust(Path(directory)):
+            raise click.UsageError(f"{directory} is not among the trusted directories (react-run trust --list)")
+        print(f"no longer trusted: {Path(directory).resolve()}")
+        return 0
+    print(f"trusted: {trust(Path(directory))}")
+    return 0

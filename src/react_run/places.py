@@ -1,0 +1,34 @@
+"""Where react-run keeps what outlives a run, per user; ``REACT_RUN_HOME`` puts all of it into one directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+HOME = "REACT_RUN_HOME"
+
+
+def data_directory() -> Path:
+    """Journals and conversations."""
+    from platformdirs import user_data_path
+
+    return _below_home("data") or user_data_path("react-run")
+
+
+def config_directory() -> Path:
+    """What the user decided, such as which directories are trusted."""
+    from platformdirs import user_config_path
+
+    return _below_home("config") or user_config_path("react-run")
+
+
+def state_directory() -> Path:
+    """What was typed, and other things that may be lost."""
+    from platformdirs import user_state_path
+
+    return _below_home("state") or user_state_path("react-run")
+
+
+def _below_home(name: str) -> Path | None:
+    home = os.environ.get(HOME)
+    return Path(home).expanduser() / name if home else None
