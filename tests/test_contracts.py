@@ -20,7 +20,7 @@ SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
     {"errors", "messages", "outcome", "components"},
-    {"arguments", "render", "tools", "toolset", "skills", "models.base"},
+    {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "models.base"},
     {"hookspecs", "hooks", "concurrency"},
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},

@@ -13,11 +13,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
+from react_run.arguments.repair import own_copy
 from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
-from react_run.repair import own_copy
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from react_run.docstrings import description_in
+from react_run.arguments.model_checking import function_checker, spec_checker
+from react_run.arguments.preparation import Checker, Prepared, prepare
+from react_run.arguments.schema_checking import SchemaChecker
 from react_run.errors import ToolsetError
-from react_run.model_checking import function_checker, spec_checker
-from react_run.preparation import Checker, Prepared, prepare
-from react_run.schema import clean_schema
-from react_run.schema_checking import SchemaChecker
-from react_run.signature import Function, docstring_of, is_async, name_of, read_signature
+from react_run.schemas.cleaning import clean_schema
+from react_run.schemas.docstrings import description_in
+from react_run.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
 from react_run.tool_flags import ToolFlags, ToolOptions
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""JSON Schemas of tools: made of functions and models, and cleaned of what providers refuse (behaviour H4)."""
