@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 
-from react_run.models.offline.lexicon import COMPARATIVES, FUNCTION, NOUN_OF_ADJECTIVE
+from react_run.models.offline.lexicon import FUNCTION, NOUN_OF_ADJECTIVE
 from react_run.models.offline.observations import Leaf, Result, take, wanted
 from react_run.models.offline.plan import Comparison, Known, Step, Want
 
@@ -134,7 +134,7 @@ def compared(comparison: Comparison, results: Sequence[Result]) -> str:
 
 def _verb(word: str) -> str:
     words = word.casefold().split()
-    return "is" if words[0] in COMPARATIVES or words[-1] in _ADJECTIVES else "has"
+    return "is" if len(words) == 1 or words[-1] in _ADJECTIVES else "has"
 
 
 def _number(step: Step, result: Result) -> Decimal | None:
@@ -159,7 +159,7 @@ def distinguishing(steps: Sequence[Step]) -> list[str] | None:
         return None
     for name in steps[0].arguments:
         values = [step.arguments.get(name) for step in steps]
-        texts = [str(value.value) for value in values if isinstance(value, Known)]
+        texts = [value.value for value in values if isinstance(value, Known) and isinstance(value.value, str)]
         if len(texts) == len(steps) == len(set(texts)):
             return texts
     return None

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from react_run.models.offline import literals, lookups, measures, places, times
 from react_run.models.offline.arithmetic import Expression
-from react_run.models.offline.draft import Draft
+from react_run.models.offline.draft import Draft, may_fit
 from react_run.models.offline.plan import Asked, Declined, Found, Known, Part, Step, Value, Want
 from react_run.models.offline.reading import Reading, written
 from react_run.models.offline.slots import Card, Kind, Slot
 from react_run.models.offline.text import stem
-from react_run.models.offline.units import unit_at
+from react_run.models.offline.units import Measure, unit_at
 
 _DEEPEST = 2
 _NOW = frozenset(stem(word) for word in ("now", "today", "current", "currently"))
@@ -27,10 +27,15 @@ class Chooser:
         self.previous = previous
         self._depth = depth
 
+    def after(self, step: Step) -> Chooser:
+        """The same, with an earlier part to refer to."""
+        return Chooser(self.cards, allow_changes=self.allow_changes, previous=step, depth=self._depth)
+
     def part(self, reading: Reading) -> tuple[Part, Draft | None]:
         """What to do about a clause, and the draft it came from."""
-        drafts = [draft for card in self.cards if (draft := self._draft(card, reading)).fits()]
-        drafts.sort(key=lambda draft: (bool(draft.missing), draft.card.general, -draft.score()))
+        candidates = [card for card in self.cards if may_fit(card, reading)]
+        drafts = [draft for card in candidates if (draft := self._draft(card, reading)).fits()]
+        drafts.sort(key=lambda draft: (bool(draft.missing), draft.card.general, -draft.score(), draft.indirect))
         if not drafts:
             return self._converted(reading) or Declined(reading.text), None
         best = drafts[0]
@@ -51,14 +56,15 @@ class Chooser:
         """Another tool that fits equally well, unless it merely looks the phrase up."""
         best = drafts[0]
         for draft in drafts[1:]:
-            if draft.score() == best.score() and not draft.missing and not draft.card.general:
+            same = (draft.score(), draft.indirect) == (best.score(), best.indirect)
+            if same and not draft.missing and not draft.card.general:
                 return draft
         return None
 
     def _draft(self, card: Card, reading: Reading) -> Draft:
         draft = Draft(card, reading)
         literals.bind_marked(draft)
-        literals.bind_quoted(draft)
+        literals.bind_quoted(draft, self)
         literals.bind_expression(draft, self)
         literals.bind_operands(draft, self)
         measures.bind_measures(draft, self)
@@ -82,10 +88,10 @@ class Chooser:
             rest = [token for token in reading.tokens[measure.end :] if token.kind != "punct"]
             inner, _ = self.part(Reading(reading.tokens[: start - 1])) if not rest else (None, None)
             if isinstance(inner, Step):
-                return self._conversion(inner, measure.text, reading.text)
+                return self._conversion(inner, measure, reading.text)
         return None
 
-    def _conversion(self, inner: Step, unit: str, text: str) -> Step | None:
+    def _conversion(self, inner: Step, unit: Measure, text: str) -> Step | None:
         for card in self._permitted():
             numbers = [slot for slot in card.of_kind(Kind.NUMBER) if slot.required]
             units = card.of_kind(Kind.UNIT)
@@ -95,7 +101,7 @@ class Chooser:
             arguments: dict[str, Value] = {
                 numbers[0].name: Found(inner, Want.NUMBER),
                 origin.name: Found(inner, Want.UNIT),
-                target.name: Known(unit),
+                target.name: measures.spelled(target, unit),
             }
             return Step(card, arguments, frozenset(), text)
         return None

@@ -40,13 +40,16 @@ def comparison(tokens: Sequence[Token]) -> Compared | None:
 def _property(tokens: Sequence[Token], index: int) -> tuple[str, int, int] | None:
     """The noun that is compared, the direction, and the index after the comparative."""
     word = tokens[index].low
+    if word.endswith("est"):
+        word = f"{word.removesuffix('st')}r"
     if word in COMPARATIVES:
         return (*COMPARATIVES[word], index + 1)
     following = tokens[index + 1] if index + 1 < len(tokens) else None
     if word not in MORE_OR_LESS or following is None or following.kind != "word" or not (
         is_content(following) or following.low in NOUN_OF_ADJECTIVE
     ):
-        return None
+        bare = word in MORE_OR_LESS and following is not None and following.low == "than"
+        return ("", MORE_OR_LESS[word], index + 1) if bare else None
     return NOUN_OF_ADJECTIVE.get(following.low, following.low), MORE_OR_LESS[word], index + 2
 
 
@@ -94,7 +97,7 @@ def _compared(
 ) -> Compared:
     inside = {i for start, stop in (at, used, *names) for i in range(start, stop)}
     rest = [token for i, token in enumerate(tokens) if i not in inside and token.kind != "punct" and is_content(token)]
-    lead, preposition = read(f"{noun} in")
-    clauses = tuple((*rest, lead, preposition, *tokens[start:stop]) for start, stop in names)
+    lead = read(f"{noun} in") if noun else ()
+    clauses = tuple((*rest, *lead, *tokens[start:stop]) for start, stop in names)
     texts = tuple(written(tokens[start:stop]) for start, stop in names)
     return Compared(texts, clauses, direction, written(tokens[at[0] : at[1]]))

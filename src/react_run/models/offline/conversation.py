@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from react_run.messages import Message
-from react_run.models.offline.plan import Step
 
 Calls = dict[str, list[str]]
 """Results in order, by :func:`call_key`."""
@@ -19,7 +18,7 @@ class Conversation:
 
     question: str
     calls: Calls
-    previous: Step | None = None
+    earlier: str | None = None
     results: list[str] = field(default_factory=list)
 
 
@@ -38,7 +37,7 @@ def conversation_of(messages: Sequence[Message]) -> Conversation:
     start = _start_of_turn(messages)
     calls, results = _calls(messages[start:] if start else list(messages))
     question = messages[start].text if messages else ""
-    return Conversation(question, calls, _previous(messages, start), results)
+    return Conversation(question, calls, _earlier(messages, start), results)
 
 
 def _start_of_turn(messages: Sequence[Message]) -> int:
@@ -65,11 +64,11 @@ def _calls(messages: Sequence[Message]) -> tuple[Calls, list[str]]:
     return calls, results
 
 
-def _previous(messages: Sequence[Message], start: int) -> Step | None:
+def _earlier(messages: Sequence[Message], start: int) -> str | None:
     """The last result of the turn before, for ``that`` and ``it`` to refer to."""
     for index in range(start - 1, -1, -1):
         if messages[index].role == "user":
             return None
         if messages[index].role == "tool":
-            return Step(None, {}, frozenset(), "the earlier result", seen=messages[index].text)
+            return messages[index].text
     return None

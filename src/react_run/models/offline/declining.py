@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from react_run.models.offline.plan import Declined
+from react_run.models.offline.skills import offers
 from react_run.models.offline.slots import Card
 
 NOT_A_MODEL = "I am the offline model: a deterministic provider, not a language model."
@@ -41,9 +42,16 @@ def _reason(declined: Declined) -> str:
 def _offers(cards: Sequence[Card]) -> list[str]:
     if not cards:
         return ["No tools are offered here, so there is nothing I can do."]
-    shown = [f"- {card.name}: {card.summary}" for card in cards[:_MOST_TOOLS]]
-    more = [f"- … and {len(cards) - _MOST_TOOLS} more"] if len(cards) > _MOST_TOOLS else []
+    offered = [line for card in cards for line in _offered(card)]
+    shown = offered[:_MOST_TOOLS]
+    more = [f"- … and {len(offered) - _MOST_TOOLS} more"] if len(offered) > _MOST_TOOLS else []
     return ["What I can do here, when a question says plainly what it needs:", *shown, *more]
+
+
+def _offered(card: Card) -> list[str]:
+    if card.unlocks:
+        return [f"- {text}" for text in offers(card).values()]
+    return [f"- {card.name}: {card.summary}"]
 
 
 def _way_out() -> list[str]:

@@ -15,6 +15,7 @@ from react_run.models.offline.text import Token, stem
 
 _HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
 _SILENT = frozenset("?.,;:…()[]\"'-–—`=") | {"...", "'s"}
+_RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
 _FUTURE = frozenset({"will", "'ll", "would", "shall"})
 
 
@@ -106,9 +107,7 @@ class Draft:
 
     def qualified(self) -> bool:
         """Whether the question says every word that narrows the tool's name (``business`` days, ``delete`` a note)."""
-        said = self.reading.stems
-        hinted = frozenset[str]().union(*(_HINTS.get(word, _NONE) for word in said))
-        return self.card.qualifiers <= said | hinted
+        return self.card.qualifiers <= said(self.reading)
 
     def fits(self) -> bool:
         """Whether the tool is what the clause asks for, even if a parameter is still missing."""
@@ -123,15 +122,45 @@ class Draft:
         hits = self.hits()
         named = sum(1 for word in hits if word in self.card.own or _HINTS.get(word, _NONE) & self.card.own)
         unsaid = sum(1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits))
-        return 4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid
+        return 4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid - 8 * self.indirect
+
+    @property
+    def indirect(self) -> int:
+        """How many arguments other tools must find first."""
+        return sum(1 for value in self.arguments.values() if isinstance(value, Found))
 
     def _untaken(self) -> Iterator[tuple[int, Token]]:
         return ((index, token) for index, token in enumerate(self.reading.tokens) if not self._taken[index])
 
     def _silent(self, token: Token) -> bool:
+        if token.low in _RELATING and any(self.reading.before(span.start) == token.low for span in self.reading.moments):
+            return False  # "until a date" asks for more than the date
         if token.low in _FUTURE:
             return self.evidence > 0 or bool(self.card.vocabulary & _HINTS_OF_FUTURE)
         return token.low in _SILENT or (token.kind == "word" and not is_content(token))
+
+
+def may_fit(card: Card, reading: Reading) -> bool:
+    """Whether a draft is worth its while: the clause says a word of the tool's topic, or holds what only it takes."""
+    if card.topic & said(reading) or card.general:
+        return True
+    kinds = card.kinds
+    return (
+        bool(kinds & _NUMERIC and reading.expressions)
+        or bool(kinds & _MEASURED and (reading.continued or reading.numbers or reading.names_units))
+        or bool(Kind.AMOUNT_OF_TIME in kinds and reading.durations)
+        or bool(kinds & _DATED and reading.moments)
+    )
+
+
+_NUMERIC = frozenset({Kind.EXPRESSION, Kind.NUMBER})
+_MEASURED = frozenset({Kind.UNIT, Kind.CURRENCY})
+_DATED = frozenset({Kind.DATE, Kind.DATETIME, Kind.CLOCK})
+
+
+def said(reading: Reading) -> frozenset[str]:
+    """The stems of a clause's words and of what they hint at."""
+    return reading.stems.union(*(_HINTS.get(word, _NONE) for word in reading.stems))
 
 
 def hinted(word: str) -> frozenset[str]:
@@ -140,4 +169,5 @@ def hinted(word: str) -> frozenset[str]:
 
 
 _NONE: frozenset[str] = frozenset()
-_HINTS_OF_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})
+_HINTS_OF_RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
+_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from react_run.models.offline.conversation import Calls, call_key
+from react_run.models.offline.literals import as_number
 from react_run.models.offline.observations import Result, read_result, take
 from react_run.models.offline.plan import Found, Known, Step, Value, Want
-from react_run.models.offline.literals import as_number
 
 _SUGGESTED = re.compile(r"['\"`]([^'\"`]+)['\"`]")
 _WANTED = {
@@ -66,7 +66,7 @@ def settle(step: Step, calls: Calls) -> Settled:
     seen = calls.get(call.key, [])
     if not seen:
         return Waiting((call,))
-    result = replace(read_result(seen[-1]), given=arguments)
+    result = replace(read_result(seen[-1]), given=arguments, found=_found_elsewhere(step))
     if not result.failed or result.is_question:
         return result
     if result.transient:
@@ -77,7 +77,7 @@ def settle(step: Step, calls: Calls) -> Settled:
     again = Call(step.card.name, corrected)
     if again.key not in calls:
         return Waiting((again,))
-    return replace(read_result(calls[again.key][-1]), given=corrected)
+    return replace(read_result(calls[again.key][-1]), given=corrected, found=_found_elsewhere(step))
 
 
 def _resolved(arguments: Mapping[str, Value], calls: Calls) -> dict[str, object] | Waiting | Broken:
@@ -109,6 +109,10 @@ def _found(value: Found, calls: Calls) -> object:
     if value.template == "{}":
         return as_number(text) if value.want is Want.NUMBER else text
     return value.template.replace("{}", f"({text})" if text.startswith("-") else text)
+
+
+def _found_elsewhere(step: Step) -> frozenset[str]:
+    return frozenset(name for name, value in step.arguments.items() if isinstance(value, Found))
 
 
 def _corrected(step: Step, arguments: dict[str, object], result: Result) -> dict[str, object] | None:

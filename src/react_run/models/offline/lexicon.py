@@ -42,7 +42,7 @@ QUALIFIERS = _set(
 """Words of a tool's name that narrow what it answers or does: the question must say them too."""
 
 _PHRASES = {
-    "weekday": ("day of the week", "day of week", "week day"),
+    "weekday": ("what day of the week", "which day of the week", "day of the week", "day of week", "week day"),
     "whatday": ("what day", "which day"),
     "timezone": ("time zone",),
     "lookup": ("look up", "look for"),
@@ -73,13 +73,15 @@ HINTS: dict[str, str] = {
     "born": "age born birth",
     "calculate": "calculate compute evaluate arithmetic math mathematical expression",
     "capitals": "upper case uppercase",
+    "uppercase": "upper case",
+    "lowercase": "lower case",
     "capitalise": "upper title case",
     "cheap": "price cost",
     "chilly": "temperature weather",
     "clock": "time",
     "cold": "temperature weather",
     "compute": "calculate compute evaluate arithmetic math mathematical expression",
-    "convert": "convert conversion",
+    "convert": "convert conversion change transform",
     "cost": "price cost",
     "date": "date datetime day calendar",
     "day": "day days date weekday calendar",
@@ -111,7 +113,7 @@ HINTS: dict[str, str] = {
     "plus": "add sum",
     "population": "population inhabitants",
     "price": "price cost",
-    "rain": "weather rain precipitation forecast",
+    "rain": "weather rain precipitation",
     "seek": "search find",
     "sunny": "weather condition",
     "temperature": "temperature weather",
@@ -179,6 +181,9 @@ GENERAL_KNOWLEDGE = _set(
     "encyclopedia encyclopaedia wikipedia wiki mediawiki web internet knowledge fact facts article articles topic topics"
 )
 """What a tool says of itself that looks up anything, whatever the subject."""
+
+SUPERLATIVES = _set("best worst most least largest biggest smallest highest lowest greatest fewest longest shortest tallest latest")
+"""Words that rank: what they ask for is no name."""
 
 REFERENCES = _set("that it this those them result answer")
 """Words that stand for what an earlier part found."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from react_run.models.offline.arithmetic import REFERENCE, Expression
-from react_run.models.offline.draft import Draft, Helper
+from react_run.models.offline.draft import Draft, Helper, hinted
 from react_run.models.offline.moments import UNITS
 from react_run.models.offline.numbers import number_at
 from react_run.models.offline.plan import Found, Known, Value, Want
@@ -47,7 +47,7 @@ def _has_form(token: Token, slot: Slot) -> bool:
     return token.kind == slot.kind.name.casefold()
 
 
-def bind_quoted(draft: Draft) -> None:
+def bind_quoted(draft: Draft, helper: Helper) -> None:
     """Bind what is in quotation marks, or after a colon, to the text parameter; to several, only by name."""
     quotes = [i for i, token in enumerate(draft.reading.tokens) if token.kind == "quote" and draft.free(i)]
     slots = [slot for kind in _QUOTABLE for slot in draft.open(kind)]
@@ -62,6 +62,7 @@ def bind_quoted(draft: Draft) -> None:
                 break
     if not quotes:
         _after_colon(draft)
+        _earlier_text(draft, helper)
 
 
 def _quote(draft: Draft, slot: Slot, index: int) -> None:
@@ -76,6 +77,15 @@ def _after_colon(draft: Draft) -> None:
         return
     draft.put(slots[0], Known(written(draft.reading.tokens[colon + 1 :])))
     draft.take(colon, len(draft.reading))
+
+
+def _earlier_text(draft: Draft, helper: Helper) -> None:
+    """``reverse it``: the text that an earlier part found."""
+    slots = draft.open(Kind.TEXT, required=True)
+    place = next((i for i, token in enumerate(draft.reading.tokens) if token.low in ("it", "that", "this")), None)
+    if len(slots) == 1 and place is not None and helper.previous is not None:
+        draft.put(slots[0], Found(helper.previous, Want.TEXT))
+        draft.take(place)
 
 
 def bind_expression(draft: Draft, helper: Helper) -> None:
@@ -166,6 +176,8 @@ def _place_of(draft: Draft, choice: str) -> tuple[int, int] | None:
         end = start + len(words)
         if words and [token.stem for token in tokens[start:end]] == words and draft.free(start, end):
             return start, end
+        if len(words) == 1 and words[0] in hinted(tokens[start].stem) and draft.free(start):
+            return start, start + 1
     return None
 
 
@@ -233,7 +245,10 @@ def bind_flags(draft: Draft) -> None:
 def single_word_text(draft: Draft) -> None:
     """Bind one word that nothing else accounts for (``reverse hello``) to the text parameter."""
     slots = draft.open(Kind.TEXT, required=True)
-    left = [i for i, token in enumerate(draft.reading.tokens) if token in draft.leftover()]
-    if len(slots) == 1 and len(left) == 1 and draft.hits() and number_at(draft.reading.tokens, left[0]) is None:
+    if len(slots) != 1:
+        return
+    unexplained = draft.leftover()
+    left = [i for i, token in enumerate(draft.reading.tokens) if token in unexplained]
+    if len(left) == 1 and draft.hits() and number_at(draft.reading.tokens, left[0]) is None:
         draft.put(slots[0], Known(draft.reading.tokens[left[0]].text))
         draft.take(left[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from react_run.models.offline.draft import Draft
-from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, REFERENCES
+from react_run.models.offline.lexicon import COMPARATIVES, CONTENT_AFTER_ALL, REFERENCES
 from react_run.models.offline.plan import Known
 from react_run.models.offline.reading import Reading, written
 from react_run.models.offline.slots import Kind
@@ -23,6 +23,7 @@ _POLITE = {"please", "can", "could", "would", "you", "me", "hi", "hello", ","}
 _PERSONAL = {"my", "me", "i", "mine", "our", "us", "we", "you", "your", "here", "there"} | REFERENCES
 _TIMELY = {"weather", "temperature", "forecast", "time", "date", "price", "news", "score", "today", "tomorrow", "yesterday",
            "now", "current", "currently", "tonight", "next", "latest"}  # fmt: skip
+_NO_SUBJECT = _PERSONAL | _TIMELY | CONTENT_AFTER_ALL | set(COMPARATIVES)
 _CONNECTING = {"of", "de", "la", "du", "di", "da", "von", "van", "the", "and", "upon", "&"}
 
 
@@ -99,7 +100,7 @@ def _end(reading: Reading) -> int:
 def _is_subject(tokens: Sequence[Token]) -> bool:
     """Whether a phrase can be looked up: it names something, and neither the asker nor the present."""
     words = [token for token in tokens if token.kind == "word"]
-    if not words or any(token.low in _PERSONAL | _TIMELY | CONTENT_AFTER_ALL for token in words):
+    if not words or any(token.low in _NO_SUBJECT for token in words):
         return False
     return all(token.kind in ("word", "number", "quote", "punct") for token in tokens) and len(tokens) <= 12
 

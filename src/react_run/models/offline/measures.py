@@ -158,15 +158,18 @@ def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None
 
 
 def _put(draft: Draft, slot: Slot | None, measure: Measure) -> None:
-    if slot is None:
-        return
-    if not slot.choices:
-        others = (measure.name,) if measure.name and measure.name != measure.text else ()
-        spelling = measure.name if slot.kind is Kind.CURRENCY and measure.name else measure.text
-        draft.put(slot, Known(spelling, others))
-        return
-    named = currency_name if slot.kind is Kind.CURRENCY else unit_name
-    draft.put(slot, Known(_member(slot.choices, measure, named) or measure.text))
+    if slot is not None:
+        draft.put(slot, spelled(slot, measure))
+
+
+def spelled(slot: Slot, measure: Measure) -> Known:
+    """A unit in the spelling that the tool lists, else as the user wrote it."""
+    if slot.choices:
+        named = currency_name if slot.kind is Kind.CURRENCY else unit_name
+        return Known(_member(slot.choices, measure, named) or measure.text)
+    others = (measure.name,) if measure.name and measure.name != measure.text else ()
+    spelling = measure.name if slot.kind is Kind.CURRENCY and measure.name else measure.text
+    return Known(spelling, others)
 
 
 def _member(choices: Sequence[str], measure: Measure, named: Callable[[str], str]) -> str:

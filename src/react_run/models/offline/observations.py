@@ -16,6 +16,7 @@ _PROTOCOL = {"ok", "success", "done", "completed", "200"}
 _META = {"ok", "success", "approximate", "exact", "precision", "source", "dimension", "symbol", "kind", "type", "id",
          "cached", "query", "expression", "relevance", "note", "notes"}  # fmt: skip
 _MAIN = ("value", "result", "answer", "output", "total", "count", "text", "content", "abstract", "summary")
+_JOINING = {"of", "in", "is", "the", "to", "per", "has"}
 _UNIT_KEYS = ("unit", "units", "currency")
 _TRANSIENT = re.compile(r"time[d _-]*out|rate.?limit|temporar|unavailable|try again|network|server_error|connection", re.I)
 _HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.I)
@@ -34,7 +35,8 @@ class Result:
     code: str = ""
     message: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
-    """The arguments of the call."""
+    """The arguments of the call, and of these the ones that another tool found."""
+    found: frozenset[str] = frozenset()
 
     @property
     def transient(self) -> bool:
@@ -114,7 +116,7 @@ def _of_mapping(text: str, data: Mapping[str, object]) -> Result:
 def leaves(result: Result) -> list[Leaf]:
     """The values of a JSON result that say something new: no flags, and nothing the call itself had said."""
     found = list(_walk(result.data, (), {}))
-    return [leaf for leaf in found if not _is_meta(leaf) and not _is_echo(leaf, result.given)] or found
+    return [leaf for leaf in found if not _is_meta(leaf) and not _is_echo(leaf, result)] or found
 
 
 def _walk(data: object, path: tuple[str, ...], beside: Mapping[str, object]) -> Iterator[Leaf]:
@@ -135,14 +137,15 @@ def _is_meta(leaf: Leaf) -> bool:
     return any(part in _META or part.startswith("input") for part in leaf.path)
 
 
-def _is_echo(leaf: Leaf, given: Mapping[str, object]) -> bool:
+def _is_echo(leaf: Leaf, result: Result) -> bool:
     """Whether a value only repeats an argument; results that are named like one (``value``) stay."""
     if not leaf.path or leaf.path[-1] in _MAIN:
         return False
     return any(
         str(leaf.value).casefold() == str(value).casefold()
         and (not _is_number(leaf.value) or set(leaf.stems) & {stem(word) for word in words_of_name(name)})
-        for name, value in given.items()
+        for name, value in result.given.items()
+        if name not in result.found
     )
 
 
@@ -153,7 +156,7 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
     best = max(scores, default=0)
     if best > 0:
         return [leaf for leaf, score in zip(found, scores, strict=True) if score == best]
-    named = [leaf for leaf in found if leaf.path and leaf.path[-1] in step.arguments]
+    named = [leaf for leaf in found if leaf.path and leaf.path[-1] in result.given and leaf.value not in result.given.values()]
     return named[:1] or _main(found) or found
 
 
@@ -171,9 +174,10 @@ def _score(leaf: Leaf, asked: frozenset[str]) -> float:
     hints = frozenset[str]().union(*(hinted(word) for word in asked))
     direct = sum(1 for word in own if word in asked)
     implied = sum(1 for word in own if word not in asked and word in hints)
-    if not direct and not implied:
+    unasked = sum(1 for word in own if word not in asked and word not in hints and word not in _JOINING)
+    if not direct and (not implied or unasked):
         return 0
-    return max(3 * direct + 2 * implied - (len(own) - direct - implied), 0.5)
+    return max(3 * direct + 2 * implied - unasked, 0.5)
 
 
 def take(result: Result, step: Step, want: Want) -> str:

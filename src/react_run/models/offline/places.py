@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from react_run.models.offline.draft import Draft, Helper
+from react_run.models.offline.lexicon import SUPERLATIVES
 from react_run.models.offline.plan import Found, Known, Value, Want
 from react_run.models.offline.reading import Reading, is_content, written
 from react_run.models.offline.slots import FROM, TO, Kind, Slot
@@ -16,7 +17,7 @@ _INTRODUCING = {"in", "at", "for", "of", "to", "from", "near", "on", "about", "b
 _INSIDE = {"of", "de", "la", "le", "du", "di", "da", "von", "van", "upon"}
 _ROLES = {"from": FROM, "between": FROM, "to": TO, "into": TO, "and": TO}
 _LONGEST_ZONE = 4
-_NEVER_NAMES = set(
+_NEVER_NAMES = SUPERLATIVES | set(
     """monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday tonight morning afternoon evening
     night midnight noon week month year hour minute second weekend day days last next ago previous coming later
     earlier""".split()

@@ -68,8 +68,9 @@ class Reading:
 
     @cached_property
     def names_units(self) -> bool:
-        """Whether a number stands before a unit."""
-        return any(span.end < len(self) and unit_at(self.tokens, span.end) for span in self.numbers)
+        """Whether a number, or an article for one, stands before a unit."""
+        ends = [span.end for span in self.numbers] + [i + 1 for i, token in enumerate(self.tokens) if token.low in ("a", "an")]
+        return any(end < len(self) and unit_at(self.tokens, end) for end in ends)
 
     def word(self, index: int) -> str:
         """The word at ``index``, folded, or "" outside."""

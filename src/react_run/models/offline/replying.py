@@ -13,7 +13,7 @@ from react_run.models.offline.executing import Broken, Call, Settled, Waiting, s
 from react_run.models.offline.observations import Result, read_result
 from react_run.models.offline.plan import Asked, Comparison, Declined, Part, Step, Unlocking
 from react_run.models.offline.reading import Reading
-from react_run.models.offline.skills import unlocking, unlocks
+from react_run.models.offline.skills import unlocking
 from react_run.models.offline.slots import Card, card_of
 from react_run.models.offline.text import read
 from react_run.models.offline.understanding import understand
@@ -36,14 +36,14 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     cards = [card_of(tool) for tool in request.tools]
     if not cards:
         return _without_tools(conversation)
-    selectors = [card for card in cards if unlocks(card)]
-    domain = [card for card in cards if card not in selectors]
-    parts = understand(conversation.question, domain, allow_changes=allow_changes, previous=conversation.previous)
-    parts = [_or_unlocked(part, selectors, conversation.calls) for part in parts]
+    selectors = [card for card in cards if card.unlocks]
+    domain = tuple(card for card in cards if not card.unlocks)
+    understood = understand(conversation.question, domain, allow_changes, conversation.earlier)
+    parts = [_or_unlocked(part, selectors, conversation.calls) for part in understood]
     due = _due(parts, conversation.calls)
     if due:
         return Reply(text=_thought(due), calls=due, finish_reason="tool_calls")
-    return _final(parts, conversation.calls, domain or cards)
+    return _final(parts, conversation.calls, cards)
 
 
 def _or_unlocked(part: Part, selectors: Sequence[Card], calls: Calls) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from react_run.models.offline.conversation import Calls, call_key
 from react_run.models.offline.draft import hinted
@@ -13,8 +14,6 @@ from react_run.models.offline.reading import Reading
 from react_run.models.offline.slots import Card, Kind
 from react_run.models.offline.text import stem, stems
 
-_UNLOCKING = frozenset(stem(word) for word in ("activate", "unlock", "enable", "load"))
-_UNLOCKED = frozenset(stem(word) for word in ("skill", "tool"))
 _CUES = {
     "expressions": "arithmetic calculate calculation mathematics math number expression",
     "units": "unit conversion convert measurement",
@@ -23,13 +22,6 @@ _CUES = {
     "lookup": "encyclopedia encyclopaedia lookup knowledge fact wikipedia article search",
 }
 _CUE_STEMS = {name: frozenset(stem(word) for word in words.split()) for name, words in _CUES.items()}
-
-
-def unlocks(card: Card) -> bool:
-    """Whether a tool only makes others available: one required choice, and a description that says so."""
-    words = frozenset(stems(card.tool.description)) | card.vocabulary
-    chooses = [slot for slot in card.slots if slot.required]
-    return len(chooses) == 1 and bool(_members(card)) and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
 
 
 def unlocking(reading: Reading, cards: Sequence[Card], calls: Calls) -> Unlocking | None:
@@ -46,6 +38,12 @@ def unlocking(reading: Reading, cards: Sequence[Card], calls: Calls) -> Unlockin
     return best[1]
 
 
+def offers(card: Card) -> dict[str, str]:
+    """What a tool can unlock: each name with the first line of what is said about it."""
+    return {member: text.splitlines()[0].strip(" -*:") for member, text in _members(card).items()}
+
+
+@lru_cache(maxsize=256)
 def _members(card: Card) -> dict[str, str]:
     """Each name that can be activated with what the tool's description says about it."""
     slot = next((slot for slot in card.slots if slot.required and slot.kind is Kind.CHOICE), None)

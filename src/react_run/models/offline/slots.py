@@ -101,12 +101,12 @@ class Slot:
         return f"{self.name}{about}{choices}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Card:
     """One tool as the offline model reads it.
 
     ``topic`` are the stems of what it does, ``vocabulary`` all the words it uses of itself, ``own`` those of its name
-    that narrow it, ``qualifiers`` the ones a question must repeat.
+    that narrow it, ``qualifiers`` the ones a question must repeat. ``unlocks``: it only makes other tools available.
     """
 
     tool: Tool
@@ -116,6 +116,8 @@ class Card:
     topic: frozenset[str]
     vocabulary: frozenset[str]
     summary: str
+    unlocks: bool
+    kinds: frozenset[Kind]
 
     @property
     def name(self) -> str:
@@ -141,6 +143,8 @@ _GENERAL = frozenset(stem(word) for word in GENERAL_KNOWLEDGE)
 _NARROWING = frozenset(stem(word) for word in QUALIFIERS)
 _GENERIC = frozenset(stem(word) for word in GENERIC)
 _FUNCTION = frozenset(stem(word) for word in FUNCTION)
+_UNLOCKING = frozenset(stem(word) for word in ("activate", "unlock", "enable", "load"))
+_UNLOCKED = frozenset(stem(word) for word in ("skill", "tool"))
 _cards: WeakKeyDictionary[Tool, Card] = WeakKeyDictionary()
 
 
@@ -171,7 +175,16 @@ def _read(tool: Tool) -> Card:
         topic=own | (said - slot_names - _GENERIC),
         vocabulary=frozenset[str]().union(name_stems, said, *(slot.stems for slot in slots)),
         summary=summary,
+        unlocks=_unlocks(tool.description, slots),
+        kinds=frozenset(slot.kind for slot in slots),
     )
+
+
+def _unlocks(description: str, slots: Sequence[Slot]) -> bool:
+    """Whether a tool only makes others available: it has one required choice, and its description says so."""
+    needed = [slot for slot in slots if slot.required]
+    words = frozenset(stems(description))
+    return len(needed) == 1 and needed[0].kind is Kind.CHOICE and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
 
 
 def _slot(name: str, schema: Mapping[str, object], required: bool) -> Slot:

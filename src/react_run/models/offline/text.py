@@ -103,18 +103,20 @@ def _joined(tokens: list[Token]) -> tuple[Token, ...]:
         token = tokens[index]
         if length:
             last = tokens[index + length - 1]
-            token = replace(token, text=term, low=term, stem=stem(term), end=last.end)
+            text = " ".join(one.text for one in tokens[index : index + length])
+            token = replace(token, text=text, low=term, stem=stem(term), end=last.end)
         joined.append(token)
         index += length or 1
     return tuple(joined)
 
 
 def _term(tokens: list[Token], index: int) -> tuple[int, str]:
+    best = 0, ""
     for words, term in PHRASES.get(tokens[index].low, ()):
         found = tokens[index : index + len(words)]
-        if [token.low for token in found] == words and all(token.kind != "quote" for token in found):
-            return len(words), term
-    return 0, ""
+        if len(words) > best[0] and [token.low for token in found] == words and found[0].kind == "word":
+            best = len(words), term
+    return best
 
 
 @lru_cache(maxsize=4096)

@@ -84,7 +84,7 @@ def bind_moments(draft: Draft, helper: Helper) -> None:
         _half_open(draft, needed, mentions[0], helper)
     elif len(mentions) <= len(slots):
         for slot, mention in _matched(needed if len(needed) >= len(mentions) else slots, mentions):
-            _put(draft, slot, mention, helper)
+            _put(draft, slot, mention, helper, related=len(mentions) > 1)
 
 
 def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
@@ -153,7 +153,7 @@ def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: H
     now = helper.now(Want.DATE if slots[0].kind is Kind.DATE else Want.DATETIME)
     if now is None:
         return
-    _put(draft, end if until else start, mention, helper)
+    _put(draft, end if until else start, mention, helper, related=True)
     draft.put(start if until else end, now)
     draft.evidence += 1
 
@@ -176,14 +176,17 @@ def _matched(slots: Sequence[Slot], mentions: Sequence[_Mention]) -> list[tuple[
     return [*pairs, *zip(left, rest, strict=False)]
 
 
-def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper) -> None:
+def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related: bool = False) -> None:
     if mention.moment.unclear:
         draft.questions.append(mention.moment.unclear)
     value = mention.value or _value(mention.moment, slot.kind, helper)
-    if value is not None:
-        draft.put(slot, value)
-        draft.take(mention.start, mention.end)
-        draft.evidence += 1
+    if value is None:
+        return
+    draft.put(slot, value)
+    draft.take(mention.start, mention.end)
+    draft.evidence += 1
+    if related and mention.start and draft.reading.word(mention.start - 1) in _ROLE_BY_WORD:
+        draft.take(mention.start - 1)
 
 
 def _value(moment: Moment, kind: Kind, helper: Helper) -> Value | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from react_run.models.offline.choosing import Chooser
 from react_run.models.offline.clauses import clauses
 from react_run.models.offline.comparing import comparison
 from react_run.models.offline.draft import Draft
+from react_run.models.offline.nesting import nested_steps
 from react_run.models.offline.plan import Comparison, Declined, Part, Step
 from react_run.models.offline.reading import Reading
 from react_run.models.offline.slots import Card
@@ -27,15 +29,17 @@ class Solved:
     draft: Draft | None = None
 
 
-def understand(question: str, cards: Sequence[Card], *, allow_changes: bool, previous: Step | None = None) -> list[Part]:
+@lru_cache(maxsize=128)
+def understand(question: str, cards: tuple[Card, ...], allow_changes: bool, earlier: str | None = None) -> tuple[Part, ...]:
     """The parts of a question in order; each later one may use what the one before it finds.
 
     Args:
         question: The user's words.
         cards: The tools on offer.
         allow_changes: Whether tools that change things may be called.
-        previous: What an earlier turn of the conversation found.
+        earlier: The last result of the turn before, for ``that`` to refer to.
     """
+    previous = None if earlier is None else Step(None, {}, frozenset(), "the earlier result", seen=earlier)
     verbs = frozenset(word for card in cards if (words := words_of_name(card.name)) for word in words[:1])
     parts: list[Part] = []
     for clause in clauses(read(question), verbs)[:_MOST_PARTS]:
@@ -43,7 +47,7 @@ def understand(question: str, cards: Sequence[Card], *, allow_changes: bool, pre
         found = _clause(chooser, tuple(clause))
         parts += found
         previous = next((part for part in reversed(found) if isinstance(part, Step)), previous)
-    return parts or [Declined(question)]
+    return tuple(parts) or (Declined(question),)
 
 
 def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
@@ -51,8 +55,11 @@ def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
     if compared:
         return [compared]
     whole = _solve(chooser, tokens)
-    if isinstance(whole.part, Step):
+    if not isinstance(whole.part, Declined):
         return [whole.part]
+    nested = nested_steps(chooser, tokens)
+    if nested:
+        return nested
     several = _several(chooser, tokens)
     return [solved.part for solved in several] if several else [whole.part]
 
@@ -68,9 +75,10 @@ def _comparison(chooser: Chooser, tokens: tuple[Token, ...]) -> Part | None:
         return None
     steps = [solved.part for clause in compared.clauses if isinstance((solved := _solve(chooser, clause)).part, Step)]
     steps = [step for step in steps if isinstance(step, Step)]
-    if len(steps) != len(compared.names) or len({step.card.name for step in steps if step.card}) != 1:
+    cards = {step.card.name: step.card for step in steps if step.card}
+    if len(steps) != len(compared.names) or len(cards) != 1 or any(card.general for card in cards.values()):
         return None
-    return Comparison(compared.names, [step for step in steps if isinstance(step, Step)], compared.direction, compared.word)
+    return Comparison(compared.names, steps, compared.direction, compared.word)
 
 
 def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
