@@ -132,8 +132,11 @@ class Disclosure:
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         state = run.state(Disclosed)
-        if self.expands and self.grouped and not state.expanded:  # D4
+        expanded = state.expanded
+        if self.expands and self.grouped and not expanded:  # D4
             state.expanded = any(call.name in self.domain and not _failed(call) for call in iteration.calls)
+        if not state.fresh and state.expanded is expanded:
+            return
         before = run.tools
         self._offer(run, state)
         if run.tools is not before:

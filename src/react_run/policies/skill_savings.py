@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,6 @@ class Savings:
     requests: int = 0
     sent: int = 0
     of_all: int = 0
-    activated: list[str] = field(default_factory=list)
 
 
 class Measure:
@@ -44,17 +43,17 @@ class Measure:
         tools = sum(size for name, size in self.sizes.items() if name != SELECTOR)
         return tools + sum(len(skill.instructions) for skill in self.skills)
 
-    def count(self, savings: Savings, tools: Iterable[Tool], active: Iterable[ReActSkillSpec]) -> dict[str, object]:
+    def count(self, savings: Savings, tools: Iterable[Tool], active: Collection[ReActSkillSpec]) -> dict[str, object]:
         """Count one request that offers ``tools``, after the skills in ``active`` were read; the report so far."""
-        savings.activated = [skill.name for skill in active]
+        sizes = self.sizes
         savings.requests += 1
-        savings.sent += sum(self.sizes.get(tool.name, 0) for tool in tools)
-        savings.sent += sum(len(skill.instructions) for skill in self.skills if skill.name in savings.activated)
+        savings.sent += sum([sizes.get(tool.name, 0) for tool in tools])
+        savings.sent += sum([len(skill.instructions) for skill in active])
         savings.of_all += self.of_all
         sent, of_all = savings.sent // CHARACTERS_PER_TOKEN, savings.of_all // CHARACTERS_PER_TOKEN
         return {
             "skills": len(self.skills),
-            "activated": savings.activated,
+            "activated": [skill.name for skill in active],
             "requests": savings.requests,
             "prompt_tokens": sent,
             "prompt_tokens_of_all": of_all,
