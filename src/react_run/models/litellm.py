@@ -26,6 +26,7 @@ from react_run.models.http import transport_error
 from react_run.models.per_loop import PerLoop
 from react_run.models.provider import StreamAssembler, parse_response, request_ids
 from react_run.models.remote import RemoteModel
+from react_run.models.values import first_text, mapping
 from react_run.models.wire import BREAKPOINT, breakpoints, message_json
 
 _OLLAMA_WINDOW = 16_384
@@ -55,7 +56,7 @@ class LiteLLMModel(RemoteModel):
         except Exception as error:
             raise self._typed(error) from None
         response = parse_response(
-            reply.model_dump(), provider=self._provider, model=self.model, taken=request_ids(request.messages)
+            _as_json(reply), provider=self._provider, model=self.model, taken=request_ids(request.messages)
         )
         return self._priced(response)
 
@@ -78,12 +79,17 @@ class LiteLLMModel(RemoteModel):
                         chunk = await anext(stream, None)
                     if chunk is None:
                         break
-                    yield chunk.model_dump(exclude_none=True)
+                    yield _as_json(chunk)
+            except Exception:
+                # What fails after the reply is complete takes nothing away from it; LiteLLM may hold its end back.
+                if not (reason := _reason_received(stream)):
+                    raise
+                yield {"choices": [{"delta": {}, "finish_reason": reason}]}
             finally:
                 await stream.aclose()
         except Exception as error:
             raise self._typed(error) from None
-        if not _was_finished(stream):
+        if hasattr(stream, "received_finish_reason") and not _reason_received(stream):
             words = f"the stream of {self._provider} ended before the reply was complete"
             raise model_error("incomplete", words, provider=self._provider)
 
@@ -204,7 +210,8 @@ def as_model_error(error: Exception, provider: str, secrets: list[str]) -> Model
 
 
 def _said(error: Exception, words: str) -> object:
-    return {"error": {"message": words, "code": getattr(error, "code", None)}}
+    said = mapping(getattr(error, "body", None))
+    return {"error": {**said, "message": words}}
 
 
 def _headers(error: Exception) -> Mapping[str, str]:
@@ -212,10 +219,18 @@ def _headers(error: Exception) -> Mapping[str, str]:
     return {str(key).lower(): str(value) for key, value in dict(found or {}).items()}
 
 
-def _was_finished(stream: object) -> bool:
-    """Whether a finish reason came from the provider: LiteLLM invents one for a stream that was cut (behaviour A5b)."""
+def _reason_received(stream: object) -> str:
+    """The finish reason that the provider sent: LiteLLM invents one for a stream that was cut (behaviour A5b)."""
     names = ("received_finish_reason", "intermittent_finish_reason")
-    return not hasattr(stream, names[0]) or any(getattr(stream, name, None) for name in names)
+    return first_text(getattr(stream, name, None) for name in names)
+
+
+def _as_json(reply: Any) -> Mapping[str, object]:  # LiteLLM's own types
+    data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
+    usage = mapping(data.get("usage"))
+    if not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
+        data.pop("usage", None)  # its zeros for a provider that reports nothing
+    return data
 
 
 def _marked(message: Message) -> dict[str, object]:
