@@ -41,6 +41,9 @@ class Draft:
         content = "".join(self._content)
         message["content"] = [{"type": "text", "text": content}, *self._parts] if self._parts else content
         message["tool_calls"] = self._calls.whole()
+        if "thinking_blocks" in message:  # their index only told the pieces apart
+            blocks = mappings(message["thinking_blocks"])
+            message["thinking_blocks"] = [{k: v for k, v in block.items() if k != "index"} for block in blocks]
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
         return {**self._body, "choices": [choice], "usage": self._usage or None}
 

@@ -79,7 +79,7 @@ class LiteLLMModel(RemoteModel):
                         chunk = await anext(stream, None)
                     if chunk is None:
                         break
-                    yield _as_json(chunk)
+                    yield _without_guess(_as_json(chunk), stream)
             except Exception:
                 # What fails after the reply is complete takes nothing away from it; LiteLLM may hold its end back.
                 if not (reason := _reason_received(stream)):
@@ -225,7 +225,15 @@ def _reason_received(stream: object) -> str:
     return first_text(getattr(stream, name, None) for name in names)
 
 
-def _as_json(reply: Any) -> Mapping[str, object]:  # LiteLLM's own types
+def _without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
+    """``chunk`` without usage that LiteLLM counted itself because the provider reported none (behaviour L8)."""
+    seen = getattr(stream, "chunks", None)
+    if chunk.get("usage") and seen and not any(getattr(each, "usage", None) for each in seen):
+        del chunk["usage"]
+    return chunk
+
+
+def _as_json(reply: Any) -> dict[str, object]:  # LiteLLM's own types
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
     usage = mapping(data.get("usage"))
     if not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
