@@ -14,8 +14,7 @@ class Draft:
     def __init__(self) -> None:
         self._body: dict[str, object] = {}
         self._usage: dict[str, object] = {}
-        self._content: list[str] = []
-        self._parts: list[object] = []
+        self._content: list[list[str] | Mapping[str, object]] = []
         self._calls = _Calls()
         self._message: dict[str, object] = {}
         self._finish: object = None
@@ -38,8 +37,9 @@ class Draft:
     def body(self) -> dict[str, object]:
         """The chat completion that the chunks amount to."""
         message = dict(self._message)
-        content = "".join(self._content)
-        message["content"] = [{"type": "text", "text": content}, *self._parts] if self._parts else content
+        message["content"] = [
+            {"type": "text", "text": "".join(part)} if isinstance(part, list) else part for part in self._content
+        ]
         message["tool_calls"] = self._calls.whole()
         if "thinking_blocks" in message:  # their index only told the pieces apart
             blocks = mappings(message["thinking_blocks"])
@@ -66,15 +66,18 @@ class Draft:
         return self._visible(added) if added else ""
 
     def _feed_content(self, value: object) -> str:
-        if isinstance(value, str):
-            added = value
-        else:
-            parts = mappings(value)
-            texts = [part["text"] for part in parts if isinstance(part.get("text"), str) and is_text_part(part)]
-            added = "".join(str(found) for found in texts)
-            self._parts += [part for part in parts if not is_text_part(part)]
-        if added:
-            self._content.append(added)
+        parts = [{"text": value}] if isinstance(value, str) else mappings(value)
+        added = ""
+        for part in parts:
+            found = part.get("text")
+            found = found if isinstance(found, str) else ""
+            added += found
+            if not is_text_part(part):
+                self._content.append(part)
+            elif self._content and isinstance(last := self._content[-1], list):
+                last.append(found)
+            else:
+                self._content.append([found])
         return added
 
     def _visible(self, added: str) -> str:
@@ -86,8 +89,8 @@ class Draft:
 
 
 def is_text_part(part: Mapping[str, object]) -> bool:
-    """Whether a content part is text for the reader, as opposed to an image, thinking or something unknown."""
-    return part.get("type", "text") in ("text", "output_text")
+    """Whether a content part is plain text for the reader, as opposed to an image, thinking or something unknown."""
+    return part.get("type", "text") in ("text", "output_text") and part.keys() <= {"type", "text"}
 
 
 class _Call:

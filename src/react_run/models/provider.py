@@ -158,12 +158,17 @@ def parse_content(value: object) -> str | list[Mapping[str, object]]:
     """Content as one text, or as parts when some are no text; those are kept as they are (behaviour H1)."""
     if value is None or isinstance(value, str):
         return text(value)
-    parts = mappings(value)
-    joined = "".join(text(part.get("text")) for part in parts if is_text_part(part))
-    others = [part for part in parts if not is_text_part(part) and part.get("type") != "refusal"]
-    if not others:
-        return joined
-    return [*others, {"type": "text", "text": joined}] if joined else others
+    parts: list[Mapping[str, object]] = []
+    for part in mappings(value):
+        found = text(part.get("text"))
+        if not is_text_part(part):
+            if part.get("type") != "refusal":
+                parts.append(part)
+        elif parts and is_text_part(parts[-1]):
+            parts[-1] = {"type": "text", "text": f"{parts[-1]['text']}{found}"}
+        elif found:
+            parts.append({"type": "text", "text": found})
+    return text(parts[0]["text"]) if len(parts) == 1 and is_text_part(parts[0]) else parts or ""
 
 
 def _without(extra: Mapping[str, object], key: str) -> dict[str, object]:
