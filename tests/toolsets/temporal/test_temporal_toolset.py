@@ -1,0 +1,174 @@
+"""The toolset ``temporal`` in a run, the zone of the computer, and what it costs before it is used."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.toolsets.calling import Result
+
+from react_run import Disposition
+from react_run.testing import calls, run_agent, says
+from react_toolsets.temporal import TemporalToolset
+from react_toolsets.temporal import toolset as module
+from react_toolsets.temporal.toolset import ASK
+
+PACKAGE = Path(module.__file__).parent
+DOCS = Path(__file__).parents[3] / "docs" / "toolsets" / "temporal.md"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "summary"),
+    [
+        (
+            "convert_datetime",
+            {"datetime": "2026-08-06T14:30", "from_timezone": "America/Vancouver", "to_timezone": "Europe/London"},
+            "2026-08-06T14:30:00-07:00 (America/Vancouver) = Thursday, 2026-08-06T22:30:00+01:00 (Europe/London)",
+        ),
+        (
+            "get_date_info",
+            {"date": "2024-02-29"},
+            "2024-02-29 is a Thursday, day 60 of the year, in ISO week 9 of 2024",
+        ),
+        ("add_calendar_period", {"date": "2026-01-31", "months": 1}, "2026-01-31 + 1 month = 2026-02-28 (Saturday)"),
+        ("add_calendar_period", {"date": "2026-01-31"}, "2026-01-31 + 0 days = 2026-01-31 (Saturday)"),
+        (
+            "add_calendar_period",
+            {"date": "2026-01-31T10:00Z", "days": -2, "hours": 3},
+            "2026-01-31T10:00:00+00:00 - 2 days + 3 hours = 2026-01-29T13:00:00+00:00 (Thursday)",
+        ),
+        (
+            "add_business_days",
+            {"date": "2026-07-03", "days": -1},
+            "2026-07-03 - 1 business day = 2026-07-02 (Thursday)",
+        ),
+        (
+            "calendar_days_between",
+            {"start_date": "2026-01-01", "end_date": "2026-12-31"},
+            "From 2026-01-01 to 2026-12-31: 364 days",
+        ),
+        (
+            "business_days_between",
+            {"start_date": "2026-07-06", "end_date": "2026-07-10", "inclusive": True},
+            "From 2026-07-06 to 2026-07-10: 5 business days, both ends included",
+        ),
+        (
+            "duration_between",
+            {"start_datetime": "2025-08-05", "end_datetime": "2026-08-06"},
+            "From 2025-08-05 to 2026-08-06: 366 days (31622400 seconds; 1 year 0 months 1 day)",
+        ),
+    ],
+)
+def test_a_result_is_summed_up_as_one_verified_line(name: str, arguments: dict[str, object], summary: str) -> None:
+    step = run_agent([calls((name, arguments)), says("done")], toolsets=[TemporalToolset()]).steps[0]
+    assert step.outcome is not None
+    assert step.outcome.verified_summary == summary
+
+
+def test_the_clock_can_be_read_again_in_a_run() -> None:  # F4
+    request = calls(("get_current_time", {"timezone": "UTC"}))
+    result = run_agent([request, request, says("It is late.")], toolsets=[TemporalToolset()])
+    assert [step.executed for step in result.steps] == [True, True]
+    first = result.steps[0].outcome
+    assert first is not None
+    assert re.fullmatch(r"It is \w+day, \S+ in UTC", first.verified_summary)
+
+
+def test_a_local_time_with_two_meanings_ends_the_run_with_the_question() -> None:  # F2
+    request = calls(
+        (
+            "convert_datetime",
+            {"datetime": "2026-11-01T01:30", "from_timezone": "America/New_York", "to_timezone": "UTC"},
+        )
+    )
+    result = run_agent([request, says("05:30")], toolsets=[TemporalToolset()])
+    assert result.stop_reason == "clarification_required"
+    assert "2026-11-01T01:30:00-04:00 or 2026-11-01T01:30:00-05:00?" in result.answer
+
+
+def codes() -> set[str]:
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    return set(re.findall(r'Refusal\(\s*"([a-z_]+)"', sources))
+
+
+def test_codes_that_only_the_user_can_settle_ask() -> None:
+    toolset = TemporalToolset()
+    assert codes() >= ASK
+    for code in codes():
+        outcome = toolset.interpret_result("x", {}, {"status": "error", "error": {"code": code, "message": "m"}})
+        assert outcome is not None
+        expected = Disposition.CLARIFICATION_REQUIRED if code in ASK else Disposition.RETRYABLE_ERROR
+        assert outcome.disposition == expected
+
+
+def test_every_code_is_documented() -> None:
+    documented = set(re.findall(r"^\| `([a-z_]+)` \|", DOCS.read_text(encoding="utf-8"), re.MULTILINE))
+    assert codes() == documented
+
+
+def system_time(**environment: str) -> Result:
+    """The clock of a fresh process in that environment, read without naming a zone."""
+    program = (
+        "from react_toolsets.temporal import TemporalToolset\n"
+        "tools = {tool.name: tool for tool in TemporalToolset().tools()}\n"
+        "print(tools['get_current_time'].function())"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    result = json.loads(shown)
+    assert isinstance(result, dict)
+    return result
+
+
+def test_the_zone_of_the_computer_is_taken_from_its_settings() -> None:
+    assert system_time(TZ="Asia/Kolkata")["timezone"] == "Asia/Kolkata"
+    assert system_time(TZ=":Europe/Paris")["timezone"] == "Europe/Paris"
+
+
+@pytest.mark.parametrize(
+    "setting", ["EST5EDT4,M3.2.0,M11.1.0", "Nowhere/City", "<+03>-3", "/no/such/file", "America/Argentina"]
+)
+def test_a_zone_that_cannot_be_told_is_an_error_that_says_so(setting: str) -> None:
+    result = system_time(TZ=setting)
+    assert result["error"]["code"] == "system_timezone_unavailable"
+    assert "TZ" in result["error"]["message"]
+
+
+def test_nothing_is_imported_before_it_is_used() -> None:
+    program = (
+        "import sys, react_toolsets.temporal as t; tools = {tool.name: tool for tool in t.TemporalToolset().tools()};"
+        "late = ('holidays', 'tzlocal', 'react_toolsets.temporal.facts');"
+        "print([n for n in late if n in sys.modules]);"
+        "tools['get_current_time'].function('Asia/Tokyo');"
+        "print([n for n in late if n in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown.split("\n")[:2] == ["[]", "['react_toolsets.temporal.facts']"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tools['get_current_time'].function()",
+        "tools['convert_datetime'].function('2026-08-06T14:30', 'europe/paris', 'Asia/Tokyo')",
+        "tools['get_current_time'].function('Tokio')",
+    ],
+)
+def test_a_first_call_takes_less_than_a_tenth_of_a_second(call: str) -> None:
+    program = (
+        "import time, react_toolsets.temporal as t; tools = {tool.name: tool for tool in t.TemporalToolset().tools()};"
+        f"start = time.process_time(); {call}; print(time.process_time() - start)"
+    )
+    environment = {**os.environ, "TZ": "America/New_York"}
+    shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert float(shown.stdout) < 0.1
