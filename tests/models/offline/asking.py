@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from invented import TOOLSETS
+from tests.models.offline.invented import TOOLSETS
 
 from react_run import ReActAgent, ReActToolset, RunResult
 from react_run.models.offline import OfflineModel
@@ -85,7 +85,7 @@ def _unless_silent(result: RunResult) -> str:
 
 def _matches(case: dict[str, Any], result: RunResult) -> bool:
     if "exact" in case:
-        return result.answer.strip() == case["exact"]
+        return result.answer == str(case["exact"])
     return all(_expected(text).casefold() in result.answer.casefold() for text in case["contains"])
 
 
@@ -101,4 +101,4 @@ def _expected(text: str) -> str:
 def _went_as_planned(case: dict[str, Any], result: RunResult) -> bool:
     first = [step for step in result.steps if step.model_round == 1]
     rounds = len({step.model_round for step in result.steps})
-    return len(first) >= case.get("parallel", 1) and rounds >= case.get("rounds", 1)
+    return len(first) >= int(case.get("parallel", 1)) and rounds >= int(case.get("rounds", 1))

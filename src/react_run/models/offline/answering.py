@@ -14,7 +14,6 @@ _LONGEST_TEXT = 2000
 _TITLES = ("title", "heading", "name")
 _TEXTS = ("extract", "abstract", "text", "summary", "snippet", "definition", "description", "answer")
 _LINKS = ("url", "link", "href")
-_ADJECTIVES = {adjective for adjective, noun in NOUN_OF_ADJECTIVE.items() if noun != adjective} - {"people", "inhabitants"}
 
 
 def answer(step: Step, result: Result, *, yes_or_no: bool) -> str:
@@ -26,8 +25,9 @@ def answer(step: Step, result: Result, *, yes_or_no: bool) -> str:
         yes_or_no: Whether the question is answered by yes or no.
     """
     if result.data is None or not isinstance(result.data, dict | list):
-        text = result.data if isinstance(result.data, str) else result.text
-        return _cut(text)
+        if isinstance(result.data, bool):
+            return "Yes" if result.data else "No"
+        return _cut(result.data if isinstance(result.data, str) else result.text)
     entries = _entries(result.data)
     if entries:
         return _found_entries(entries)
@@ -134,7 +134,7 @@ def compared(comparison: Comparison, results: Sequence[Result]) -> str:
 
 def _verb(word: str) -> str:
     words = word.casefold().split()
-    return "is" if len(words) == 1 or words[-1] in _ADJECTIVES else "has"
+    return "is" if len(words) == 1 or words[-1] in NOUN_OF_ADJECTIVE else "has"
 
 
 def _number(step: Step, result: Result) -> Decimal | None:

@@ -26,10 +26,10 @@ from react_run.models.offline.text import Token
 REFERENCE = "{ref}"
 """Stands in an expression for the value that an earlier part will find."""
 
-_ADDITIVE = {"+": "+", "-": "-", "−": "-", "–": "-", "plus": "+", "minus": "-"}
+_ADDITIVE = {"+": "+", "-": "-", "plus": "+", "minus": "-"}
 _MULTIPLICATIVE = {
-    "*": "*", "×": "*", "·": "*", "x": "*", "times": "*", "multiplied by": "*", "multiplied with": "*",
-    "/": "/", "÷": "/", "divided by": "/", "over": "/", "//": "//", "mod": "%", "modulo": "%", "%": "%",
+    "*": "*", "times": "*", "multiplied by": "*", "multiplied with": "*",
+    "/": "/", "divided by": "/", "over": "/", "//": "//", "mod": "%", "modulo": "%", "%": "%",
 }  # fmt: skip
 _POWERS = {"**", "^", "to the power of", "to the power", "raised to the power of", "raised to"}
 _SUPERSCRIPTS = {"²": "**2", "³": "**3", "squared": "**2", "cubed": "**3"}
@@ -175,7 +175,7 @@ class _Reader:
 
     def power(self, index: int) -> Read | None:
         token = self._token(index)
-        if token and token.low in ("-", "−", "–", "+", "minus", "negative"):
+        if token and token.low in ("-", "+", "minus", "negative"):
             read = self.power(index + 1)
             sign = "" if token.low == "+" else "-"
             return read and (replace(read[0], text=f"{sign}{read[0].at(POWER)}", level=POWER - 1), read[1])
@@ -215,7 +215,7 @@ class _Reader:
     def _adjacent(self, read: Expression, index: int) -> Read:
         """``2pi`` and ``2(3)`` multiply."""
         token = self._token(index)
-        if not token or not (token.low == "(" and not token.spaced or token.low in ("pi", "π")):
+        if not token or not ((token.low == "(" and not token.spaced) or token.low in ("pi", "π")):
             return read, index
         factor = self.operand(index)
         if not factor or read.loose:

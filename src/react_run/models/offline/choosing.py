@@ -21,7 +21,9 @@ _TIME = frozenset(stem(word) for word in ("time", "date", "datetime", "clock"))
 class Chooser:
     """Finds the step for a clause among ``cards``; also the :class:`~.draft.Helper` of its drafts."""
 
-    def __init__(self, cards: Sequence[Card], *, allow_changes: bool, previous: Step | None = None, depth: int = 0) -> None:
+    def __init__(
+        self, cards: Sequence[Card], *, allow_changes: bool, previous: Step | None = None, depth: int = 0
+    ) -> None:
         self.cards = cards
         self.allow_changes = allow_changes
         self.previous = previous
@@ -144,7 +146,12 @@ class Chooser:
         for card in self._permitted():
             dates = card.of_kind(Kind.DATE, Kind.DATETIME)
             units = {slot.unit: slot for slot in card.of_kind(Kind.AMOUNT_OF_TIME)}
-            if len(dates) == 1 and set(amounts) <= set(units) and not card.qualifiers and not _lacks(card, [*dates, *units.values()]):
+            if (
+                len(dates) == 1
+                and set(amounts) <= set(units)
+                and not card.qualifiers
+                and not _lacks(card, [*dates, *units.values()])
+            ):
                 arguments: dict[str, Value] = {dates[0].name: base}
                 arguments.update({units[unit].name: Known(int(amount)) for unit, amount in amounts.items()})
                 return Found(Step(card, arguments, frozenset(), "that date"), Want.DATE)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from react_run.models.offline.lexicon import word_set
 from react_run.models.offline.reading import Reading
 from react_run.models.offline.text import Token
 
-_STARTERS = set(
-    """what which who whom when where whatday howmany howmuch howfar howold howlong howtall howbig howhot howis how is are was
-    were does do did can could will convert calculate compute multiply divide add subtract double halve triple round tell give
-    show find search lookup translate count get list take increase decrease reduce raise split express""".split()
+_STARTERS = word_set(
+    """
+    what which who whom when where whatday weekday howmany howmuch howfar howold howlong howtall howbig howhot howis
+    how is are was were does do did can could will convert calculate compute multiply divide add subtract double halve
+    triple round tell give show find search lookup translate count get list take increase decrease reduce raise split
+    express
+    """
 )
 _JOINING = {",", "and", "then", "also", "afterwards", "finally", ";", "&"}
 _SENTENCE_ENDS = {".", "?", "!", ";", "...", "…"}

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from react_run.models.offline.lexicon import COMPARATIVES, MORE_OR_LESS, NOUN_OF_ADJECTIVE
+from react_run.models.offline.lexicon import COMPARATIVES, MORE_OR_LESS, NOUNS_FOR, word_set
 from react_run.models.offline.reading import is_content, written
 from react_run.models.offline.text import Token, read
 
-_EDGES = {"in", "at", "of", "the", "a", "an", "is", "are", "it", "or", ",", ":", "?", ".", "for", "does", "do", "did", "has",
-          "have", "was", "were", "there", "today", "now", "currently", "one"}  # fmt: skip
+_EDGES = word_set(
+    "in at of the a an is are it or , : ? . for does do did has have was were there today now currently one"
+)
 _AUXILIARIES = {"is", "are", "was", "were", "does", "do", "did", "has", "have"}
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison in parts: the names, the clause to solve for each, and which value wins (1 the larger, -1 the smaller)."""
+    """A comparison in parts: the names, the clause to solve for each, and which value wins.
+
+    ``direction`` is 1 when the larger value wins, -1 when the smaller one does; ``word`` is the comparative.
+    """
 
     names: tuple[str, ...]
     clauses: tuple[tuple[Token, ...], ...]
@@ -45,12 +50,15 @@ def _property(tokens: Sequence[Token], index: int) -> tuple[str, int, int] | Non
     if word in COMPARATIVES:
         return (*COMPARATIVES[word], index + 1)
     following = tokens[index + 1] if index + 1 < len(tokens) else None
-    if word not in MORE_OR_LESS or following is None or following.kind != "word" or not (
-        is_content(following) or following.low in NOUN_OF_ADJECTIVE
+    if (
+        word not in MORE_OR_LESS
+        or following is None
+        or following.kind != "word"
+        or not (is_content(following) or following.low in NOUNS_FOR)
     ):
         bare = word in MORE_OR_LESS and following is not None and following.low == "than"
         return ("", MORE_OR_LESS[word], index + 1) if bare else None
-    return NOUN_OF_ADJECTIVE.get(following.low, following.low), MORE_OR_LESS[word], index + 2
+    return NOUNS_FOR.get(following.low, following.low), MORE_OR_LESS[word], index + 2
 
 
 Names = list[tuple[int, int]]
@@ -77,7 +85,7 @@ def _alternatives(tokens: Sequence[Token], index: int, end: int) -> tuple[Names,
 def _pieces(tokens: Sequence[Token], start: int, stop: int) -> list[tuple[int, int]]:
     cuts = [i for i in range(start, stop) if tokens[i].low in (",", "or", ":")]
     edges = [start - 1, *cuts, stop]
-    return [(a + 1, b) for a, b in zip(edges, edges[1:], strict=False)]
+    return [(a + 1, b) for a, b in pairwise(edges)]
 
 
 def _after_auxiliary(tokens: Sequence[Token], index: int) -> int:

@@ -11,10 +11,10 @@ from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, HINTS
 from react_run.models.offline.plan import Found, Step, Value, Want
 from react_run.models.offline.reading import Reading, Span, T, is_content
 from react_run.models.offline.slots import Card, Kind, Slot
-from react_run.models.offline.text import Token, stem
+from react_run.models.offline.text import Token, stem, words_of_name
 
 _HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
-_SILENT = frozenset("?.,;:…()[]\"'-–—`=") | {"...", "'s"}
+_SILENT = frozenset("?.,;:…()[]\"'-`=") | {"...", "'s"}
 _RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
 _FUTURE = frozenset({"will", "'ll", "would", "shall"})
 
@@ -111,7 +111,20 @@ class Draft:
 
     def fits(self) -> bool:
         """Whether the tool is what the clause asks for, even if a parameter is still missing."""
-        return bool(self.hits() or self.evidence) and self.qualified() and not self.leftover()
+        return bool(self.hits() or self.evidence) and self.qualified() and not self.leftover() and not self._reversed()
+
+    def _reversed(self) -> bool:
+        """Whether the tool's name goes the other way: ``celsius_to_fahrenheit`` for ``20 fahrenheit to celsius``."""
+        name = [stem(word) for word in words_of_name(self.card.name)]
+        if "to" not in name[:-1]:
+            return False
+        place = name.index("to")
+        origin, target = name[place - 1] if place else "", name[place + 1]
+        words = [token.stem for token in self.reading.tokens]
+        positions = {word: words.index(word) for word in (origin, target) if word in words}
+        if len(positions) == 2 and positions[origin] > positions[target]:
+            return True
+        return target in positions and self.reading.before(positions[target]) == "from"
 
     def wanted(self) -> frozenset[str]:
         """The stems of the words that say which part of the result is wanted."""
@@ -121,8 +134,12 @@ class Draft:
         """How well the tool fits: words of its name count most, a name that says more than the question counts less."""
         hits = self.hits()
         named = sum(1 for word in hits if word in self.card.own or _HINTS.get(word, _NONE) & self.card.own)
-        unsaid = sum(1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits))
-        return 4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid - 8 * self.indirect
+        unsaid = sum(
+            1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits)
+        )
+        return (
+            4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid - 8 * self.indirect
+        )
 
     @property
     def indirect(self) -> int:
@@ -133,7 +150,9 @@ class Draft:
         return ((index, token) for index, token in enumerate(self.reading.tokens) if not self._taken[index])
 
     def _silent(self, token: Token) -> bool:
-        if token.low in _RELATING and any(self.reading.before(span.start) == token.low for span in self.reading.moments):
+        if token.low in _RELATING and any(
+            self.reading.before(span.start) == token.low for span in self.reading.moments
+        ):
             return False  # "until a date" asks for more than the date
         if token.low in _FUTURE:
             return self.evidence > 0 or bool(self.card.vocabulary & _HINTS_OF_FUTURE)
@@ -142,17 +161,19 @@ class Draft:
 
 def may_fit(card: Card, reading: Reading) -> bool:
     """Whether a draft is worth its while: the clause says a word of the tool's topic, or holds what only it takes."""
-    if card.topic & said(reading) or card.general:
+    if card.topic & said(reading) or card.looks_up:
         return True
     kinds = card.kinds
     return (
-        bool(kinds & _NUMERIC and reading.expressions)
+        bool(kinds & _MARKED)
+        or bool(kinds & _NUMERIC and reading.expressions)
         or bool(kinds & _MEASURED and (reading.continued or reading.numbers or reading.names_units))
         or bool(Kind.AMOUNT_OF_TIME in kinds and reading.durations)
         or bool(kinds & _DATED and reading.moments)
     )
 
 
+_MARKED = frozenset({Kind.PATTERN, Kind.URL, Kind.EMAIL, Kind.PATH})
 _NUMERIC = frozenset({Kind.EXPRESSION, Kind.NUMBER})
 _MEASURED = frozenset({Kind.UNIT, Kind.CURRENCY})
 _DATED = frozenset({Kind.DATE, Kind.DATETIME, Kind.CLOCK})
@@ -169,5 +190,4 @@ def hinted(word: str) -> frozenset[str]:
 
 
 _NONE: frozenset[str] = frozenset()
-_HINTS_OF_RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
-_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})
+_HINTS_OF_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})

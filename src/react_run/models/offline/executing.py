@@ -105,7 +105,9 @@ def _found(value: Found, calls: Calls) -> object:
         return Broken(settled.message)
     text = take(settled, value.step, value.want)
     if not text:
-        return Broken(f"the result for '{value.step.text}' holds no {_WANTED[value.want].removeprefix('a ')} to go on with")
+        return Broken(
+            f"the result for '{value.step.text}' holds no {_WANTED[value.want].removeprefix('a ')} to go on with"
+        )
     if value.template == "{}":
         return as_number(text) if value.want is Want.NUMBER else text
     return value.template.replace("{}", f"({text})" if text.startswith("-") else text)
@@ -122,9 +124,9 @@ def _corrected(step: Step, arguments: dict[str, object], result: Result) -> dict
             if isinstance(value, str) and suggestion != value and _folded(suggestion) == _folded(value):
                 return {**arguments, name: suggestion}
     for name, given in step.arguments.items():
-        for other in given.others if isinstance(given, Known) else ():
-            if other != given.value:
-                return {**arguments, name: other}
+        others = [other for other in given.others if other != given.value] if isinstance(given, Known) else []
+        if others:
+            return {**arguments, name: others[0]}
     return None
 
 

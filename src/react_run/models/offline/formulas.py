@@ -15,7 +15,11 @@ ADD, MULTIPLY, POWER, ATOM = 1, 2, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """One phrase. ``loose``: an operator that follows could belong inside (``half of 10 plus 6``), so it is asked about."""
+    """One phrase and its formula.
+
+    ``loose``: an operator that follows could belong inside (``half of 10 plus 6``), so it is asked about.
+    ``unclear``: the question that the phrase itself raises.
+    """
 
     pattern: tuple[str, ...]
     template: str
@@ -122,19 +126,19 @@ _ROUNDING = _formulas(
 )
 _UNCLEAR = [
     Formula(
-        tuple("?the log|logarithm of P".split()),
+        ("?the", "log|logarithm", "of", "P"),
         "log10({0:r})",
         ATOM,
         unclear="Which logarithm: natural (ln), or to base 10 (log10)?",
     ),
     Formula(
-        tuple("?the sine|sin|cosine|cos|tangent|tan of P".split()),
+        ("?the", "sine|sin|cosine|cos|tangent|tan", "of", "P"),
         "sin({0:r})",
         ATOM,
         unclear="Is the angle in degrees or in radians?",
     ),
     Formula(
-        tuple("?a N %|percent discount on|for P".split()),
+        ("?a", "N", "%|percent", "discount", "on|for", "P"),
         "{0}/100*{1}",
         MULTIPLY,
         unclear="Do you want the discount itself ('20% of 50') or the price after it ('20% off 50')?",

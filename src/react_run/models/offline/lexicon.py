@@ -3,41 +3,47 @@
 from __future__ import annotations
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text, for membership."""
     return frozenset(text.split())
 
 
-FUNCTION = _set(
+FUNCTION = word_set(
     """
-    a an the this these those some any each all both of in on at to into for from by with as about per than then and or also too so
-    is are was were be been being am 's 're do does did done has have had can could may might would should shall will must
-    i me my we us our you your it its he she they them their there here one ones
-    what which whats howmany howmuch please kindly just exactly actually currently current now today equal equals
-    tell give show find get fetch let know say list display return want need like wonder ask see make take use using
-    between until till since after before when up out off over there's many much hi hey ok okay thanks thank well right
-    following given value result answer number amount total number's via through same every other's another
-    people person someone somebody person's get's come comes go goes stand happen happens
+    a an the this these those some any each all both of in on at to into for from by with as about per than then
+    and or also too so is are was were be been being am 's 're do does did done has have had can could may might
+    would should shall will must i me my we us our you your it its he she they them their there here one ones
+    what which whats howmany howmuch please kindly just exactly actually currently current now today equal
+    equals tell give show find get fetch let know say list display return want need like wonder ask see make
+    take use using between until till since after before when up out off over many much hi hey ok okay thanks
+    thank well right following given value result answer number amount total via through same every another
+    people person someone somebody come comes go goes stand happen happens
     """
 )
 """Words that need no explanation. Prepositions are here because binding reads them as roles."""
 
-CONTENT_AFTER_ALL = _set(
+CONTENT_AFTER_ALL = word_set(
     "not no never none without except excluding unless n't neither nor other instead if why because"
 )
 """Words that turn a meaning round: one that no argument accounts for makes a question unanswerable."""
 
-GENERIC = _set(
-    """get fetch find show list display retrieve return give tell read compute make do run use provide query lookup search tool
-    function api service data info information item of for the a an in by to from with and or between current currently
-    calendar general simple plain basic full all standard common value values result results given name names number numbers
-    new one two"""
+GENERIC = word_set(
+    """
+    get fetch find show list display retrieve return give tell read compute make do run use provide query lookup
+    search tool function api service data info information item of for the a an in by to from with and or
+    between current currently calendar general simple plain basic full all standard common value values result
+    results given name names number numbers new one two
+    """
 )
 """Words of a tool's name that do not narrow what it answers."""
 
-QUALIFIERS = _set(
-    """business working workday holiday imperial historical history past previous average mean median minimum maximum min max
-    daily hourly weekly monthly yearly annual forecast future public private deleted archived reverse inverse lower upper
-    first last next random nearest delete remove update create write send cancel move rename draft"""
+QUALIFIERS = word_set(
+    """
+    business working workday holiday imperial historical history past previous average mean median minimum
+    maximum min max daily hourly weekly monthly yearly annual forecast future public private deleted archived
+    reverse inverse lower upper first last next random nearest delete remove update create write send cancel
+    move rename draft
+    """
 )
 """Words of a tool's name that narrow what it answers or does: the question must say them too."""
 
@@ -121,9 +127,8 @@ HINTS: dict[str, str] = {
     "today": "current now today date",
     "warm": "temperature weather",
     "week": "week",
-    "weekday": "weekday day",
     "weekend": "weekend",
-    "whatday": "weekday day date",
+    "whatday": "weekday date",
     "work": "business working work",
     "worth": "price value",
 }
@@ -169,21 +174,21 @@ MORE_OR_LESS: dict[str, int] = {
 }
 """Comparatives that need the property beside them: ``more people``, ``a lower price``."""
 
-NOUN_OF_ADJECTIVE = {
-    "expensive": "price",
-    "populous": "population",
-    "populated": "population",
-    "people": "population",
-    "inhabitants": "population",
-}
+NOUN_OF_ADJECTIVE = {"expensive": "price", "populous": "population", "populated": "population"}
+"""Adjectives that take ``more`` and ``less``, with the property they are about."""
 
-GENERAL_KNOWLEDGE = _set(
-    "encyclopedia encyclopaedia wikipedia wiki mediawiki web internet knowledge fact facts article articles topic topics"
+NOUNS_FOR = {**NOUN_OF_ADJECTIVE, "people": "population", "inhabitants": "population"}
+"""What stands after ``more`` and ``less``, with the property it means."""
+
+GENERAL_KNOWLEDGE = word_set(
+    "encyclopedia encyclopaedia wikipedia wiki mediawiki web internet knowledge fact facts article articles topic"
 )
 """What a tool says of itself that looks up anything, whatever the subject."""
 
-SUPERLATIVES = _set("best worst most least largest biggest smallest highest lowest greatest fewest longest shortest tallest latest")
+SUPERLATIVES = word_set(
+    "best worst most least largest biggest smallest highest lowest greatest fewest longest shortest tallest latest"
+)
 """Words that rank: what they ask for is no name."""
 
-REFERENCES = _set("that it this those them result answer")
+REFERENCES = word_set("that it this those them result answer")
 """Words that stand for what an earlier part found."""

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from react_run.models.offline.arithmetic import REFERENCE, Expression
 from react_run.models.offline.draft import Draft, Helper, hinted
-from react_run.models.offline.moments import UNITS
 from react_run.models.offline.numbers import number_at
 from react_run.models.offline.plan import Found, Known, Value, Want
 from react_run.models.offline.reading import Span, is_content, written
 from react_run.models.offline.slots import Card, Kind, Slot
 from react_run.models.offline.text import Token, stem, words_of_name
+from react_run.models.offline.units import unit_at
 
+_SMALL_WORDS = {"in", "a", "and"}
+_ENDS = (
+    {"min", "minimum", "low", "lower", "start", "from", "first"},
+    {"max", "maximum", "high", "upper", "end", "stop", "to", "last"},
+)
 _NUMERAL = re.compile(r"-?\d+(\.\d+)?")
 _QUOTABLE = (Kind.TEXT, Kind.QUERY, Kind.NAME, Kind.PLACE, Kind.PATH)
 _REFERS_TO_NOTHING = "What does '{}' stand for? Please say it with the value."
@@ -25,9 +31,7 @@ _OPERATIONS = {
     "%": "modulo mod remainder modulus",
     "**": "power exponent pow exponentiation",
 }
-_STEMS_OF_OPERATIONS = {
-    sign: frozenset(stem(word) for word in words.split()) for sign, words in _OPERATIONS.items()
-}
+_STEMS_OF_OPERATIONS = {sign: frozenset(stem(word) for word in words.split()) for sign, words in _OPERATIONS.items()}
 
 
 def bind_marked(draft: Draft) -> None:
@@ -37,6 +41,7 @@ def bind_marked(draft: Draft) -> None:
         if len(found) == 1:
             draft.put(slot, Known(draft.reading.tokens[found[0]].text))
             draft.take(found[0])
+            draft.evidence += 1
 
 
 def _has_form(token: Token, slot: Slot) -> bool:
@@ -60,6 +65,9 @@ def bind_quoted(draft: Draft, helper: Helper) -> None:
             if index and draft.reading.tokens[index - 1].stem in slot.name_stems:
                 _quote(draft, slot, index)
                 break
+    left, needed = [i for i in quotes if draft.free(i)], draft.open(*_QUOTABLE, required=True)
+    if len(left) == len(needed) == 1 < len(quotes):
+        _quote(draft, needed[0], left[0])
     if not quotes:
         _after_colon(draft)
         _earlier_text(draft, helper)
@@ -108,7 +116,9 @@ def referring(draft: Draft, span: Span[Expression], helper: Helper) -> Value:
         return Known(expression.text)
     if helper.previous is None:
         words = [token.low for token in draft.reading.tokens[span.start : span.end]]
-        draft.questions.append(_REFERS_TO_NOTHING.format(next((w for w in words if w in ("that", "it", "this")), "that")))
+        draft.questions.append(
+            _REFERS_TO_NOTHING.format(next((w for w in words if w in ("that", "it", "this")), "that"))
+        )
         return Known(expression.text)
     return Found(helper.previous, Want.NUMBER, expression.text.replace(REFERENCE, "{}"))
 
@@ -150,7 +160,7 @@ def as_number(text: str) -> object:
         return int(text)
     except ValueError:
         number = float(text)
-        return number if repr(number) == text or float(repr(number)) == number and len(text) <= 15 else text
+        return number if repr(number) == text or (float(repr(number)) == number and len(text) <= 15) else text
 
 
 def bind_choices(draft: Draft) -> None:
@@ -190,13 +200,32 @@ def bind_numbers(draft: Draft) -> None:
                 break
     left = draft.unused(draft.reading.numbers)
     slots = draft.open(Kind.NUMBER, Kind.AMOUNT_OF_TIME, required=True)
-    if len(left) == len(slots) == 1 and (slots[0].kind is Kind.NUMBER or not _has_unit(draft, left[0])):
+    if len(left) == len(slots) == 1 and _unit_belongs(draft, left[0], slots[0]):
         _number(draft, slots[0], left[0])
+    elif len(left) == len(slots) == 2:
+        _range(draft, slots, left)
     _number_lists(draft)
 
 
-def _has_unit(draft: Draft, span: Span[str]) -> bool:
-    return draft.reading.word(span.end) in UNITS
+def _unit_belongs(draft: Draft, span: Span[str], slot: Slot) -> bool:
+    """Whether the unit after a number is the parameter's own, or what the tool's name converts from."""
+    measure = unit_at(draft.reading.tokens, span.end) if span.end < len(draft.reading) else None
+    if measure is None or draft.reading.word(span.end) in _SMALL_WORDS:
+        return True
+    words = draft.reading.tokens[span.end : measure.end]
+    name = [stem(word) for word in words_of_name(draft.card.name)]
+    converts = any(a == words[-1].stem and b == "to" for a, b in pairwise(name))
+    return converts or all(word.stem in slot.stems for word in words)
+
+
+def _range(draft: Draft, slots: Sequence[Slot], spans: Sequence[Span[str]]) -> None:
+    """``between 1 and 10`` for a pair of parameters that are a lower and an upper end."""
+    first, second = (draft.reading.before(span.start) for span in spans)
+    ends = [any(word in _ENDS[i] for word in slot.name_stems) for i, slot in enumerate(slots)]
+    if (first, second) in (("between", "and"), ("from", "to")) and all(ends):
+        for slot, span in zip(slots, spans, strict=True):
+            _number(draft, slot, span)
+        draft.take(spans[0].start - 1)
 
 
 def _names(draft: Draft, span: Span[str], slot: Slot) -> bool:
@@ -226,7 +255,7 @@ def _number_lists(draft: Draft) -> None:
 
 def _are_listed(tokens: Sequence[Token], spans: Sequence[Span[str]]) -> bool:
     """Whether nothing but commas and ``and`` stands between them."""
-    between = [token.low for a, b in zip(spans, spans[1:], strict=False) for token in tokens[a.end : b.start]]
+    between = [token.low for a, b in pairwise(spans) for token in tokens[a.end : b.start]]
     return all(word in (",", "and", ";") for word in between)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from react_run.models.offline.draft import Draft
-from react_run.models.offline.lexicon import COMPARATIVES, CONTENT_AFTER_ALL, REFERENCES
+from react_run.models.offline.lexicon import COMPARATIVES, CONTENT_AFTER_ALL, REFERENCES, word_set
 from react_run.models.offline.plan import Known
 from react_run.models.offline.reading import Reading, written
 from react_run.models.offline.slots import Kind
@@ -17,12 +17,16 @@ _ASKING = {"who", "what", "which"}
 _CIRCUMSTANCE = {"when", "where", "howtall", "howbig", "howold", "howlong", "howheavy", "howfar", "howmany", "how"}
 _ABOUT = {"about", "on", "for", "of", "named", "called", "mentioning", "containing", "with"}
 _SEARCHING = {"lookup", "search", "find", "define", "describe", "google"}
-_TELLING = {"tell", "information", "info", "know", "facts", "something", "details", "details", "article", "articles"}
+_TELLING = {"tell", "information", "info", "know", "facts", "something", "details", "article", "articles"}
 _ARTICLES = {"a", "an", "the"}
 _POLITE = {"please", "can", "could", "would", "you", "me", "hi", "hello", ","}
 _PERSONAL = {"my", "me", "i", "mine", "our", "us", "we", "you", "your", "here", "there"} | REFERENCES
-_TIMELY = {"weather", "temperature", "forecast", "time", "date", "price", "news", "score", "today", "tomorrow", "yesterday",
-           "now", "current", "currently", "tonight", "next", "latest"}  # fmt: skip
+_TIMELY = word_set(
+    """
+    weather temperature forecast time date price news score today tomorrow yesterday now current currently tonight next
+    latest
+    """
+)
 _NO_SUBJECT = _PERSONAL | _TIMELY | CONTENT_AFTER_ALL | set(COMPARATIVES)
 _CONNECTING = {"of", "de", "la", "du", "di", "da", "von", "van", "the", "and", "upon", "&"}
 
@@ -35,11 +39,11 @@ def bind_query(draft: Draft) -> None:
     phrase = _general(draft.reading) if draft.card.general else _within(draft)
     if not phrase:
         return
-    start, end, others = phrase
+    start, end = phrase
     if not draft.free(start, end):
         return
     text = written(draft.reading.tokens[start:end])
-    draft.put(slots[0], Known(_longest_name(draft.reading, start, end) or text, (text, *others)))
+    draft.put(slots[0], Known(_longest_name(draft.reading, start, end) or text, (text,)))
     draft.take(0 if draft.card.general else start, end)
     draft.evidence += 1 if draft.card.general else 0
 
@@ -49,7 +53,7 @@ def is_lookup(reading: Reading) -> bool:
     return _general(reading) is not None
 
 
-Phrase = tuple[int, int, tuple[str, ...]]
+Phrase = tuple[int, int]
 
 
 def _general(reading: Reading) -> Phrase | None:
@@ -61,7 +65,7 @@ def _general(reading: Reading) -> Phrase | None:
         return None
     if any(span.start < end and span.end > start for span in reading.expressions):
         return None
-    return start, end, ()
+    return start, end
 
 
 def _after_lead(reading: Reading) -> int | None:
@@ -127,13 +131,31 @@ def _connects(reading: Reading, index: int, end: int) -> bool:
 
 
 def _within(draft: Draft) -> Phrase | None:
-    """For a search of one subject only: what follows ``for`` or ``about``."""
+    """For a search of one subject only: what follows ``for`` or ``about``, or the verb that the tool goes by."""
     reading = draft.reading
+    return _after_preposition(draft, reading) or _after_verb(draft, reading)
+
+
+def _after_verb(draft: Draft, reading: Reading) -> Phrase | None:
+    """``look up photosynthesis``, ``define entropy``."""
+    verb = next((i for i, token in enumerate(reading.tokens) if token.low not in _POLITE), 0)
+    if reading.word(verb) not in _SEARCHING or not draft.explains(reading.tokens[verb]):
+        return None
+    start, end = verb + 1, _end(reading)
+    while start < end and (reading.word(start) in _ARTICLES | _PERSONAL or draft.explains(reading.tokens[start])):
+        start += 1
+    if start >= end or not _is_subject(reading.tokens[start:end]):
+        return None
+    draft.evidence += 1
+    return start, end
+
+
+def _after_preposition(draft: Draft, reading: Reading) -> Phrase | None:
     for index, token in enumerate(reading.tokens):
         if token.low in _ABOUT and draft.free(index):
             start, end = index + 1, _end(reading)
             while reading.word(start) in _ARTICLES:
                 start += 1
             if start < end and draft.hits():
-                return start, end, ()
+                return start, end
     return None

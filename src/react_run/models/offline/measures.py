@@ -80,10 +80,10 @@ def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity
     used = 0
     for expression in draft.unused(draft.reading.expressions):
         measure = read(tokens, expression.end) if expression.end < len(tokens) else None
-        value = helper.computed(expression.value) if measure and not expression.value.refers else None
-        if measure and value:
+        computed = helper.computed(expression.value) if measure and not expression.value.refers else None
+        if measure and computed:
             used = measure.end
-            yield Quantity(expression.start, value, measure)
+            yield Quantity(expression.start, computed, measure)
     for number in draft.unused(draft.reading.numbers):
         if number.start < used:
             continue
@@ -133,14 +133,15 @@ def _unknown_target(draft: Draft, target: Slot, quantity: Quantity) -> None:
 def _named(draft: Draft, read: Reader) -> Iterator[tuple[str, int, Measure]]:
     """The units beside the quantity, each with the role that its preposition gives it."""
     index = 0
+    into = _INTO | ({"and"} if draft.says("between") else set())
     while index < len(draft.reading):
         measure = read(draft.reading.tokens, index) if draft.free(index) else None
         before = draft.reading.before(index)
-        if measure and before in _INTO and (draft.reading.word(index) != "in" or before in ("to", "into")):
+        if measure and before in into and (draft.reading.word(index) != "in" or before in ("to", "into")):
             yield TO, index, measure
-        elif measure and (before == "from" or draft.reading.word(measure.end) in ("to", "into")):
+        elif measure and (before in ("from", "between") or draft.reading.word(measure.end) in ("to", "into")):
             yield FROM, index, measure
-        index = measure.end if measure and before in _INTO else index + 1
+        index = measure.end if measure and before in into else index + 1
 
 
 def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None:

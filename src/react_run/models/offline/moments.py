@@ -10,15 +10,21 @@ from datetime import date
 from react_run.models.offline.numbers import number_at, signed_number_at
 from react_run.models.offline.text import Token
 
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept|october oct|"
-        "november nov|december dec".split("|"),
-        start=1,
-    )
-    for name in names.split()
-}
+_MONTH_NAMES = (
+    "january jan",
+    "february feb",
+    "march mar",
+    "april apr",
+    "may",
+    "june jun",
+    "july jul",
+    "august aug",
+    "september sep sept",
+    "october oct",
+    "november nov",
+    "december dec",
+)
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names.split()}
 _ORDINAL = ("st", "nd", "rd", "th")
 UNITS = {
     name: unit
@@ -92,10 +98,11 @@ def _with_time(moment: Moment, index: int, tokens: Sequence[Token]) -> MomentRea
     after = index
     while after < len(tokens) and tokens[after].low in ("at", ","):
         after += 1
-    if after < len(tokens) and (tokens[after].kind == "clock" or tokens[after].low == "noon"):
-        if clock := _clock(tokens[after].low):
-            return Moment("datetime", f"{moment.iso}T{clock}", moment.unclear), after + 1
-    return moment, index
+    timed = after < len(tokens) and (tokens[after].kind == "clock" or tokens[after].low == "noon")
+    clock = _clock(tokens[after].low) if timed else ""
+    if not clock:
+        return moment, index
+    return Moment("datetime", f"{moment.iso}T{clock}", moment.unclear), after + 1
 
 
 def _date_at(tokens: Sequence[Token], index: int) -> MomentRead | None:

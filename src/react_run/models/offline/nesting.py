@@ -1,4 +1,4 @@
-"""Arithmetic and rounding over what another tool finds: ``twice the price of …``, ``the distance … rounded to 1 decimal``."""
+"""Arithmetic over what another tool finds: ``twice the price of …``, ``the distance … rounded to 1 decimal``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from react_run.models.offline.arithmetic import expression_at
+from react_run.models.offline.lexicon import word_set
 from react_run.models.offline.plan import Part, Step
 from react_run.models.offline.reading import Reading, is_content
 from react_run.models.offline.text import Token, read
@@ -13,10 +14,10 @@ from react_run.models.offline.text import Token, read
 if TYPE_CHECKING:
     from react_run.models.offline.choosing import Chooser
 
-_BEFORE = {"multiply", "divide", "double", "triple", "halve", "square", "to", "from", "of", "twice", "plus", "minus", "times",
-           "by", "off", "round", "half", "+", "-", "*", "/"}  # fmt: skip
-_AFTER = {"by", "plus", "minus", "times", "divided", "multiplied", "over", "rounded", "squared", "cubed", "to", "and", ",",
-          "+", "-", "*", "/"}  # fmt: skip
+_BEFORE = word_set(
+    "multiply divide double triple halve square to from of twice plus minus times by off round half + - * /"
+)
+_AFTER = word_set("by plus minus times divided multiplied over rounded squared cubed to and , + - * /")
 (_THAT,) = read("that")
 
 

@@ -7,17 +7,13 @@ from decimal import Decimal
 
 from react_run.models.offline.text import Token
 
-_SMALL = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    word: 10 * number
-    for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
-}
+_SMALL_WORDS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen
+"""
+_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_SMALL = {word: number for number, word in enumerate(_SMALL_WORDS.split())}
+_TENS = {word: 10 * number for number, word in enumerate(_TENS_WORDS.split(), start=2)}
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _HUNDRED = "hundred"
 _DOZEN = 12
@@ -39,7 +35,7 @@ def number_at(tokens: Sequence[Token], index: int) -> Found | None:
 def signed_number_at(tokens: Sequence[Token], index: int) -> Found | None:
     """Like :func:`number_at`, with a sign where one is written directly before the number, or in words."""
     sign = tokens[index] if index < len(tokens) else None
-    if sign is None or sign.low not in ("-", "−", "–", "+", "minus", "negative"):
+    if sign is None or sign.low not in ("-", "+", "minus", "negative"):
         return number_at(tokens, index)
     found = number_at(tokens, index + 1)
     joined = found and (sign.kind == "word" or not tokens[index + 1].spaced)

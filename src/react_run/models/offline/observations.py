@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from react_run.models.offline.draft import hinted
+from react_run.models.offline.moments import UNITS
 from react_run.models.offline.plan import Step, Want
 from react_run.models.offline.text import stem, words_of_name
 
@@ -15,11 +16,13 @@ _FAILED = {"error", "failed", "failure", "no_result", "not_found", "no_results",
 _PROTOCOL = {"ok", "success", "done", "completed", "200"}
 _META = {"ok", "success", "approximate", "exact", "precision", "source", "dimension", "symbol", "kind", "type", "id",
          "cached", "query", "expression", "relevance", "note", "notes"}  # fmt: skip
-_MAIN = ("value", "result", "answer", "output", "total", "count", "text", "content", "abstract", "summary")
+_MAIN = ("value", "result", "answer", "output", "text")
 _JOINING = {"of", "in", "is", "the", "to", "per", "has"}
 _UNIT_KEYS = ("unit", "units", "currency")
-_TRANSIENT = re.compile(r"time[d _-]*out|rate.?limit|temporar|unavailable|try again|network|server_error|connection", re.I)
-_HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.I)
+_TRANSIENT = re.compile(
+    r"time[d _-]*out|rate.?limit|temporar|unavailable|try again|network|server_error|connection", re.IGNORECASE
+)
+_HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORT = 80
@@ -109,7 +112,9 @@ def _of_mapping(text: str, data: Mapping[str, object]) -> Result:
         return Result(text, data)
     inner = error if isinstance(error, Mapping) else data
     code = str(inner.get("code") or status)
-    message = error if isinstance(error, str) else inner.get("message") or data.get("message") or data.get("detail") or code
+    message = (
+        error if isinstance(error, str) else inner.get("message") or data.get("message") or data.get("detail") or code
+    )
     return Result(text, data, True, code, str(message))
 
 
@@ -155,9 +160,21 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
     scores = [_score(leaf, step.stems) for leaf in found]
     best = max(scores, default=0)
     if best > 0:
-        return [leaf for leaf, score in zip(found, scores, strict=True) if score == best]
-    named = [leaf for leaf in found if leaf.path and leaf.path[-1] in result.given and leaf.value not in result.given.values()]
+        return _whole([leaf for leaf, score in zip(found, scores, strict=True) if score == best], found)
+    named = [
+        leaf
+        for leaf in found
+        if leaf.path and leaf.path[-1] in result.given and leaf.value not in result.given.values()
+    ]
     return named[:1] or _main(found) or found
+
+
+def _whole(chosen: list[Leaf], found: list[Leaf]) -> list[Leaf]:
+    """The hours of ``1 day 12 hours`` are no answer alone: all parts of such an amount that are not zero."""
+    if len(chosen) != 1 or not chosen[0].path or chosen[0].path[-1] not in UNITS:
+        return chosen
+    parts = [leaf for leaf in found if leaf.path[:-1] == chosen[0].path[:-1] and leaf.path[-1] in UNITS and leaf.value]
+    return parts if len(parts) > 1 else chosen
 
 
 def _main(found: list[Leaf]) -> list[Leaf]:

@@ -6,21 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from react_run.models.offline.draft import Draft, Helper
-from react_run.models.offline.lexicon import SUPERLATIVES
+from react_run.models.offline.lexicon import SUPERLATIVES, word_set
 from react_run.models.offline.plan import Found, Known, Value, Want
 from react_run.models.offline.reading import Reading, is_content, written
 from react_run.models.offline.slots import FROM, TO, Kind, Slot
 from react_run.models.offline.zones import Zone, zone_of
 
-_INTRODUCING = {"in", "at", "for", "of", "to", "from", "near", "on", "about", "between", "and", "or", "than", "by", "named",
-                "called", "into", "is", "are", "was", "does", "do", "did", "with", ","}  # fmt: skip
+_INTRODUCING = word_set(
+    "in at for of to from near on about between and or than by named called into is are was does do did with ,"
+)
 _INSIDE = {"of", "de", "la", "le", "du", "di", "da", "von", "van", "upon"}
 _ROLES = {"from": FROM, "between": FROM, "to": TO, "into": TO, "and": TO}
+_PLACING = {"in", "at", "near", "from", "to", "into", "around"}
 _LONGEST_ZONE = 4
-_NEVER_NAMES = SUPERLATIVES | set(
-    """monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday tonight morning afternoon evening
-    night midnight noon week month year hour minute second weekend day days last next ago previous coming later
-    earlier""".split()
+_NEVER_NAMES = SUPERLATIVES | word_set(
+    """
+    monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday tonight morning afternoon evening
+    night midnight noon week month year hour minute second weekend day days last next ago previous coming later earlier
+    """
 )
 
 
@@ -65,7 +68,9 @@ def _zone_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot | None:
 def _belongs_to_moment(reading: Reading, run: Run) -> bool:
     """Whether the place tells where a time is: ``3pm in London``, ``14:30 UTC``."""
     start = run.start - 1 if reading.word(run.start - 1) in ("in", "at") else run.start
-    return any(span.end == start and span.value.kind != "relative" for span in reading.moments) or _dated(reading, start)
+    return any(span.end == start and span.value.kind != "relative" for span in reading.moments) or _dated(
+        reading, start
+    )
 
 
 def _dated(reading: Reading, start: int) -> bool:
@@ -101,39 +106,69 @@ def _may_be_zone(draft: Draft, start: int, end: int) -> bool:
         return first.low in ("+", "-") and end - start > 1
     if first.kind != "word" or last.kind not in ("word", "number") or (not is_content(first) and first.low != "the"):
         return False
-    introduced = draft.reading.before(start) in _INTRODUCING | {"utc", "gmt"} or draft.reading.word(end) in ("time", "'s")
+    introduced = draft.reading.before(start) in _INTRODUCING | {"utc", "gmt"} or draft.reading.word(end) in (
+        "time",
+        "'s",
+    )
     return first.capital or introduced
 
 
 def _unknown_places(draft: Draft) -> Iterator[tuple[Run, Zone]]:
     for run in runs(draft):
+        if draft.reading.before(run.start) not in ("in", "at", "for", "on", "to", "from", "into"):
+            continue
         text = written(draft.reading.tokens[run.start : run.end])
-        yield run, Zone(unclear=f"I know no time zone for '{text}'. Please name a larger city or a zone such as Europe/Paris")
+        yield (
+            run,
+            Zone(unclear=f"I know no time zone for '{text}'. Please name a larger city or a zone such as Europe/Paris"),
+        )
 
 
 # places and names
 
 
 def bind_names(draft: Draft, helper: Helper) -> None:
-    """Bind places and names to the words that nothing else accounts for, or to what another tool finds (``the capital of …``)."""
+    """Bind places and names to words that nothing else accounts for, or to what another tool finds for them."""
     slots = draft.open(Kind.PLACE, Kind.NAME, required=True) or draft.open(Kind.PLACE, Kind.NAME)[:1]
     if not slots:
         return
-    found = list(runs(draft))
+    found = list(runs(draft)) or list(_numbered(draft, slots))
     if len(found) > len(slots) or (found and not draft.hits()):
-        found = []
         _nested(draft, slots, helper)
-    if len(found) == 1:
-        _bind_run(draft, _role_slot(draft, found[0], slots), found[0])
-    elif found and len(found) == len(slots):
-        for run in found:
-            left = [slot for slot in slots if slot.name not in draft.arguments]
-            _bind_run(draft, _role_slot(draft, run, left), run)
+        return
+    for slot, run in _assigned(draft, slots, found):
+        _bind_run(draft, slot, run)
 
 
-def _role_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot:
-    role = _ROLES.get(draft.reading.before(run.start), "")
-    return next((slot for slot in slots if role and slot.role == role), slots[0])
+def _assigned(draft: Draft, slots: Sequence[Slot], found: Sequence[Run]) -> list[tuple[Slot, Run]]:
+    """Each run to the slot it suits best; nothing when two slots suit a run equally and it is not the only one."""
+    left = list(slots)
+    pairs: list[tuple[Slot, Run]] = []
+    for run in sorted(found, key=lambda run: -max(_suits(draft, run, slot) for slot in slots)):
+        ranked = sorted(left, key=lambda slot: -_suits(draft, run, slot))
+        if len(found) > 1 and len(ranked) > 1 and _suits(draft, run, ranked[0]) == _suits(draft, run, ranked[1]):
+            return []
+        left.remove(ranked[0])
+        pairs.append((ranked[0], run))
+    return pairs
+
+
+def _suits(draft: Draft, run: Run, slot: Slot) -> int:
+    """How well a run suits a slot: its own word beside it, its role, then whether a place is introduced as one."""
+    before = draft.reading.before(run.start)
+    beside = {draft.reading.tokens[i].stem for i in (run.start - 1, run.end) if 0 <= i < len(draft.reading)}
+    named = 4 if beside & slot.name_stems else 0
+    role = 3 if slot.role and _ROLES.get(before) == slot.role else 0
+    place = 1 if (before in _PLACING) == (slot.kind is Kind.PLACE) else 0
+    return named + role + place
+
+
+def _numbered(draft: Draft, slots: Sequence[Slot]) -> Iterator[Run]:
+    """``order 1042``: a number directly after the parameter's own word is its name."""
+    for span in draft.unused(draft.reading.numbers):
+        previous = draft.reading.tokens[span.start - 1] if span.start else None
+        if previous and any(previous.stem in slot.name_stems for slot in slots):
+            yield Run(span.start, span.end)
 
 
 def _bind_run(draft: Draft, slot: Slot, run: Run) -> None:
@@ -192,15 +227,23 @@ def _unexplained(draft: Draft, index: int) -> bool:
 
 
 def _joins(draft: Draft, index: int) -> bool:
-    """Whether a small word stands inside a name: ``Isle of Man``."""
+    """Whether a small word or a comma stands inside a name: ``Isle of Man``, ``San Francisco, CA``."""
     tokens = draft.reading.tokens
-    following = index + 1 < len(tokens) and tokens[index + 1].capital
-    return tokens[index].low in _INSIDE and tokens[index - 1].capital and following
+    if index + 1 >= len(tokens) or not tokens[index + 1].capital or not tokens[index - 1].capital:
+        return False
+    return tokens[index].low in _INSIDE or (tokens[index].low == "," and _is_only_comma(draft.reading))
+
+
+def _is_only_comma(reading: Reading) -> bool:
+    """``San Francisco, CA`` is one name; in a list an ``and`` or another comma follows."""
+    return not reading.listed and sum(1 for token in reading.tokens if token.low in (",", "and", "or")) == 1
 
 
 def _is_introduced(draft: Draft, run: Run) -> bool:
     reading = draft.reading
-    if reading.tokens[run.start].capital and (run.start > 0 or reading.word(run.end) == "'s" or len(reading) == run.end):
+    if reading.tokens[run.start].capital and (
+        run.start > 0 or reading.word(run.end) == "'s" or len(reading) == run.end
+    ):
         return True
     telegraphic = len(reading) <= 4 and all(is_content(token) for token in reading.tokens if token.kind == "word")
     return reading.before(run.start) in _INTRODUCING or reading.word(run.end) == "'s" or telegraphic

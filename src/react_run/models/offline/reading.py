@@ -11,7 +11,7 @@ from react_run.models.offline.arithmetic import Expression, expression_at
 from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, FUNCTION
 from react_run.models.offline.moments import RELATIVE, Duration, Moment, duration_at, moment_at
 from react_run.models.offline.numbers import signed_number_at
-from react_run.models.offline.text import Token
+from react_run.models.offline.text import Token, stem
 from react_run.models.offline.units import unit_at
 
 T = TypeVar("T")
@@ -27,11 +27,16 @@ class Span(Generic[T]):
 
 
 class Reading:
-    """One clause. ``continued`` says whether an earlier part is there for ``that`` and ``it`` to mean."""
+    """One clause.
 
-    def __init__(self, tokens: Sequence[Token], *, continued: bool = False) -> None:
+    ``continued`` says whether an earlier part is there for ``that`` and ``it`` to mean, ``listed`` that commas in it
+    separate things of a list.
+    """
+
+    def __init__(self, tokens: Sequence[Token], *, continued: bool = False, listed: bool = False) -> None:
         self.tokens = tuple(tokens)
         self.continued = continued
+        self.listed = listed
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -58,7 +63,7 @@ class Reading:
 
     @cached_property
     def moments(self) -> list[Span[Moment]]:
-        """Its dates, datetimes and times of day; ``today`` and its like have kind ``relative`` and the days from now."""
+        """Its dates, datetimes and times of day; ``today`` and its like are ``relative``, with the days from now."""
         return self._spans(_moment)
 
     @cached_property
@@ -69,7 +74,9 @@ class Reading:
     @cached_property
     def names_units(self) -> bool:
         """Whether a number, or an article for one, stands before a unit."""
-        ends = [span.end for span in self.numbers] + [i + 1 for i, token in enumerate(self.tokens) if token.low in ("a", "an")]
+        ends = [span.end for span in self.numbers] + [
+            i + 1 for i, token in enumerate(self.tokens) if token.low in ("a", "an")
+        ]
         return any(end < len(self) and unit_at(self.tokens, end) for end in ends)
 
     def word(self, index: int) -> str:
@@ -84,7 +91,7 @@ class Reading:
         return self.word(index)
 
     def _number(self, tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
-        sign = tokens[index].low in ("-", "−", "–", "minus", "negative", "+")
+        sign = tokens[index].low in ("-", "minus", "negative", "+")
         if sign and index and tokens[index - 1].kind == "number":
             return None
         return signed_number_at(tokens, index)
@@ -109,7 +116,13 @@ def _moment(tokens: Sequence[Token], index: int) -> tuple[Moment, int] | None:
 
 def is_content(token: Token) -> bool:
     """Whether a word carries a topic of its own. ``US`` is a country, ``us`` a pronoun."""
-    return token.low in CONTENT_AFTER_ALL or token.low not in FUNCTION or token.text == "US"
+    if token.low in CONTENT_AFTER_ALL or token.text == "US":
+        return True
+    return token.low not in FUNCTION and (len(token.low) < _SHORT or token.stem not in _FUNCTION_STEMS)
+
+
+_SHORT = 5
+_FUNCTION_STEMS = frozenset(stem(word) for word in FUNCTION)
 
 
 def written(tokens: Sequence[Token]) -> str:

@@ -127,7 +127,9 @@ def _without_tools(conversation: Conversation) -> Reply:
     found = [result.text for result in results if not result.failed]
     missing = [result.message for result in results if result.failed]
     if not results:
-        return Reply(decline([Declined(conversation.question, because="no tools are offered.")], []), finish_reason="refusal")
+        return Reply(
+            decline([Declined(conversation.question, because="no tools are offered.")], []), finish_reason="refusal"
+        )
     lines = [f"{NOT_A_MODEL} I can only repeat what the tools returned."]
     lines += [f"Found: {text}" for text in found]
     lines += [f"Missing: {message}" for message in missing]

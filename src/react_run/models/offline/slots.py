@@ -57,7 +57,7 @@ _KINDS_BY_WORD = {
     Kind.PATH: "path file filename directory folder dir filepath",
     Kind.QUERY: "query search q topic term terms keyword keywords subject question",
     Kind.TEXT: "text sentence string message content body phrase passage paragraph input word words",
-    Kind.PLACE: "city town location place country region address origin destination airport station state capital village",
+    Kind.PLACE: "city town location place country region address origin destination airport station state village",
 }
 _WORD_KINDS = {word: kind for kind, words in _KINDS_BY_WORD.items() for word in words.split()}
 _FORMATS = {
@@ -165,7 +165,7 @@ def _read(tool: Tool) -> Card:
     summary = _first_sentence(tool.description)
     name_stems = _identifier_stems(tool.name)
     slot_names = frozenset[str]().union(*(slot.name_stems for slot in slots))
-    said = frozenset(stems(summary)) - _FUNCTION
+    said = frozenset(stems(_without_examples(summary))) - _FUNCTION
     own = name_stems - _GENERIC - _FUNCTION
     return Card(
         tool=tool,
@@ -325,9 +325,12 @@ def _identifier_stems(name: str) -> frozenset[str]:
 
 def _described(text: str) -> frozenset[str]:
     """The stems of a parameter's description, without its examples and the proper names in it."""
-    plain = re.split(r"(?i)\b(?:such as|e\.g\.|for example|for instance|like)\b", text, maxsplit=1)[0]
-    tokens = [token for token in read(plain) if token.kind == "word"]
+    tokens = [token for token in read(_without_examples(text)) if token.kind == "word"]
     return frozenset(token.stem for i, token in enumerate(tokens) if i == 0 or not token.capital) - _FUNCTION
+
+
+def _without_examples(text: str) -> str:
+    return re.split(r"(?i)\b(?:such as|e\.g\.|for example|for instance|like|examples?:)", text, maxsplit=1)[0]
 
 
 def _first_sentence(text: str) -> str:

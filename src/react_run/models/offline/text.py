@@ -33,19 +33,22 @@ class Token:
 
 
 _DATE = r"\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4}"
+_OFFSET = r"(?:\s*[Zz]\b|\s?[+-]\d{2}(?::?\d{2})?(?!\d))?"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s*[ap]\.?m\b\.?)?|\d{1,2}\s*[ap]\.?m\b\.?"
 _WORD = r"[^\W\d_](?:[\w²³])*(?:[-'./_](?=[^\W\d])\w+|[-_]\d+)*"
+_SIGNS = {"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u00d7": "*", "\u00f7": "/", "\u00b7": "*", "x": "*", "X": "*"}
+"""Typographic signs of arithmetic, and the ``x`` between numbers, as the usual ones."""
 _TOKEN = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in (
             ("url", r"https?://[^\s<>\"')]+"),
             ("email", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-            ("quote", r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|‘[^’]*’|(?<![\w)])'[^']*(?:'(?=\w)[^']*)*'(?!\w)"),
             (
-                "datetime",
-                r"\d{4}-\d{2}-\d{2}(?:[Tt]|\s+)\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[Zz]\b|\s?[+-]\d{2}(?::?\d{2})?(?!\d))?",
+                "quote",
+                r"\"[^\"]*\"|“[^”]*”|«[^»]*»|`[^`]*`|\u2018[^\u2019]*\u2019|(?<![\w)])'[^']*(?:'(?=\w)[^']*)*'(?!\w)",
             ),
+            ("datetime", rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[Tt]|\s+)\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?{_OFFSET}"),
             ("date", rf"(?<![\d.])(?:{_DATE})(?![\d/-]|\.\d)"),
             ("clock", _CLOCK),
             (
@@ -55,13 +58,13 @@ _TOKEN = re.compile(
             ("times", r"(?<=[\d) ])[xX](?=[\d( ])"),
             ("word", _WORD),
             ("money", r"[$€£¥]"),
-            ("op", r"\*\*|//|->|→|[-+*/^!%×÷−–—·√²³½()=]"),
+            ("op", rf"\*\*|//|->|→|[-+*/^!%√²³½()={''.join(sign for sign in _SIGNS if not sign.isalpha())}]"),
             ("degree", r"[°º℃℉]\s?[CFK]?(?!\w)"),
             ("punct", r"\.\.\.|[^\s\w]|_"),
         )
     )
 )
-_APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
+_APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
 
 def read(text: str) -> tuple[Token, ...]:
@@ -77,8 +80,8 @@ def read(text: str) -> tuple[Token, ...]:
 
 def _tokens(match: re.Match[str], *, spaced: bool) -> list[Token]:
     kind, text, start, end = match.lastgroup or "", match.group(), match.start(), match.end()
-    if kind == "times":
-        kind = "op"
+    if kind in ("times", "op"):
+        kind, text = "op", _SIGNS.get(text, text)
     elif kind == "degree":
         kind, text = "word", text.replace(" ", "")
     elif kind == "quote":

@@ -14,7 +14,7 @@ from react_run.models.offline.slots import FROM, TO, Kind, Slot
 
 _MOMENTS = (Kind.DATE, Kind.DATETIME, Kind.CLOCK)
 _BACKWARDS_AFTER = {"before", "ago", "earlier", "prior"}
-_BACKWARDS_BEFORE = {"subtract", "minus", "-", "−", "less", "take"}
+_BACKWARDS_BEFORE = {"subtract", "minus", "-", "less", "take"}
 _FORWARDS = {"add", "plus", "+", "later", "hence", "after", "from", "in", "within", "next", "coming"}
 _QUALIFYING = {"business", "working", "work"}
 _ROLE_BY_WORD = {
@@ -31,7 +31,11 @@ def bind_durations(draft: Draft) -> None:
     slots = {slot.unit: slot for slot in draft.open(Kind.AMOUNT_OF_TIME)}
     for span in draft.unused(draft.reading.durations):
         amounts = signed(draft, span)
-        if slots and set(amounts) <= set(slots) and all(_allows(slots[unit], amount) for unit, amount in amounts.items()):
+        if (
+            slots
+            and set(amounts) <= set(slots)
+            and all(_allows(slots[unit], amount) for unit, amount in amounts.items())
+        ):
             for unit, amount in amounts.items():
                 draft.put(slots[unit], Known(as_number(amount)))
             _take(draft, span)
@@ -82,9 +86,15 @@ def bind_moments(draft: Draft, helper: Helper) -> None:
         _unmentioned(draft, slots, helper)
     elif len(mentions) == 1 and len(needed) == 2:
         _half_open(draft, needed, mentions[0], helper)
-    elif len(mentions) <= len(slots):
+    elif len(mentions) == 1 or (len(mentions) <= len(slots) and _related(draft, mentions)):
         for slot, mention in _matched(needed if len(needed) >= len(mentions) else slots, mentions):
             _put(draft, slot, mention, helper, related=len(mentions) > 1)
+
+
+def _related(draft: Draft, mentions: Sequence[_Mention]) -> bool:
+    """Whether the clause says that they belong together: ``from … to``, ``between … and``; a mere ``and`` does not."""
+    words = {draft.reading.before(mention.start) for mention in mentions}
+    return bool(words & set(_ROLE_BY_WORD) - {"and"})
 
 
 def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
@@ -114,7 +124,7 @@ def _unmentioned(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
         want = Want.DATE if slots[0].kind is Kind.DATE else Want.DATETIME
         draft.put(slots[0], Found(helper.previous, want))
         draft.take(pointing)
-    elif _counts_from_now(draft) and (now := helper.now(Want.DATE)):
+    elif _counts_from_now(draft) and (now := helper.now(_precision(draft))):
         draft.put(next((slot for slot in slots if slot.required), slots[0]), now)
     elif draft.says("year") and len(slots) == 1:
         _year(draft, slots[0])
@@ -132,6 +142,12 @@ def _counts_from_now(draft: Draft) -> bool:
         or (draft.reading.word(span.end) == "from" and draft.reading.word(span.end + 1) == "now")
         for span in spans
     )
+
+
+def _precision(draft: Draft) -> Want:
+    """Hours are added to a time, days to a date."""
+    bound = {slot.unit for slot in draft.card.slots if slot.name in draft.arguments}
+    return Want.DATETIME if bound & {"hours", "minutes", "seconds"} else Want.DATE
 
 
 def _year(draft: Draft, slot: Slot) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -30,7 +29,9 @@ class Solved:
 
 
 @lru_cache(maxsize=128)
-def understand(question: str, cards: tuple[Card, ...], allow_changes: bool, earlier: str | None = None) -> tuple[Part, ...]:
+def understand(
+    question: str, cards: tuple[Card, ...], allow_changes: bool, earlier: str | None = None
+) -> tuple[Part, ...]:
     """The parts of a question in order; each later one may use what the one before it finds.
 
     Args:
@@ -64,8 +65,8 @@ def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
     return [solved.part for solved in several] if several else [whole.part]
 
 
-def _solve(chooser: Chooser, tokens: tuple[Token, ...]) -> Solved:
-    part, draft = chooser.part(Reading(tokens, continued=chooser.previous is not None))
+def _solve(chooser: Chooser, tokens: tuple[Token, ...], *, listed: bool = False) -> Solved:
+    part, draft = chooser.part(Reading(tokens, continued=chooser.previous is not None, listed=listed))
     return Solved(part, tokens, draft)
 
 
@@ -99,7 +100,7 @@ def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None
 
 
 def _steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
-    whole = _solve(chooser, tokens)
+    whole = _solve(chooser, tokens, listed=True)
     return [whole] if isinstance(whole.part, Step) else _several(chooser, tokens)
 
 

@@ -20,8 +20,8 @@ _CITIES = {
     "America/Chicago": "austin, dallas, houston, memphis, milwaukee, minneapolis, new orleans, san antonio, st louis",
     "America/Denver": "albuquerque, salt lake city",
     "America/Los_Angeles": "la, las vegas, oakland, sacramento, san diego, san francisco, san jose california, seattle",
-    "America/New_York": "atlanta, baltimore, boston, brooklyn, charlotte, cleveland, manhattan, miami, new york city, nyc, "
-    "orlando, philadelphia, pittsburgh, washington dc, washington d.c.",
+    "America/New_York": "atlanta, baltimore, boston, brooklyn, charlotte, cleveland, manhattan, miami, new york city, "
+    "nyc, orlando, philadelphia, pittsburgh, washington dc, washington d.c.",
     "America/Sao_Paulo": "brasilia, rio, rio de janeiro",
     "America/Toronto": "montreal, ottawa, quebec city",
     "America/Edmonton": "calgary",
@@ -42,7 +42,8 @@ _CITIES = {
     "Europe/Berlin": "bonn, cologne, dresden, dusseldorf, frankfurt, hamburg, leipzig, munich, stuttgart",
     "Europe/Istanbul": "ankara, constantinople, izmir",
     "Europe/Kyiv": "kiev, lviv, odesa",
-    "Europe/London": "bristol, cardiff, edinburgh, glasgow, leeds, liverpool, england, scotland, wales, great britain, uk",
+    "Europe/London": "bristol, cardiff, edinburgh, glasgow, leeds, liverpool, england, scotland, wales, "
+    "great britain, uk",
     "Europe/Madrid": "barcelona, seville, valencia",
     "Europe/Moscow": "st petersburg, saint petersburg",
     "Europe/Paris": "bordeaux, lille, lyon, marseille, nice, strasbourg, toulouse",
