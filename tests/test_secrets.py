@@ -48,6 +48,24 @@ def test_a_canary_is_masked_in_data_at_any_depth_and_in_keys() -> None:
     assert masker.mask_data(data) == {"a": ["x ***"], "***": {"b": ["***", 5, None]}}
 
 
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_json_text_that_is_called_clean_holds_no_canary_in_any_form(form: str, ascii_only: bool) -> None:
+    masker = Masker(CANARIES)
+    assert masker.is_clean(json.dumps({"a": "nothing here", "n": [1, 2.5, None]}))
+    for canary in CANARIES:
+        assert not masker.is_clean(json.dumps({"a": f"x {FORMS[form](canary)}"}, ensure_ascii=ascii_only))
+        assert not masker.is_clean(json.dumps({FORMS[form](canary): 1}, ensure_ascii=ascii_only))
+
+
+def test_logins_patterns_and_numbers_make_a_json_text_unclean() -> None:
+    assert not Masker().is_clean('{"u":"https://user:pass@host/"}')
+    assert Masker().is_clean('{"u":"https://host/a:b"}')
+    assert not Masker(patterns=["x+"]).is_clean("{}")
+    assert not Masker(["271828"]).is_clean('{"pin":271828}')
+    assert Masker(["271828"]).mask_data({"pin": 271828, "ok": True, "n": 27}) == {"pin": "***", "ok": True, "n": 27}
+
+
 def test_the_lines_of_a_key_file_are_masked_one_by_one() -> None:
     key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END KEY-----"
     assert "MIIEvQ" not in Masker([key]).mask("log: MIIEvQIBADANBgkqhkiG9w0BAQEFAASC")

@@ -39,6 +39,8 @@ class Masker:
         self._names: dict[str, str] = {}
         self._patterns = [*patterns]
         self._compiled: re.Pattern[str] | None = None
+        self._literals: tuple[str, ...] = ()
+        self._in_json: tuple[str, ...] = ()
         for value in values:
             self.add(value)
 
@@ -67,24 +69,38 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """``text`` without secrets."""
+        pattern = self._compiled or self._compile()
+        if self._patterns or any(form in text for form in self._literals):  # finding is faster than matching
+            text = pattern.sub(MASK, text)
+        return _URL_LOGIN.sub(MASK, text) if "://" in text else text
+
+    def is_clean(self, json_text: str) -> bool:
+        """Whether no string, key or number in a JSON text can hold a secret; when unsure, it says no."""
         if self._compiled is None:
-            self._compiled = self._compile()
-        return _URL_LOGIN.sub(MASK, self._compiled.sub(MASK, text))
+            self._compile()
+        if self._patterns or any(form in json_text for form in self._in_json):
+            return False
+        return "://" not in json_text or _URL_LOGIN.search(json_text) is None
 
     def mask_data(self, data: object) -> object:
-        """JSON-like ``data`` with all texts in it masked, keys included."""
+        """JSON-like ``data`` with all texts in it masked, keys included, and numbers that are secrets."""
         if isinstance(data, str):
             return self.mask(data)
         if isinstance(data, Mapping):
             return {self.mask_data(key): self.mask_data(value) for key, value in data.items()}
         if isinstance(data, (list, tuple)):
             return [self.mask_data(item) for item in data]
+        if isinstance(data, (int, float)) and not isinstance(data, bool) and (text := repr(data)) != self.mask(text):
+            return MASK
         return data
 
     def _compile(self) -> re.Pattern[str]:
         forms = {form for value in self._names for form in _forms(value)}
-        literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
-        return re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
+        self._literals = tuple(sorted(forms, key=len, reverse=True))
+        self._in_json = tuple(forms.union(*map(_json_forms, forms)))
+        literal = map(re.escape, self._literals)
+        self._compiled = re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
+        return self._compiled
 
 
 def _forms(value: str) -> set[str]:
