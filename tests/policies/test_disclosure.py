@@ -212,6 +212,38 @@ def test_activations_are_answered_in_request_order_whatever_the_timing() -> None
     assert [told(result, step)["active_skills"] for step in (0, 1)] == [["time"], ["arithmetic", "time"]]
 
 
+class Denies:
+    """Refuses the activation of one skill, or answers for it without asking further."""
+
+    def __init__(self, skill: str, answer: Observation) -> None:
+        self.skill, self.answer = skill, answer
+
+    @hookimpl
+    def react_tool_call(self, call: ToolCall) -> Observation | None:
+        return self.answer if call.arguments.get("skill") == self.skill else None
+
+
+BOTH = calls((SELECTOR, {"skill": "time"}), (SELECTOR, {"skill": "arithmetic"}))
+
+
+def test_an_activation_that_a_plugin_refuses_activates_nothing() -> None:  # architecture §4
+    no = Observation(content="no", outcome=Outcome.retryable("denied", "no"))
+    agent = agent_with([BOTH, DONE], toolsets=[Sums(), Clock()], plugins=[Denies("time", no)], tool_disclosure="skills")
+    agent.run_sync("go")
+    assert isinstance(agent.model, ScriptedModel)
+    assert offered(agent.model.requests[1]) == [SELECTOR, "add", "multiply"]
+
+
+def test_an_activation_that_a_record_answers_activates_all_the_same() -> None:  # J4
+    recorded = Observation(content="recorded", outcome=Outcome.success())
+    for replies in ([BOTH, DONE], [ACTIVATE_TIME, DONE]):
+        plugin = Denies("time", recorded)
+        agent = agent_with(replies, toolsets=[Sums(), Clock()], plugins=[plugin], tool_disclosure="skills")
+        agent.run_sync("go")
+        assert isinstance(agent.model, ScriptedModel)
+        assert "now" in offered(agent.model.requests[1])
+
+
 ERRORS: list[tuple[object, str, list[str]]] = [
     ({"skill": "sums"}, "unknown_skill", ["sums", "arithmetic", "time"]),
     ({"skill": ""}, "invalid_skill_activation", ["arithmetic", "time"]),
@@ -293,6 +325,7 @@ def test_a_tool_is_refused_in_the_reply_that_activates_it(order: int) -> None:  
     result, _ = disclosed(calls(activation, early) if order == 0 else calls(early, activation), ADD, says("3"))
     refused = next(step for step in result.steps if step.action == "add")
     assert (refused.error_code, refused.executed, refused.model_round) == ("tool_not_disclosed", False, 1)
+    assert "in this same reply" in refused.observation
     assert (result.steps[2].executed, result.steps[2].observation) == (True, "3")
     assert result.success
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -47,9 +47,14 @@ def disclosure_for(agent: ReActAgent) -> list[object]:
 
 @dataclass
 class Disclosed:
-    """What one run has disclosed so far; ``answers`` are those to the activations of ``round``, by position."""
+    """What one run has disclosed so far.
+
+    ``asked`` are the active skills and those asked for in ``round``, which become active when the round is settled;
+    ``answers`` are the answers to its activations, by position.
+    """
 
     active: dict[str, ReActSkillSpec] = field(default_factory=dict)
+    asked: dict[str, ReActSkillSpec] = field(default_factory=dict)
     offered: frozenset[str] = frozenset()
     expanded: bool = False
     fresh: bool = False
@@ -91,18 +96,12 @@ class Disclosure:
         self.grouped, self.must_follow_up, self.explicit, self.expands = grouped, must_follow_up, explicit, expands
         self.measure = Measure(self.catalogue, self.listed)
 
-    def offers(self, state: Disclosed) -> frozenset[str]:
+    def offers(self, active: Collection[ReActSkillSpec], *, expanded: bool) -> frozenset[str]:
         """The names of what is to be offered: the tools of the active skills, and those that wait behind none."""
-        active = state.active.values()
         limited = bool(active) and all(isinstance(s, AgentSkill) and s.allowed_tools is not None for s in active)
-        free = self.domain if (state.expanded or not self.grouped) and not limited else frozenset()
-        chooser = {SELECTOR} if self.keeps_selector or not state.expanded else set()
+        free = self.domain if (expanded or not self.grouped) and not limited else frozenset()
+        chooser = {SELECTOR} if self.keeps_selector or not expanded else set()
         return free.union(chooser, *(skill.unlocks for skill in active))
-
-    def available(self, state: Disclosed) -> list[str]:
-        """The names of the tools to be offered, in the order of the catalogue."""
-        names = self.offers(state)
-        return [name for name in self.catalogue if name in names and name != SELECTOR]
 
     # -- what is offered --------------------------------------------------------------------------------------------
 
@@ -113,7 +112,7 @@ class Disclosure:
 
     def _offer(self, run: Run, state: Disclosed) -> None:
         """Offer what is to be offered: new tools at the end, tools of others untouched (L7)."""
-        state.offered = self.offers(state)
+        state.offered = self.offers(state.active.values(), expanded=state.expanded)
         kept = [tool for tool in run.tools if tool.name in state.offered or tool.name not in self.catalogue]
         present = {tool.name for tool in kept}
         new = [tool for name, tool in self.catalogue.items() if name in state.offered and name not in present]
@@ -132,11 +131,15 @@ class Disclosure:
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         state = run.state(Disclosed)
-        expanded = state.expanded
-        if self.expands and self.grouped and not expanded:  # D4
-            state.expanded = any(call.name in self.domain and not _failed(call) for call in iteration.calls)
-        if not state.fresh and state.expanded is expanded:
+        succeeded = [call for call in iteration.calls if call.observation is not None and not call.observation.failed]
+        chosen = [self.skills.get(_named(call)) for call in succeeded if call.name == SELECTOR]
+        new = {skill.name: skill for skill in chosen if skill is not None and skill.name not in state.active}
+        expands = self.expands and not state.expanded and any(call.name in self.domain for call in succeeded)  # D4
+        if not new and not expands:
             return
+        state.active |= new
+        state.fresh = bool(new)
+        state.expanded = state.expanded or expands
         before = run.tools
         self._offer(run, state)
         if run.tools is not before:
@@ -158,38 +161,43 @@ class Disclosure:
         state = run.state(Disclosed)
         if call.name in self.catalogue and call.name not in state.offered:  # D3
             unlocking = [skill for skill in self.listed if call.name in skill.unlocks]
-            return refused(answers.not_disclosed(call.name, unlocking, state.active), code="tool_not_disclosed")
+            self._enter(run, state)
+            return refused(answers.not_disclosed(call.name, unlocking, state.asked), code="tool_not_disclosed")
         skill = call.arguments.get("skill")
         if call.name in self.file_tools and isinstance(skill, str) and skill not in state.active:
             return refused(answers.not_active(call.name, skill, self.skills), code="skill_not_active")
         return None
 
     def _answer(self, run: Run, call: ToolCall) -> Observation | None:
-        """Answer the activations of a round together, in request order, whenever the first of them is handled."""
         state = run.state(Disclosed)
-        iteration = run.iterations[-1]
-        if state.round != iteration.number:
-            state.round = iteration.number
-            wanted = [other for other in iteration.calls if other.name == SELECTOR and not _cut_off(other)]
-            state.answers = {other.position: self._activate(state, other) for other in wanted}
+        self._enter(run, state)
         call.opaque = False
         return state.answers.get(call.position)
 
+    def _enter(self, run: Run, state: Disclosed) -> None:
+        """Answer the activations of a round together, in request order, whichever of its calls is handled first."""
+        if state.round == len(run.iterations):
+            return
+        state.round, state.asked = len(run.iterations), dict(state.active)
+        wanted = [call for call in run.iterations[-1].calls if call.name == SELECTOR and not _cut_off(call)]
+        state.answers = {call.position: self._activate(state, call) for call in wanted}
+
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
-        name, words = call.arguments.get("skill"), call.arguments.get("search")
+        name, words = _named(call), call.arguments.get("search")
         if len(self.listed) > LISTED and isinstance(words, str) and words.strip() and not name:
             return answers.matches(words, self.listed)
-        if not isinstance(name, str) or not name.strip():
+        if not name:
             return answers.invalid(call.request.arguments, self.listed)
-        skill = self.skills.get(name.strip())
+        skill = self.skills.get(name)
         if skill is None:
             return answers.unknown(name, self.listed)
-        if skill.name in state.active:
-            return answers.already_active(skill.name, list(skill.unlocks))
-        state.active[skill.name] = skill
-        state.fresh = True
+        if name in state.asked:
+            return answers.already_active(name, list(skill.unlocks))
+        state.asked[name] = skill
+        names = self.offers(state.asked.values(), expanded=state.expanded)
+        available = [name for name in self.catalogue if name in names and name != SELECTOR]
         repairs = call.prepared.repairs if call.prepared is not None else ()
-        return answers.activated(skill, state.active, self.available(state), explicit=self.explicit, repairs=repairs)
+        return answers.activated(skill, state.asked, available, explicit=self.explicit, repairs=repairs)
 
     @hookimpl
     def react_model_call(self, run: Run, iteration: Iteration) -> None:
@@ -198,8 +206,9 @@ class Disclosure:
             run.disclosure = self.measure.count(run.state(Savings), iteration.request.tools, active)  # D7
 
 
-def _failed(call: ToolCall) -> bool:
-    return call.observation is None or call.observation.failed
+def _named(call: ToolCall) -> str:
+    name = call.arguments.get("skill")
+    return name.strip() if isinstance(name, str) else ""
 
 
 def _cut_off(call: ToolCall) -> bool:
