@@ -29,7 +29,7 @@ __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall
 
 T = TypeVar("T")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
-_position: ContextVar[int | None] = ContextVar("react_run_position", default=None)
+_handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
 
 
 def canonical(arguments: object) -> str:
@@ -95,10 +95,11 @@ class ToolCall:
         assert self.observation is not None  # only a handled call is added to
         self.observation = replace(self.observation, content=f"{self.observation.content}\n\n{text}")
 
-    async def execute(self) -> Observation:
-        """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
+    async def refusal(self) -> Observation | None:
+        """Why this call may not run as it is now; ``None`` when every plugin permits it.
 
-        Whatever the tool does (return, raise, exceed its deadline) comes back as an observation.
+        :meth:`execute` asks it. So does whoever answers a call from elsewhere: what must not be asked for must not be
+        answered either.
         """
         if self.problem is not None:
             return self.problem
@@ -109,13 +110,25 @@ class ToolCall:
                 return refused(again.problem, code="invalid_arguments")
             self.prepared = replace(again, repairs=self.prepared.repairs + again.repairs)
             self.arguments = own_copy(again.arguments)
+        tool, prepared = self.tool, self.prepared
         for impl in self.run.hooks.react_tool_permit:
             refusals: list[Observation] = await ask_all((impl,), self.run, self)
             if refusals:
                 return refusals[0]
-            if self.arguments != self.prepared.arguments:
+            if self.arguments != prepared.arguments or self.prepared is not prepared or self.tool is not tool:
                 return refused(f"the arguments of {self.name} were changed while permission was asked")
-        self.executed = True
+        return None
+
+    async def execute(self) -> Observation:
+        """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
+
+        Whatever the tool does (return, raise, exceed its deadline) comes back as an observation.
+        """
+        refusal = await self.refusal()
+        if refusal is not None:
+            return refusal
+        assert self.tool is not None and self.prepared is not None  # a call without them is refused
+        self.executed, self.error = True, None
         return await run_tool(self, self.tool, self.prepared)
 
 
@@ -192,9 +205,9 @@ class Run:
 
     def stop(self, reason: str, answer: str = "") -> None:
         """End the run after the current round. The first reason stands: in request order, never in order of time."""
-        position = _position.get()
-        if position is not None and self.iterations:
-            self.iterations[-1].stops.setdefault(position, (reason, answer))
+        call = _handled.get()
+        if call is not None and call.run is self:  # a run below this one is inside a call of this one
+            self.iterations[-1].stops.setdefault(call.position, (reason, answer))
         elif self.stop_reason is None:
             self.stop_reason, self.answer = reason, answer
 
@@ -313,7 +326,7 @@ class Run:
     async def handle(self, call: ToolCall) -> None:
         """Bring one call to its observation, through the ``react_tool_call`` layer."""
         hooks = self.hooks
-        token = _position.set(call.position)
+        token = _handled.set(call)
         try:
             if hooks.react_tool_call_started:
                 await notify(hooks.react_tool_call_started, self, call)
@@ -324,7 +337,7 @@ class Run:
             if hooks.react_tool_call_finished:
                 await notify(hooks.react_tool_call_finished, self, call, observation)
         finally:
-            _position.reset(token)
+            _handled.reset(token)
 
     def record(self, iteration: Iteration) -> None:
         """Append a round to the history: the reply, one tool message per request, one step each.
