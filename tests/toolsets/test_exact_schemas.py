@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.toolsets.calling import Result
 
-from react_run import ReActToolset, Tool
+from react_run import ReActAgent, ReActToolset, Tool
 from react_toolsets.math import MathToolset
 from react_toolsets.temporal import TemporalToolset
 
@@ -57,3 +58,12 @@ def test_every_tool_is_in_the_skill_of_its_toolset() -> None:
     skills = {skill.name: skill for toolset in TOOLSETS for skill in toolset.get_skill_specs()}
     assert list(skills) == ["math_and_units", "dates_and_time"]
     assert [name for skill in skills.values() for name in skill.tool_names] == [tool.name for tool in TOOLS]
+
+
+@pytest.mark.parametrize("name", ["math", "temporal"])
+def test_the_agent_file_of_the_documentation_loads(name: str, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "toolsets" / f"{name}.md").read_text(encoding="utf-8")
+    path = tmp_path / "agent.yaml"
+    path.write_text(page.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
+    offered = {tool.name for tool in ReActAgent.from_yaml(path).tools}
+    assert offered == {tool.name for tool in TOOLS if tool.toolset is not None and tool.toolset.kind == name}

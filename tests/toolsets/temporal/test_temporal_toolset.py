@@ -111,10 +111,10 @@ def test_every_code_is_documented() -> None:
     assert codes() == documented
 
 
-def system_time(**environment: str) -> Result:
+def system_time(before: str = "", **environment: str) -> Result:
     """The clock of a fresh process in that environment, read without naming a zone."""
     program = (
-        "from react_toolsets.temporal import TemporalToolset\n"
+        f"{before}\nfrom react_toolsets.temporal import TemporalToolset\n"
         "tools = {tool.name: tool for tool in TemporalToolset().tools()}\n"
         "print(tools['get_current_time'].function())"
     )
@@ -142,6 +142,15 @@ def test_a_zone_that_cannot_be_told_is_an_error_that_says_so(setting: str) -> No
     result = system_time(TZ=setting)
     assert result["error"]["code"] == "system_timezone_unavailable"
     assert "TZ" in result["error"]["message"]
+
+
+def test_a_computer_without_a_zone_is_not_taken_to_be_in_utc(tmp_path: Path) -> None:
+    empty = (
+        f"import tzlocal.unix as u; import tzlocal as t; t.get_localzone = lambda: u._get_localzone({str(tmp_path)!r})"
+    )
+    result = system_time(empty, TZ="")
+    assert result["error"]["code"] == "system_timezone_unavailable"
+    assert "defaulting to UTC" in result["error"]["message"]
 
 
 def test_nothing_is_imported_before_it_is_used() -> None:

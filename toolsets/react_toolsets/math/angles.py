@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from itertools import count
 
 from react_toolsets.answers import Refusal
@@ -20,7 +20,7 @@ WORK_PER_SERIES = 60_000
 """Units of work that summing a series costs, besides what its precision adds."""
 
 
-@cache
+@lru_cache(maxsize=64)
 def _pi(precision: int) -> Decimal:
     """Pi, by the method of Gauss and Legendre, which doubles the digits with each step."""
     context = Arithmetic(precision + 10).context

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
-from pydantic import Field, PrivateAttr, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from react_run import Outcome, ReActSkillSpec, ReActToolset, tool
 from react_toolsets.answers import Fields, Refusal, answer, interpret
@@ -57,8 +58,6 @@ class TemporalToolset(ReActToolset):
     subdivision: str = ""
     """A state or region of the country, such as ``CA`` of ``US``."""
 
-    _calendar: Calendar = PrivateAttr()
-
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, name: str) -> str:
@@ -73,12 +72,17 @@ class TemporalToolset(ReActToolset):
 
     @model_validator(mode="after")
     def _known_country(self) -> Self:
-        from react_toolsets.temporal.business import CountryCalendar, Weekdays
-
         if self.subdivision and not self.country:
             raise ValueError("subdivision needs country, such as country: US with subdivision: CA")
-        self._calendar = CountryCalendar(self.country, self.subdivision) if self.country else Weekdays()
+        if self.country:
+            _ = self._calendar  # a country that is not known is reported now
         return self
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        from react_toolsets.temporal.business import CountryCalendar, Weekdays
+
+        return CountryCalendar(self.country, self.subdivision) if self.country else Weekdays()
 
     def now(self) -> dt.datetime:
         """The current moment, with a time zone."""

@@ -69,13 +69,9 @@ def system_zone() -> Zone:
     Raises:
         Refusal: ``system_timezone_unavailable``; nothing is guessed.
     """
-    import tzlocal
-
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # tzlocal warns when it falls back to UTC, or when the settings disagree
-            found = tzlocal.get_localzone()
-    except (LookupError, OSError, ValueError, Warning) as error:
+        found = _local()
+    except (LookupError, OSError, ValueError) as error:
         reason = " ".join(str(error.args[0] if error.args else error).split())[:200]
         raise Refusal(
             "system_timezone_unavailable",
@@ -83,6 +79,19 @@ def system_zone() -> Zone:
             "the call, with the option timezone of this toolset, or in the environment variable TZ as an IANA name.",
         ) from None
     return Zone(getattr(found, "key", None) or "local", found)
+
+
+@cache
+def _local() -> dt.tzinfo:
+    import tzlocal
+
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        found = tzlocal.get_localzone()
+    for warning in warned:  # it fell back to UTC, or the settings disagree; other threads may have warned, too
+        if "tzlocal" in warning.filename:
+            raise LookupError(str(warning.message))
+    return found
 
 
 @cache
