@@ -81,7 +81,7 @@ _HINTS: Mapping[str, str] = {
     "auth": "Check api_key and what it is allowed to use.",
     "context_overflow": "The conversation is longer than the model can read.",
     "no_tools": "Set tool_protocol: text for this model.",
-    "not_found": "Check the model id (sent exactly as written) and base_url.",
+    "not_found": "Check base_url and the model id, which is sent exactly as written where base_url is set.",
     "quota": "Waiting does not help: check the account's plan and billing.",
 }
 

@@ -113,7 +113,7 @@ class OpenAIModel(RemoteModel):
     def _priced(self, response: ModelResponse) -> ModelResponse:
         if response.usage.cost is not None or self._host != "api.openai.com" or "service_tier" in self.settings:
             return response
-        return replace(response, usage=replace(response.usage, cost=prices.cost(self._sent_model, response.usage)))
+        return replace(response, usage=replace(response.usage, cost=prices.cost_of(self._sent_model, response.usage)))
 
     @property
     def _sent_model(self) -> str:

@@ -32,7 +32,7 @@ def context_window(model: str) -> int | None:
     return count(known(model).get("max_input_tokens"))
 
 
-def cost(model: str, usage: Usage) -> float | None:
+def cost_of(model: str, usage: Usage) -> float | None:
     """USD for ``usage``, or ``None`` when the model, its price or the usage is unknown (behaviour L8)."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return None
