@@ -5,6 +5,7 @@
     ├── PluginError      a plugin is broken, or broke the rules of a hook
     ├── ToolsetError     a toolset or tool is declared wrongly
     ├── ModelError       the provider failed (``provider``, ``status``, ``retryable``)
+    ├── JournalError     a journal cannot be written or read
     └── ReplayMismatch   a replayed run differs from its recording
 
 Errors meant for the model are :class:`react_run.outcome.ToolError` and its children.
@@ -85,6 +86,10 @@ class ModelError(ReactError):
         self.retry_after = retry_after
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+
+
+class JournalError(ReactError):
+    """A journal cannot be written or read."""
 
 
 class ReplayMismatch(ReactError):
