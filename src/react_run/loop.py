@@ -63,6 +63,7 @@ class Loop:
         except ModelError:
             run.spend(_FAILED_CALL)  # H3
             raise
+        response = run.priced(response)
         run.spend(response.usage)  # L8
         run.model_name = response.model or run.agent.model.name
         return response

@@ -156,7 +156,8 @@ class RunResult:
 
     ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
     missing (behaviour F5). ``success`` is true only for a completed run with a non-empty answer and nothing interpreted
-    left unresolved (F6). ``value`` is the parsed answer under ``output_schema``.
+    left unresolved (F6). ``value`` is the parsed answer under ``output_schema``. ``emitted`` is what plugins sent
+    along, as it is: for the caller, and no part of :meth:`to_dict`.
     """
 
     answer: str
@@ -173,6 +174,7 @@ class RunResult:
     value: object = None
     run_id: str = ""
     model: str = ""
+    emitted: Sequence[object] = field(default=(), repr=False)
 
     @property
     def response(self) -> ChatCompletionResponse:

@@ -103,7 +103,8 @@ class ToolCall:
         """
         if self.problem is not None:
             return self.problem
-        assert self.tool is not None and self.prepared is not None  # a call without them has a problem
+        assert self.tool is not None  # a call without it has a problem
+        assert self.prepared is not None  # as above
         if self.arguments != self.prepared.arguments:  # a plugin changed them: they are checked again
             again = self.tool.prepare(self.arguments)
             if again.problem:
@@ -127,7 +128,8 @@ class ToolCall:
         refusal = await self.refusal()
         if refusal is not None:
             return refusal
-        assert self.tool is not None and self.prepared is not None  # a call without them is refused
+        assert self.tool is not None  # a call without it is refused
+        assert self.prepared is not None  # as above
         self.executed, self.error = True, None
         return await run_tool(self, self.tool, self.prepared)
 
@@ -156,6 +158,8 @@ class Run:
     ``messages`` is append-only: within a run the prefix that was sent never changes, unless compaction replaces the
     whole list (behaviour L7). ``catalogue`` holds every tool this run could call, by name; ``tools`` those offered now.
     ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
+    ``price`` says what a model call cost, in USD, where nobody else does: from the model's name and the usage.
+    ``emitted`` holds what plugins sent along for whoever reads the result.
     """
 
     __react_context__: ClassVar[str] = "run"
@@ -182,6 +186,8 @@ class Run:
     value: object = None
     waited: float = 0.0
     model_name: str = ""
+    price: Callable[[str, Usage], float | None] | None = None
+    emitted: list[object] = field(default_factory=list)
     cancelling: int = 0
     _states: dict[type, object] = field(default_factory=dict, repr=False)
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
@@ -250,6 +256,16 @@ class Run:
         self.usage = self.usage + usage if self.usage is not NO_USAGE else usage
         if self.parent is not None:
             self.parent.spend(usage)
+
+    def priced(self, response: ModelResponse) -> ModelResponse:
+        """``response`` with its cost, where a plugin of this run or of one above it knows it."""
+        run: Run | None = self
+        while run is not None and run.price is None:
+            run = run.parent
+        if run is None or run.price is None or response.usage.cost is not None:
+            return response
+        cost = run.price(response.model or self.agent.model.name, response.usage)
+        return replace(response, usage=replace(response.usage, cost=cost))
 
     async def withdraw(self, iteration: Iteration) -> None:
         """Withdraw the draft that was streamed in ``iteration``, if there is one."""
@@ -394,6 +410,7 @@ class Run:
             value=self.value,
             run_id=self.id,
             model=self.model_name,
+            emitted=self.emitted,
         )
 
 
