@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from react_run.cli.app import no_such_file
+
+if TYPE_CHECKING:
+    from react_run.cli.soundness import Soundness
 
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,7 +25,10 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
     Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
     """
-    reports = {name: problems_of(name, trust, env_file) for name in _files(files)}
+    from react_run.cli.soundness import Soundness
+
+    soundness = Soundness()
+    reports = {name: problems_of(name, trust, env_file, soundness) for name in _files(files)}
     wrong = sum(map(bool, reports.values()))
     if as_json:
         entries = [{"file": name, "ok": not problems, "problems": problems} for name, problems in reports.items()]
@@ -40,16 +47,15 @@ def _files(names: tuple[str, ...]) -> Iterator[str]:
             yield name
 
 
-def problems_of(name: str, trust: bool, env_file: str | None) -> list[dict[str, object]]:
+def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundness) -> list[dict[str, object]]:
     """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
-    from react_run.cli.loading import built
     from react_run.config import AgentFileError, load_config
     from react_run.errors import ReactError
 
     if not Path(name).exists():
         return [{"file": name, "code": "cfg.path_missing", "message": no_such_file(name), "text": no_such_file(name)}]
     try:
-        built(load_config(name, trusted=True if trust else None, env_file=env_file))
+        soundness.check(load_config(name, trusted=True if trust else None, env_file=env_file))
     except AgentFileError as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]

@@ -20,8 +20,9 @@ def command(shell: str) -> int:
     from click.shell_completion import get_completion_class
 
     from react_run.cli.app import application
+    from react_run.cli.ending import COMPLETE
 
     kind = get_completion_class(shell)
     assert kind is not None  # the choices are click's
-    print(kind(application, {}, "react-run", "_REACT_RUN_COMPLETE").source())
+    print(kind(application, {}, "react-run", COMPLETE).source())
     return 0

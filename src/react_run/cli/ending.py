@@ -9,6 +9,7 @@ import sys
 from typing import TextIO
 
 DEBUG = "--debug"
+COMPLETE = "_REACT_RUN_COMPLETE"
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -31,6 +32,8 @@ def ended(arguments: list[str]) -> int:
         status = _called(arguments, debug)
     except BrokenPipeError:
         return _pipe_closed()
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return _flushed(status)
 
 
@@ -41,13 +44,16 @@ def _called(arguments: list[str], debug: bool) -> int:
     from react_run.errors import ReactError
 
     try:
-        result = application.main(arguments, prog_name="react-run", standalone_mode=False)
+        if COMPLETE in os.environ:
+            application.main(arguments, prog_name="react-run", complete_var=COMPLETE)
+        with application.make_context("react-run", arguments) as context:  # main() would turn a closed pipe into 1
+            result = application.invoke(context)
         return result if isinstance(result, int) else 0
     except Exit as error:
         return error.exit_code
     except Interrupted as error:
         return error.status
-    except (KeyboardInterrupt, Abort):
+    except Abort:
         return INTERRUPTED
     except BrokenPipeError:
         raise

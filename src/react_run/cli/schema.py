@@ -9,10 +9,8 @@ import click
 
 
 @click.command("schema", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
-    "-o", "--output", metavar="FILE", type=click.File("w", encoding="utf-8", lazy=True), help="Write to FILE."
-)
-def command(output: click.utils.LazyFile | None) -> int:
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE.")
+def command(output: str | None) -> int:
     """Print the JSON Schema (2020-12) of agent files.
 
     It covers the kinds that are installed here, with their options. Editors use it when a file begins with

@@ -56,7 +56,7 @@ def _fields(model: BaseModel, loc: Loc, tree: Node) -> Iterator[Value]:
 
 def _value(value: object, loc: Loc, tree: Node) -> Iterator[Value]:
     if isinstance(value, Component):
-        yield Value(key_path((*loc, "kind")), kind_name(value), source_of(tree, loc))
+        yield Value(key_path((*loc, "kind")), kind_name(value), source_of(tree, loc, "kind"))
         if not isinstance(value, OneTool):
             yield from _fields(value, loc, tree)
     elif isinstance(value, BaseModel):
@@ -76,9 +76,13 @@ def _value(value: object, loc: Loc, tree: Node) -> Iterator[Value]:
         yield Value(key_path(loc), shown, source_of(tree, loc))
 
 
-def source_of(tree: Node, loc: Loc) -> str:
-    """Where the value at ``loc`` was written: a position and the variables in it, the command line, or nowhere."""
+def source_of(tree: Node, loc: Loc, part: str = "") -> str:
+    """Where the value at ``loc`` was written: a position and the variables in it, the command line, or nowhere.
+
+    ``part`` is a part of the value to point at, where it was written at all.
+    """
     node, missing = locate(tree, loc)
+    node = node.mapping.get(part, node)
     if missing or node is tree or node.place is None:
         return "default"
     place = str(node.place)

@@ -12,8 +12,8 @@ import yaml
 from pydantic import BaseModel, SecretStr
 
 from react_run.components import Component
-from react_run.errors import ConfigError
-from react_run.kinds import GROUPS, installed
+from react_run.errors import ConfigError, PluginError
+from react_run.kinds import GROUPS, Kind, installed
 from react_run.one_tool import OneTool
 from react_run.yaml_source.problems import key_path
 
@@ -131,9 +131,15 @@ def kind_name(component: object) -> str:
 
 def kind_of(cls: type) -> str:
     """The name that an agent file uses for ``cls``: an installed kind, else its dotted path."""
-    target = f"{cls.__module__}:{cls.__qualname__}"
     for group in GROUPS:
         for kind in installed(group).values():
-            if kind.target == target:
+            if kind.target.rpartition(":")[2] == cls.__qualname__ and _is(kind, cls):
                 return kind.name
-    return target
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _is(kind: Kind, cls: type) -> bool:
+    try:
+        return kind.load() is cls
+    except PluginError:
+        return False

@@ -41,8 +41,8 @@ class Node:
         return path.parent.absolute() if path else None
 
     def like(self, value: object) -> Node:
-        """A new node with ``value`` in this node's position."""
-        return Node(value, self.place, self.path, self.key_place)
+        """A new node with ``value`` that was written where and how this one was."""
+        return Node(value, self.place, self.path, self.key_place, self.raw, self.variables)
 
 
 def wrap(value: object, place: Place | None = None, path: Path_ = ()) -> Node:

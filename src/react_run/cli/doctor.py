@@ -1,0 +1,50 @@
+"""``react-run doctor``: what is wrong with the installation, each failure with its fix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from react_run.cli.examinations import Finding
+
+
+@click.command("doctor", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", metavar="[AGENT.yaml]", required=False, type=click.Path())
+@click.option("--offline", is_flag=True, help="Do not try to reach providers.")
+@click.option("--trust", is_flag=True, help="Trust the file's directory for this check.")
+@click.option("--json", "as_json", is_flag=True, help="Write a JSON list.")
+def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
+    """Check Python, directories, what is installed, keys (never shown) and whether providers can be reached.
+
+    With AGENT.yaml, also that the file is right, that its model can be reached and its toolsets (MCP servers) start.
+    """
+    from react_run.cli.examinations import agent_findings, installation, keys, kinds, providers
+
+    steps: list[Callable[[], Iterable[Finding]]] = [installation, kinds, keys]
+    if not offline:
+        steps.append(providers)
+    if file is not None:
+        steps.append(lambda: agent_findings(file, trust=trust, offline=offline))
+    findings = [finding for step in steps for finding in step()]
+    if as_json:
+        print(json.dumps([finding.to_dict() for finding in findings], ensure_ascii=False, indent=2))
+    else:
+        _show(findings)
+    return 1 if any(finding.status == "failed" for finding in findings) else 0
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    import sys
+
+    from react_run.cli.terminal import coloured, printable
+
+    marks = {"ok": ("✓", "green"), "note": ("-", "dim"), "failed": ("✗", "red")}
+    for finding in findings:
+        mark = coloured(*marks[finding.status], sys.stdout)
+        print(f"{mark} {printable(finding.what)}: {printable(finding.detail)}")
+        if finding.fix:
+            print(f"    fix: {printable(finding.fix)}")

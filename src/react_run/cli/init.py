@@ -1,0 +1,104 @@
+"""``react-run init``: a runnable agent, or a package with a toolset or a plugin whose tests pass."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import sys
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from importlib.util import find_spec
+from pathlib import Path
+from string import Template
+
+import click
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+
+@click.command("init", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("directory", metavar="[DIR]", required=False, type=click.Path(file_okay=False))
+@click.option("--toolset", metavar="NAME", help="Start a package with the toolset NAME.")
+@click.option("--plugin", metavar="NAME", help="Start a package with the plugin NAME.")
+def command(directory: str | None, toolset: str | None, plugin: str | None) -> int:
+    """Start an agent in DIR (the current directory by default): agent.yaml, and the schema that editors complete with.
+
+    With --toolset or --plugin, start an installable package in DIR (by default a directory of that name).
+    Nothing that exists is overwritten.
+    """
+    if toolset and plugin:
+        raise click.UsageError("give --toolset or --plugin, not both")
+    if toolset or plugin:
+        name = toolset or plugin or ""
+        return start_package("toolset" if toolset else "plugin", name, Path(directory or name))
+    return start_agent(Path(directory or "."))
+
+
+def start_agent(directory: Path) -> int:
+    """Write an agent file, and the schema of agent files beside it."""
+    from react_run.config.json_schema import agent_file_schema
+
+    name = re.sub(r"\W+", "-", directory.resolve().name).strip("-") or "agent"
+    written = {
+        Path("agent.yaml"): _filled(_templates("agent") / "agent.yaml.tmpl", name=name),
+        Path("react-run.schema.json"): json.dumps(agent_file_schema(), ensure_ascii=False) + "\n",
+    }
+    _write(directory, written)
+    path = directory / "agent.yaml"
+    click.echo(f'Try it:  react-run {path} "15*23"\nCheck it: react-run check {path}', err=True)
+    return 0
+
+
+def start_package(what: str, name: str, directory: Path) -> int:
+    """Write a package with one toolset or plugin and its tests."""
+    if not _NAME.fullmatch(name):
+        raise click.UsageError(
+            f"{name!r} is no name for a package: use lower-case words joined by '-', such as my-ledger"
+        )
+    module = name.replace("-", "_")
+    if keyword.iskeyword(module) or module in sys.stdlib_module_names or _installed(module):
+        raise click.UsageError(f"a module {module!r} exists already; choose another name, such as my-{name}")
+    class_name = "".join(part.capitalize() for part in name.split("-"))
+    values = {"name": name, "module": module, "class_name": class_name}
+    found = _below(_templates(what), Path())
+    _write(directory, {_place(path, module): _filled(template, **values) for path, template in found.items()})
+    click.echo(f"Next:  cd {directory} && pip install -e '.[dev]' && pytest", err=True)
+    return 0
+
+
+def _installed(module: str) -> bool:
+    return find_spec(module) is not None
+
+
+def _templates(what: str) -> Traversable:
+    return files("react_run.cli") / "templates" / what
+
+
+def _below(directory: Traversable, path: Path) -> dict[Path, Traversable]:
+    found: dict[Path, Traversable] = {}
+    for entry in sorted(directory.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            found |= _below(entry, path / entry.name)
+        elif entry.name.endswith(".tmpl"):
+            found[path / entry.name.removesuffix(".tmpl")] = entry
+    return found
+
+
+def _place(path: Path, module: str) -> Path:
+    return Path("src", module, *path.parts[1:]) if path.parts[0] == "src" else path
+
+
+def _filled(template: Traversable, **values: str) -> str:
+    return Template(template.read_text(encoding="utf-8")).substitute(values)
+
+
+def _write(directory: Path, contents: dict[Path, str]) -> None:
+    existing = [str(directory / path) for path in contents if (directory / path).exists()]
+    if existing:
+        raise click.UsageError(f"{', '.join(existing)}: exists already; nothing was written")
+    for path, text in contents.items():
+        target = directory / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        click.echo(f"written {target}", err=True)

@@ -1,0 +1,368 @@
+"""The commands beside ``run``: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+from tests.cli.kit import SCRIPTED, write
+
+from react_run.cli.commands import COMMANDS
+from react_run.cli.ending import ended
+from react_run.config.json_schema import agent_file_schema
+from react_run.kinds import GROUPS, installed
+
+ROOT = Path(__file__).parent.parent.parent
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """Call the command line in this process, in an empty directory with a home of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        status = ended(list(arguments))
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return called
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_has_a_help_text(call: Call, name: str) -> None:
+    status, out, _ = call(name, "--help")
+    assert status == 0
+    assert out.startswith(f"Usage: react-run {name}")
+    assert len(out.splitlines()) > 5
+
+
+def test_the_help_text_lists_every_command_and_every_exit_status(call: Call) -> None:
+    _, out, _ = call("--help")
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", out, re.MULTILINE)
+    for status in range(7):
+        assert re.search(rf"\b{status} ", out.partition("Exit status")[2])
+
+
+# -- check ------------------------------------------------------------------------------------------------------------
+
+
+def test_check_reports_all_errors_of_all_files(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED, "good.yaml")
+    write(tmp_path, "name: no\nmax_iterations: x\n", "bad.yaml")
+    write(tmp_path, "toolsets: [math, math]\n", "clash.yaml")
+    status, out, err = call("check", "good.yaml", "bad.yaml", "clash.yaml", "gone.yaml")
+    assert (status, err) == (2, "")
+    assert "good.yaml: ok" in out
+    assert "bad.yaml:1:7: name: must be text" in out
+    assert "bad.yaml:2:17: max_iterations: must be a whole number" in out
+    assert "clash.yaml: toolsets" in out
+    assert "there is no file gone.yaml" in out
+    assert out.endswith("4 checked, 3 wrong, 4 problems\n")
+
+
+def test_check_writes_json_for_ci_and_takes_directories(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED, "a.yaml")
+    write(tmp_path, "nme: x\n", "b.yaml")
+    status, out, _ = call("check", ".", "--json")
+    assert status == 2
+    report = json.loads(out)
+    assert [(entry["file"], entry["ok"]) for entry in report["files"]] == [("a.yaml", True), ("b.yaml", False)]
+    assert report["files"][1]["problems"][0]["code"] == "cfg.unknown_key"
+    assert call("check", "a.yaml")[0] == 0
+
+
+def test_every_agent_file_that_ships_is_right_and_matches_the_schema(call: Call) -> None:
+    paths = [str(path) for path in sorted((ROOT / "agents").glob("*.yaml"))]
+    assert paths
+    status, out, _ = call("check", *paths)
+    assert status == 0, out
+    validator = jsonschema.Draft202012Validator(agent_file_schema())
+    for path in paths:
+        validator.validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+
+
+# -- schema -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_schema_is_one_and_covers_every_installed_kind_with_descriptions(call: Call) -> None:
+    status, out, _ = call("schema")
+    assert status == 0
+    schema = json.loads(out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for group in GROUPS:
+        for name in installed(group):
+            options = schema["$defs"][f"{group}.{name}"]
+            assert options["properties"]["kind"]["const"] == name
+            for option, about in options["properties"].items():
+                assert about.get("description"), f"{group}.{name}: {option}"
+    for key in schema["properties"]:
+        if key != "properties":
+            assert schema["$defs"][f"key.{key}"].get("description"), key
+
+
+@pytest.mark.parametrize(
+    ("text", "valid"),
+    [
+        ("model: offline\nmax_iterations: ${N:-5}\n", True),
+        ("model: {kind: scripted, replies: [x]}\ntoolsets: [math, {kind: temporal, timezone: UTC}]\n", True),
+        ("system_prompt: {file: p.md}\nlimits: {max_cost: 1}\nmax_cost: 2\nx-mine: 1\n+plugins: []\n", True),
+        ("id: a\nclass_name: x.ReActAgent\nproperties: {toolset: {kind: a.b.C, any: 1}}\n", True),
+        ("failure_handling: {kind: safe, corrections: 2}\ntool_disclosure: skills\n", True),
+        ("permissions: [{tool: '*', action: ask}]\nguides: [x, {file: y}]\nskills: [a]\n", True),
+        ("max_iteration: 5\n", False),
+        ("max_iterations: many\n", False),
+        ("max_iterations: 500\n", False),
+        ("toolsets: [mth]\n", False),
+        ("toolsets: [{kind: temporal, timezon: UTC}]\n", False),
+        ("toolsets: math\n", False),
+        ("model: {kind: scripted}\n", False),
+        ("permissions: [{tool: '*', action: maybe}]\n", False),
+        ("properties: {max_iteration: 5}\n", False),
+    ],
+)
+def test_the_schema_accepts_what_loads_and_refuses_what_does_not(text: str, valid: bool) -> None:
+    validator = jsonschema.Draft202012Validator(agent_file_schema())
+    assert validator.is_valid(yaml.safe_load(text)) is valid
+
+
+# -- explain ----------------------------------------------------------------------------------------------------------
+
+
+def test_explain_says_where_every_value_came_from(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ITERATIONS", "7")
+    write(tmp_path, "max_cost: 3\ntoolsets: [math]\n", "base.yaml")
+    write(
+        tmp_path,
+        "extends: base.yaml\nname: mine\nmax_iterations: ${ITERATIONS}\nmodel: ${NO_SUCH:-offline}\n"
+        "api_key: literally-secret\n+toolsets: [temporal, {kind: web}]\n",
+    )
+    status, out, _ = call("explain", "agent.yaml", "--set", "limits.run_timeout=9", "--json")
+    assert status == 0
+    explained = json.loads(out)
+    values = {value["key"]: (value["shown"], value["source"]) for value in explained["values"]}
+    assert values["name"] == ("mine", "agent.yaml:2:7")
+    assert values["limits.max_cost"] == ("3.0", "base.yaml:1:11")
+    assert values["max_iterations"] == ("7", "agent.yaml:3:17  ${ITERATIONS}")
+    assert values["model.kind"] == ("offline", "agent.yaml:4:8  ${NO_SUCH:-offline}")
+    assert values["limits.run_timeout"] == ("9.0", "command line")
+    assert values["failure_handling"] == ("safe", "default")
+    assert values["toolsets[0].kind"] == ("math", "base.yaml:2:12")
+    assert values["toolsets[1].kind"] == ("temporal", "agent.yaml:6:13")
+    assert values["toolsets[2].kind"] == ("web", "agent.yaml:6:30")
+    assert values["api_key"] == ("***", "agent.yaml:5:10")
+    assert "literally-secret" not in out
+    assert "careful assistant" in explained["prompt"][0]
+    tools = {tool["name"]: tool for tool in explained["tools"]}
+    assert tools["calculate"]["parameters"]["required"] == ["expression"]
+    assert explained["hooks"]["react_run"][-1] == "Loop"
+
+
+def test_explain_is_readable_and_names_the_plugin_order(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    status, out, _ = call("explain", "agent.yaml")
+    assert status == 0
+    for heading in ("VALUES", "PROMPT", "TOOLS", "HOOKS, outermost first"):
+        assert f"{heading}\n" in out
+    assert re.search(r"^  react_tool_call +.*> Loop$", out, re.MULTILINE)
+
+
+def test_explain_draws_the_agent(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED + "plugins: [{kind: stuck}]\n")
+    _, out, _ = call("explain", "agent.yaml", "--mermaid")
+    lines = out.splitlines()
+    assert lines[:3] == ["flowchart LR", '  agent(["scripted"])', '  agent --> model[/"scripted"/]']
+    assert '  agent --> t0[["math"]]' in lines
+    assert '  t0 --> t0_tool0["calculate"]' in lines
+    assert any("plugin" in line for line in lines)
+
+
+# -- list, doctor, trust, completion ----------------------------------------------------------------------------------
+
+
+def test_list_names_what_is_installed_with_its_distribution(call: Call, tmp_path: Path) -> None:
+    entries = json.loads(call("list", "toolsets", "--json")[1])
+    math = next(entry for entry in entries if entry["name"] == "math")
+    assert (math["distribution"], math["error"]) == ("react-run", "")
+    assert math["description"]
+    write(tmp_path, "name: mine\ndescription: Mine.\nmodel: offline\n")
+    everything = json.loads(call("list", "--json")[1])
+    assert set(everything) == {"toolsets", "plugins", "models", "checks", "agents"}
+    assert everything["agents"] == [{"name": "mine", "description": "Mine.", "file": "agent.yaml", "error": ""}]
+    out = call("list")[1]
+    assert re.search(r"^math +\S", out, re.MULTILINE)
+
+
+def test_doctor_finds_nothing_wrong_here_and_never_shows_a_key(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-CANARY-123")
+    write(tmp_path, SCRIPTED)
+    status, out, _ = call("doctor", "agent.yaml", "--offline")
+    assert status == 0, out
+    assert "OPENAI_API_KEY: set (not shown)" in out
+    assert "CANARY" not in out
+    assert "toolset math: starts, 2 tools" in out
+
+
+def test_doctor_names_every_failure_with_its_fix(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "file"
+    home.write_text("", encoding="utf-8")
+    monkeypatch.setenv("REACT_RUN_HOME", str(home))
+    write(tmp_path, "name: no\n", "wrong.yaml")
+    status, out, _ = call("doctor", "wrong.yaml", "--offline", "--json")
+    assert status == 1
+    failed = [finding for finding in json.loads(out) if finding["status"] == "failed"]
+    assert {finding["what"] for finding in failed} >= {"data directory", "agent file"}
+    assert all(finding["fix"] for finding in failed)
+
+
+def test_doctor_says_when_a_provider_cannot_be_reached() -> None:
+    import socket
+
+    from react_run.cli.examinations import reachable
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        listener.listen()
+        assert reachable(address).status == "ok"
+    gone = reachable(address)
+    assert (gone.status, bool(gone.fix)) == ("failed", True)
+
+
+def test_trust_is_given_listed_and_taken_back(call: Call, tmp_path: Path) -> None:
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    code = 'from react_run import tool\n\n\n@tool\ndef shout(text: str) -> str:\n    """Shout."""\n    return text\n'
+    write(folder, code, "shouting.py")
+    write(folder, "model: {kind: scripted, replies: [ok]}\ntoolsets: [shouting:shout]\n")
+    status, _, err = call("agents/agent.yaml", "go")
+    assert status == 2
+    assert f"react-run trust {folder}" in err
+    assert call("agents/agent.yaml", "go", "--trust")[0] == 0
+    assert call("trust", "agents") == (0, f"trusted: {folder}\n", "")
+    assert call("trust", "--list")[1] == f"{folder}\n"
+    assert call("agents/agent.yaml", "go")[0] == 0
+    assert call("trust", "agents", "--remove")[0] == 0
+    assert call("agents/agent.yaml", "go")[0] == 2
+    assert call("trust", "agents", "--remove")[0] == 2
+    assert call("trust", "nowhere")[0] == 2
+    assert call("trust")[0] == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(call: Call, shell: str) -> None:
+    status, out, _ = call("completion", shell)
+    assert status == 0
+    assert "_REACT_RUN_COMPLETE" in out
+
+
+# -- a run, by its options --------------------------------------------------------------------------------------------
+
+
+def test_values_of_the_command_line_win(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED + "max_iterations: 1\nfailure_handling: legacy\n")
+    assert call("agent.yaml", "go")[0] == 5
+    assert call("agent.yaml", "go", "--max-iterations", "3")[0] == 0
+    assert call("agent.yaml", "go", "--set", "max_iterations=3", "--set", "metadata={a: [1]}")[0] == 0
+    assert call("agent.yaml", "go", "--set", "max_iterations=3", "--set", "name=~")[0] == 0
+    answer = call("agent.yaml", "go", "-m", "{kind: scripted, replies: [other]}")[1]
+    assert answer == "other\n"
+
+
+def test_plugins_are_added_and_left_out(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, SCRIPTED + "plugins: [{kind: stuck}]\n")
+
+    def plugins(*arguments: str) -> list[str]:
+        explained = json.loads(call("explain", "agent.yaml", "--json", *arguments)[1])
+        return [value["shown"] for value in explained["values"] if re.fullmatch(r"plugins\[\d\]\.kind", value["key"])]
+
+    assert plugins() == ["stuck"]
+    assert plugins("-p", "no:stuck") == []
+    assert call("agent.yaml", "go", "-p", "{kind: stuck}")[0] == 0
+    monkeypatch.setenv("REACT_RUN_PLUGINS", "stuck, nonsense")
+    status, _, err = call("agent.yaml", "go", "-p", "no:stuck")
+    assert status == 2
+    assert "REACT_RUN_PLUGINS=nonsense: unknown plugin" in err
+    assert call("agent.yaml", "go", "-p", "no:stuck", "-p", "no:nonsense")[0] == 2
+
+
+def test_a_dry_run_prints_the_exact_first_request_and_sends_nothing(call: Call, tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "model: openai/gpt-4o-mini\nbase_url: http://127.0.0.1:9/v1\ntemperature: 0.5\ntoolsets: [math]\n"
+        "system_prompt: Be brief.\n",
+    )
+    status, out, _ = call("agent.yaml", "what is 2+2?", "--dry-run")
+    assert status == 0
+    request = json.loads(out)
+    assert request["temperature"] == 0.5
+    assert [(m["role"], m["content"]) for m in request["messages"]] == [
+        ("system", "Be brief."),
+        ("user", "what is 2+2?"),
+    ]
+    assert [tool["function"]["name"] for tool in request["tools"]] == ["calculate", "convert_units"]
+
+
+def test_a_conversation_goes_on_when_asked_to(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: {kind: scripted, replies: [fine]}\n")
+
+    def users(*arguments: str) -> list[str]:
+        result = json.loads(call("agent.yaml", *arguments, "--json")[1])
+        return [message["content"] for message in result["messages"] if message["role"] == "user"]
+
+    assert users("one") == ["one"]
+    assert users("two", "-c") == ["one", "two"]
+    assert users("three", "-c", "--no-save") == ["one", "two", "three"]
+    assert users("four", "-c") == ["one", "two", "four"]
+    assert users("five", "--session", "talk") == ["five"]
+    assert users("six", "--session", "talk") == ["five", "six"]
+    assert users("seven") == ["seven"]
+    kept = list((tmp_path / "home").rglob("sessions/**/*.json"))
+    assert kept
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
+    kept[0].write_text("{", encoding="utf-8")
+
+
+def test_a_damaged_conversation_is_reported(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: {kind: scripted, replies: [fine]}\n")
+    call("agent.yaml", "one", "--session", "talk")
+    (path,) = (tmp_path / "home").rglob("talk.json")
+    path.write_text("{", encoding="utf-8")
+    status, _, err = call("agent.yaml", "two", "--session", "talk")
+    assert status == 2
+    assert "cannot continue the conversation" in err
+
+
+def test_a_chat_on_a_pipe_answers_line_by_line(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    write(tmp_path, "model: {kind: scripted, scope: agent, replies: [one, two]}\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("a\n/nonsense\n\nb\n/reset\n/quit\nc\n"))
+    status, out, err = call("chat", "agent.yaml")
+    assert (status, out) == (0, "one\ntwo\n")
+    assert "unknown command /nonsense" in err
+
+
+def test_an_internal_error_is_one_line_unless_debug_asks(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, SCRIPTED)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("react_run.config.load_config", broken)
+    status, _, err = call("agent.yaml", "go")
+    assert status == 1
+    assert "internal error: ZeroDivisionError: oops" in err
+    with pytest.raises(ZeroDivisionError):
+        call("agent.yaml", "go", "--debug")

@@ -1,0 +1,283 @@
+"""On a terminal: the status line, the draft as it arrives, chat, and Ctrl-C, once and twice."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.kit import SCRIPTED, command, environment, write
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, folder: Path, *arguments: str, columns: int = 80, **extra: str) -> None:
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.started = time.monotonic()
+        self.process = subprocess.Popen(
+            command(*arguments),
+            cwd=folder,
+            env=environment(folder / "home", **{"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **extra}),
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+        self.raw = b""
+
+    @property
+    def text(self) -> str:
+        return ESCAPES.sub("", self.raw.decode("utf-8", errors="replace"))
+
+    def read(self, seconds: float) -> bool:
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            piece = os.read(self.master, 65_536)
+        except OSError:  # the other side is closed
+            return False
+        self.raw += piece
+        return bool(piece)
+
+    def until(self, wanted: str, seconds: float = 20) -> float:
+        end = time.monotonic() + seconds
+        while wanted not in self.text:
+            assert time.monotonic() < end, f"{wanted!r} did not come: {self.text}"
+            if not self.read(0.05) and self.process.poll() is not None and not self.read(0):
+                raise AssertionError(f"{wanted!r} did not come: {self.text}")
+        return time.monotonic() - self.started
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def end(self, seconds: float = 20) -> int:
+        end = time.monotonic() + seconds
+        while self.process.poll() is None:
+            assert time.monotonic() < end, f"it does not end: {self.text}"
+            self.read(0.05)
+        while self.read(0.05):
+            pass
+        os.close(self.master)
+        assert "Traceback" not in self.text
+        return self.process.returncode
+
+
+@pytest.fixture
+def terminals() -> Iterator[list[Terminal]]:
+    opened: list[Terminal] = []
+    yield opened
+    for terminal in opened:
+        if terminal.process.poll() is None:
+            os.killpg(terminal.process.pid, signal.SIGKILL)
+            terminal.process.wait()
+
+
+NAPS = """\
+import time
+
+from react_run import tool
+
+
+@tool
+def nap() -> str:
+    \"\"\"Sleep.\"\"\"
+    time.sleep(0.6)
+    return "ok"
+"""
+
+
+def test_a_status_line_shows_step_tool_and_time_and_leaves_no_trace(tmp_path: Path) -> None:
+    write(tmp_path, NAPS, "naps.py")
+    write(
+        tmp_path,
+        "model: {kind: scripted, replies: [{tool_calls: [{name: nap, arguments: {}}], usage: {input_tokens: 9, "
+        "output_tokens: 1}}, done]}\ntoolsets: [naps:nap]\nmax_iterations: 7\n",
+    )
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust")
+    terminal.until("step 1/7 · nap · 0.")
+    terminal.until("· 10 tokens")
+    assert terminal.end() == 0
+    last = terminal.raw.decode().rpartition("\x1b[2K")[2]
+    assert "step" not in last
+    assert last.splitlines()[-2:-1] != []
+    assert "done" in terminal.text
+
+
+def test_the_first_status_line_comes_at_once(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    elapsed = terminal.until("starting")
+    assert terminal.end() == 0
+    bare = time.monotonic()
+    subprocess.run(
+        command("--version"), cwd=tmp_path, env=environment(tmp_path / "home"), capture_output=True, check=True
+    )
+    assert elapsed < 0.15 + 3 * (time.monotonic() - bare)  # 150 ms, and what the machine takes to start anything
+
+
+def test_a_dumb_terminal_gets_no_status_line_and_no_escapes(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", TERM="dumb")
+    assert terminal.end() == 0
+    assert b"\x1b" not in terminal.raw
+
+
+def test_no_color_is_honoured(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "-v", NO_COLOR="1")
+    assert terminal.end() == 0
+    assert not re.search(rb"\x1b\[[0-9;]*m", terminal.raw)
+
+
+def test_a_draft_appears_and_is_marked_when_it_is_withdrawn(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    assert terminal.end() == 0
+    lines = [line for line in terminal.text.split("\n") if line.strip()]
+    text = "\n".join(lines)
+    assert text.index("Let me see.") < text.index("[withdrawn]") < text.index("The answer is 42.")
+    assert text.count("The answer is 42.") == 1
+
+
+def test_without_streaming_only_the_answer_appears(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--no-stream")
+    assert terminal.end() == 0
+    assert "Let me see." not in terminal.text
+    assert "The answer is 42." in terminal.text
+
+
+def test_control_characters_never_reach_the_terminal_raw(tmp_path: Path) -> None:
+    hostile = '"\\e]0;owned\\a\\e[2J\\x9b31m \\u202e evil"'
+    write(tmp_path, f"model: {{kind: scripted, replies: [{hostile}]}}\n")
+    for arguments in ((), ("--no-stream",)):
+        terminal = Terminal(tmp_path, "agent.yaml", "go", *arguments)
+        assert terminal.end() == 0
+        assert b"\x1b]0;" not in terminal.raw
+        assert b"\x1b[2J" not in terminal.raw
+        assert "\x9b" not in terminal.raw.decode()
+        assert "\u202e" not in terminal.raw.decode()
+        assert "\\x1b]0;owned\\x07" in terminal.text
+
+
+SLOW = "model: {kind: scripted, replies: [{delay: 30, text: late}]}\n"
+
+
+def test_ctrl_c_ends_a_run_within_a_second(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, SLOW)
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    terminals.append(terminal)
+    terminal.until("thinking")
+    pressed = time.monotonic()
+    terminal.type("\x03")
+    assert terminal.end() == 130
+    assert time.monotonic() - pressed < 1.5
+    assert "interrupted" in terminal.text
+
+
+STUBBORN = """\
+import asyncio
+
+from react_run import Plugin, hookimpl
+
+
+class Stubborn(Plugin):
+    \"\"\"Does not want to end.\"\"\"
+
+    @hookimpl
+    async def react_run_failed(self, run, error):
+        await asyncio.sleep(30)
+"""
+
+
+def test_a_second_ctrl_c_does_not_wait_for_anything(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, STUBBORN, "stubborn.py")
+    write(tmp_path, f"{SLOW}plugins: [stubborn:Stubborn]\n")
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust")
+    terminals.append(terminal)
+    terminal.until("thinking")
+    pressed = time.monotonic()
+    terminal.type("\x03")
+    terminal.read(0.1)
+    terminal.type("\x03")
+    assert terminal.end() == 130
+    assert time.monotonic() - pressed < 1
+
+
+def test_what_cannot_end_in_good_order_is_left_after_a_second(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, STUBBORN, "stubborn.py")
+    write(tmp_path, f"{SLOW}plugins: [stubborn:Stubborn]\n")
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust")
+    terminals.append(terminal)
+    terminal.until("thinking")
+    pressed = time.monotonic()
+    terminal.type("\x03")
+    assert terminal.end() == 130
+    assert time.monotonic() - pressed < 1.5
+
+
+# -- chat -------------------------------------------------------------------------------------------------------------
+
+CHAT = """\
+name: talker
+model: {kind: scripted, scope: agent, replies: [first answer, {delay: 30, text: late}, third answer]}
+toolsets: [math]
+"""
+
+
+def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, CHAT)
+    terminal = Terminal(tmp_path, "agent.yaml", columns=100)
+    terminals.append(terminal)
+    terminal.until("talker. /help for help.")
+    terminal.type("hello\r")
+    terminal.until("first answer")
+    terminal.until("1 model call")
+    terminal.type("and now?\r")
+    terminal.until("thinking")
+    terminal.type("\x03")
+    terminal.until("this turn is forgotten")
+    terminal.type("again\r")
+    terminal.until("third answer")
+    terminal.type("/tools\r")
+    terminal.until("convert_units")
+    terminal.type("/model offline\r")
+    terminal.until("now with offline")
+    terminal.type("/rest\r")
+    terminal.until("Did you mean /reset?")
+    terminal.type("/save talk.md\r")
+    terminal.until("written to talk.md")
+    terminal.type("/help\r")
+    terminal.until("/quit         leave")
+    terminal.type("/quit\r")
+    assert terminal.end() == 0
+    talk = (tmp_path / "talk.md").read_text(encoding="utf-8")
+    assert re.findall(r"^(?!#)\S.*", talk, re.MULTILINE) == ["hello", "first answer", "again", "third answer"]
+
+
+def test_a_chat_ends_with_ctrl_d_and_not_with_ctrl_c(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, CHAT)
+    terminal = Terminal(tmp_path, "chat", "agent.yaml", columns=100)
+    terminals.append(terminal)
+    terminal.until("/help for help.")
+    terminal.until("\n>")
+    terminal.type("\x03")
+    terminal.until("Ctrl-D to leave")
+    terminal.type("\x04")
+    assert terminal.end() == 0
