@@ -110,6 +110,10 @@ class MessageView(Sequence[Message]):
     def __len__(self) -> int:
         return self._length
 
+    def extends(self, other: Sequence[Message]) -> bool:
+        """Whether this begins with all of ``other`` because both view one list; found without looking at messages."""
+        return isinstance(other, MessageView) and other._messages is self._messages and other._length <= self._length
+
     @overload
     def __getitem__(self, index: int) -> Message: ...
     @overload
