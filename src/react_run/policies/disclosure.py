@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,15 +9,15 @@ from react_run.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
 from react_run.policies import skill_answers as answers
+from react_run.policies.skill_catalogue import Catalogue
 from react_run.policies.skill_groups import SELECTOR, skills_of
 from react_run.policies.skill_savings import Measure, Savings
-from react_run.policies.skill_selector import LISTED, selector
-from react_run.skills import AgentSkill, ReActSkillSpec
+from react_run.policies.skill_selector import LISTED
+from react_run.skills import ReActSkillSpec
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.run import Iteration, Run, ToolCall
-    from react_run.tools import Tool
 
 
 def disclosure_for(agent: ReActAgent) -> list[object]:
@@ -35,9 +34,7 @@ def disclosure_for(agent: ReActAgent) -> list[object]:
     if not skills:
         return []
     policy = Disclosure(
-        skills,
-        agent.tools,
-        grouped=grouped,
+        Catalogue(skills, agent.tools, grouped=grouped),
         must_follow_up=config.skill_activation_followup == "required",
         explicit=config.skill_activation_observation == "explicit",
         expands=config.skill_disclosure_progression == "expand_after_first_success",
@@ -66,9 +63,7 @@ class Disclosure:
     """Offers a selector, and behind it the tools of each skill.
 
     Args:
-        skills: What can be activated.
-        tools: All tools of the agent.
-        grouped: Whether toolset tools wait behind skills, too; otherwise only those of SKILL.md skills do.
+        catalogue: What there is to offer.
         must_follow_up: Whether the model must call a tool right after an activation (D5).
         explicit: Whether an activation says that it answered nothing (D2).
         expands: Whether every tool is offered after the first successful call (D4).
@@ -76,46 +71,25 @@ class Disclosure:
 
     kind: ClassVar[str] = "disclosure"
 
-    def __init__(
-        self,
-        skills: Iterable[ReActSkillSpec],
-        tools: Iterable[Tool],
-        *,
-        grouped: bool,
-        must_follow_up: bool = False,
-        explicit: bool = False,
-        expands: bool = False,
-    ) -> None:
-        self.skills = {skill.name: skill for skill in skills}
-        self.listed = list(self.skills.values())
-        documents = [skill for skill in self.listed if isinstance(skill, AgentSkill)]
-        self.catalogue = {SELECTOR: selector(self.listed), **{tool.name: tool for tool in tools}}
-        self.file_tools = frozenset(name for skill in documents for name in skill.tool_names)
-        self.domain = frozenset(self.catalogue) - self.file_tools - {SELECTOR}
-        self.keeps_selector = bool(documents)
-        self.grouped, self.must_follow_up, self.explicit, self.expands = grouped, must_follow_up, explicit, expands
-        self.measure = Measure(self.catalogue, self.listed)
-
-    def offers(self, active: Collection[ReActSkillSpec], *, expanded: bool) -> frozenset[str]:
-        """The names of what is to be offered: the tools of the active skills, and those that wait behind none."""
-        limited = bool(active) and all(isinstance(s, AgentSkill) and s.allowed_tools is not None for s in active)
-        free = self.domain if (expanded or not self.grouped) and not limited else frozenset()
-        chooser = {SELECTOR} if self.keeps_selector or not expanded else set()
-        return free.union(chooser, *(skill.unlocks for skill in active))
+    def __init__(self, catalogue: Catalogue, *, must_follow_up: bool, explicit: bool, expands: bool) -> None:
+        self.catalogue = catalogue
+        self.measure = Measure(catalogue.tools, catalogue.listed)
+        self.must_follow_up, self.explicit, self.expands = must_follow_up, explicit, expands
 
     # -- what is offered --------------------------------------------------------------------------------------------
 
     @hookimpl
     def react_run(self, run: Run) -> None:
-        run.catalogue[SELECTOR] = self.catalogue[SELECTOR]
+        run.catalogue[SELECTOR] = self.catalogue.tools[SELECTOR]
         self._offer(run, run.state(Disclosed))
 
     def _offer(self, run: Run, state: Disclosed) -> None:
         """Offer what is to be offered: new tools at the end, tools of others untouched (L7)."""
-        state.offered = self.offers(state.active.values(), expanded=state.expanded)
-        kept = [tool for tool in run.tools if tool.name in state.offered or tool.name not in self.catalogue]
+        known = self.catalogue.tools
+        state.offered = self.catalogue.offers(state.active.values(), expanded=state.expanded)
+        kept = [tool for tool in run.tools if tool.name in state.offered or tool.name not in known]
         present = {tool.name for tool in kept}
-        new = [tool for name, tool in self.catalogue.items() if name in state.offered and name not in present]
+        new = [tool for name, tool in known.items() if name in state.offered and name not in present]
         if new or len(kept) < len(run.tools):
             run.tools = (*kept, *new)
 
@@ -132,9 +106,10 @@ class Disclosure:
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         state = run.state(Disclosed)
         succeeded = [call for call in iteration.calls if call.observation is not None and not call.observation.failed]
-        chosen = [self.skills.get(_named(call)) for call in succeeded if call.name == SELECTOR]
+        chosen = [self.catalogue.skills.get(_named(call)) for call in succeeded if call.name == SELECTOR]
         new = {skill.name: skill for skill in chosen if skill is not None and skill.name not in state.active}
-        expands = self.expands and not state.expanded and any(call.name in self.domain for call in succeeded)  # D4
+        expands = self.expands and not state.expanded  # D4
+        expands = expands and any(call.name in self.catalogue.domain for call in succeeded)
         if not new and not expands:
             return
         state.active |= new
@@ -149,30 +124,27 @@ class Disclosure:
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
-        if call.name == SELECTOR:
-            return self._answer(run, call)
-        return self._refusal(run, call)  # here, too: wrong arguments of a hidden tool must not show its schema
+        if call.name != SELECTOR:
+            return self._refusal(run, call)  # here, too: wrong arguments of a hidden tool must not show its schema
+        state = run.state(Disclosed)
+        self._enter(run, state)
+        call.opaque = False
+        return state.answers.get(call.position)
 
     @hookimpl
     def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
         return self._refusal(run, call)
 
     def _refusal(self, run: Run, call: ToolCall) -> Observation | None:
-        state = run.state(Disclosed)
-        if call.name in self.catalogue and call.name not in state.offered:  # D3
-            unlocking = [skill for skill in self.listed if call.name in skill.unlocks]
+        state, catalogue = run.state(Disclosed), self.catalogue
+        if call.name in catalogue.tools and call.name not in state.offered:  # D3
             self._enter(run, state)
-            return refused(answers.not_disclosed(call.name, unlocking, state.asked), code="tool_not_disclosed")
+            why = answers.not_disclosed(call.name, catalogue.unlocking(call.name), state.asked)
+            return refused(why, code="tool_not_disclosed")
         skill = call.arguments.get("skill")
-        if call.name in self.file_tools and isinstance(skill, str) and skill not in state.active:
-            return refused(answers.not_active(call.name, skill, self.skills), code="skill_not_active")
+        if call.name in catalogue.file_tools and isinstance(skill, str) and skill not in state.active:
+            return refused(answers.not_active(call.name, skill, catalogue.skills), code="skill_not_active")
         return None
-
-    def _answer(self, run: Run, call: ToolCall) -> Observation | None:
-        state = run.state(Disclosed)
-        self._enter(run, state)
-        call.opaque = False
-        return state.answers.get(call.position)
 
     def _enter(self, run: Run, state: Disclosed) -> None:
         """Answer the activations of a round together, in request order, whichever of its calls is handled first."""
@@ -183,21 +155,23 @@ class Disclosure:
         state.answers = {call.position: self._activate(state, call) for call in wanted}
 
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
+        listed = self.catalogue.listed
         name, words = _named(call), call.arguments.get("search")
-        if len(self.listed) > LISTED and isinstance(words, str) and words.strip() and not name:
-            return answers.matches(words, self.listed)
+        if len(listed) > LISTED and isinstance(words, str) and words.strip() and not name:
+            return answers.matches(words, listed)
         if not name:
-            return answers.invalid(call.request.arguments, self.listed)
-        skill = self.skills.get(name)
+            return answers.invalid(call.request.arguments, listed)
+        skill = self.catalogue.skills.get(name)
         if skill is None:
-            return answers.unknown(name, self.listed)
+            return answers.unknown(name, listed)
         if name in state.asked:
             return answers.already_active(name, list(skill.unlocks))
         state.asked[name] = skill
-        names = self.offers(state.asked.values(), expanded=state.expanded)
-        available = [name for name in self.catalogue if name in names and name != SELECTOR]
+        available = self.catalogue.available(state.asked.values(), expanded=state.expanded)
         repairs = call.prepared.repairs if call.prepared is not None else ()
         return answers.activated(skill, state.asked, available, explicit=self.explicit, repairs=repairs)
+
+    # -- what it saves ----------------------------------------------------------------------------------------------
 
     @hookimpl
     def react_model_call(self, run: Run, iteration: Iteration) -> None:
