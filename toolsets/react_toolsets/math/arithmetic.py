@@ -15,8 +15,8 @@ Number = Fraction | Decimal
 
 MAX_DIGITS = 10_000
 """Digits of a result, before or after the decimal point."""
-MAX_WORK = 30_000_000
-"""Units of work per calculation, one for each pair of 32-bit digits multiplied: about 25 ms."""
+MAX_WORK = 20_000_000
+"""Units of work per calculation, one for each pair of 32-bit digits multiplied: about 20 ms."""
 GUARD = 8
 """The last digits of the working precision, which rounding errors may have reached."""
 
