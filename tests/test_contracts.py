@@ -19,14 +19,13 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"errors", "messages", "outcome", "components"},
-    {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "models.base"},
-    {"skills", "skill_fields", "skill_files"},
+    {"errors", "messages", "outcome", "components", "dotted", "kinds", "option_errors", "option_schema"},
+    {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "models.base"},
     {"hookspecs", "hooks", "concurrency"},
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},
-    {"building", "dotted", "kinds", "one_tool", "option_errors", "option_schema", "places", "secrets", "trust"},
-    {"yaml_source", "config", "plugins"},
+    {"building", "one_tool", "places", "secrets", "trust"},
+    {"yaml_source", "skill_fields", "skill_files", "config", "plugins"},
     {"agent"},
     {"cli", "testing", "__main__"},
 ]
