@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_failures_of_one_round_count_once(scripted_tool: Make) -> None:  # F1
 
 def test_how_many_corrections_there_are_can_be_set(scripted_tool: Make) -> None:  # F1
     replies = [calls(("measure", {"x": n})) for n in range(4)]
-    options = {"failure_handling": {"kind": "safe", "corrections": 3}}
+    options: dict[str, Any] = {"failure_handling": {"kind": "safe", "corrections": 3}}
     result = run_agent([*replies, says("7")], tools=[scripted_tool("measure", bad(), bad(), bad(), "!7")], **options)
     assert (result.answer, result.success) == ("7", True)
     options = {"failure_handling": {"kind": "safe", "corrections": 0}}
@@ -115,7 +116,9 @@ def test_a_search_that_found_nothing_may_be_tried_once_more_differently(scripted
     replies = [calls(("search", {"x": word})) for word in words]
     result = run_agent([*replies, says("They soar.")], tools=[scripted_tool("search", NoResult("nothing"))])
     assert (result.stop_reason, result.iterations) == (StopReason.TOOL_RETRY_EXHAUSTED, 2)
-    result = run_agent([*replies[:2], says("They soar.")], tools=[scripted_tool("search", NoResult("nothing"), "!2 kg")])
+    result = run_agent(
+        [*replies[:2], says("They soar.")], tools=[scripted_tool("search", NoResult("nothing"), "!2 kg")]
+    )
     assert (result.answer, result.success) == ("They soar.", True)
 
 

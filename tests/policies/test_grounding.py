@@ -24,7 +24,7 @@ def test_a_claim_that_the_tools_do_not_support_is_set_aside(scripted_tool: Make)
     assert sum(message.text == "It is 42 furlongs." for message in result.messages) == 0
 
 
-RECOVERED = {
+RECOVERED: dict[str, tuple[list[str], dict[str, tuple[object, ...]]]] = {
     "same tool": (["a", "a"], {"a": (BAD, "!3")}),
     "another tool": (["a", "b"], {"a": (BAD,), "b": ("!3",)}),
     "a tool that is not interpreted": (["a", "b"], {"a": (BAD,), "b": ("3",)}),
@@ -70,7 +70,12 @@ def test_a_failed_tool_leaves_facts_only_and_no_guess(scripted_tool: Make) -> No
 
 
 def test_facts_are_listed_once_and_in_order(scripted_tool: Make) -> None:
-    tools = [scripted_tool("b", "!two"), scripted_tool("a", "!one"), scripted_tool("c", "!two"), scripted_tool("d", BAD)]
+    tools = [
+        scripted_tool("b", "!two"),
+        scripted_tool("a", "!one"),
+        scripted_tool("c", "!two"),
+        scripted_tool("d", BAD),
+    ]
     result = run_agent([*[calls((name, {})) for name in "bacd"], says("?")], tools=tools)
     assert result.answer.startswith("Verified results:\n- two\n- one\n\nUnresolved:")
 

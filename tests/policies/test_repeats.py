@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from react_run.testing import calls, run_agent, says
 Make = Callable[..., Tool]
 
 
-def executed(tools: list[Tool], *rounds: dict[str, object], **options: object) -> list[bool]:
+def executed(tools: list[Tool], *rounds: dict[str, object], **options: Any) -> list[bool]:
     result = run_agent([*rounds, says("done")], tools=tools, **options)
     assert result.answer == "done", result
     return [step.executed for step in result.steps]

@@ -42,13 +42,14 @@ class ModelRetries(Policy):
                 return await proceed()
             except ModelError as error:
                 failed += 1
-                wait = self._wait(failed, error)
+                wait = self.wait(failed, error)
                 if wait is None:
                     raise
                 run.note(self.guard, f"{error} (attempt {failed} of {self.attempts}; again in {wait:.1f} s)")
             await asyncio.sleep(wait)
 
-    def _wait(self, failed: int, error: ModelError) -> float | None:
+    def wait(self, failed: int, error: ModelError) -> float | None:
+        """Seconds to wait after the ``failed``-th failure; ``None`` when there is no point in trying again."""
         if not error.retryable:
             return None
         if failed >= self.attempts:

@@ -48,21 +48,22 @@ class Conversation:
     def move_out(self, mover: Mover, keep: int) -> None:
         """Replace long results by pointers, except in the last ``keep`` rounds."""
         self.start = [mover.moved(message) for message in self.start]
-        for index in range(len(self.rounds) - keep):
-            self.rounds[index] = [mover.moved(message) for message in self.rounds[index]]
+        for index, part in enumerate(self._before(keep)):
+            self.rounds[index] = [mover.moved(message) for message in part]
 
     def older(self, keep: int) -> list[Message]:
         """What a summary may replace: everything but what people said and the last ``keep`` rounds."""
         start = [message for message in self.start if message.role in ("assistant", "tool")]
-        return start + [message for part in self.rounds[: len(self.rounds) - keep] for message in part]
+        return start + [message for part in self._before(keep) for message in part]
 
     def replace_older(self, keep: int, summary: str) -> None:
         """Put ``summary`` in the place of :meth:`older`."""
         self.start = [message for message in self.start if message.role not in ("assistant", "tool")]
-        self.rounds = [
-            [Message(role="user", content=SUMMARY.format(summary=summary))],
-            *self.rounds[max(0, len(self.rounds) - keep) :],
-        ]
+        kept = self.rounds[len(self._before(keep)) :]
+        self.rounds = [[Message(role="user", content=SUMMARY.format(summary=summary))], *kept]
+
+    def _before(self, keep: int) -> list[Round]:
+        return self.rounds[: max(0, len(self.rounds) - keep)]
 
 
 class Mover:

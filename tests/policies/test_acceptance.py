@@ -1,0 +1,57 @@
+"""Whether answers are accepted, and how often they may be refused (behaviour G3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from react_run import Check, Run, StopReason, Verdict, hookimpl
+from react_run.testing import run_agent, says
+
+
+class Contains(Check):
+    """The answer must contain a word."""
+
+    word: str
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        return Verdict(accepted=self.word in answer, feedback=f"Say {self.word}.")
+
+
+class Picky:
+    @hookimpl
+    def react_check_answer(self, answer: str) -> Verdict:
+        return Verdict(accepted="please" in answer, feedback="Be polite.")
+
+
+def test_a_refusal_goes_back_verbatim_and_the_run_goes_on() -> None:
+    result = run_agent([says("one"), says("two")], checks=[Contains(word="two")])
+    assert (result.answer, result.success, result.iterations) == ("two", True, 2)
+    assert [message.text for message in result.messages][-2:] == ["Say two.", "two"]
+
+
+def test_all_that_refuse_are_heard_at_once() -> None:
+    checks = [Contains(word="a"), Contains(word="b"), Contains(word="c")]
+    result = run_agent([says("b"), says("abc please")], checks=checks, plugins=[Picky()])
+    assert result.success
+    assert result.messages[-2].text == "Be polite.\n\nSay a.\n\nSay c."  # in plugin order
+
+
+@pytest.mark.parametrize("options", [{"checks": [Contains(word="never")]}, {"plugins": [Picky()]}])
+def test_after_two_refusals_the_next_refused_answer_is_kept_as_unaccepted(options: dict[str, Any]) -> None:
+    result = run_agent([says("one"), says("two"), says("three"), says("four")], **options)
+    assert (result.answer, result.stop_reason, result.success) == ("three", StopReason.UNACCEPTED, False)
+    assert (result.iterations, result.finish_reason) == (3, "stop")
+
+
+@pytest.mark.parametrize("rounds", [0, 4])
+def test_how_often_can_be_set(rounds: int) -> None:
+    checks = [Contains(word="never")]
+    result = run_agent([says(str(n)) for n in range(9)], checks=checks, max_check_rounds=rounds)
+    assert (result.answer, result.stop_reason) == (str(rounds), StopReason.UNACCEPTED)
+
+
+def test_check_rounds_use_iterations() -> None:  # L2
+    result = run_agent([says("one")], checks=[Contains(word="never")], max_iterations=2)
+    assert (result.stop_reason, result.iterations, result.success) == (StopReason.MAX_ITERATIONS, 2, False)
