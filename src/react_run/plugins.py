@@ -6,9 +6,23 @@ from collections.abc import Iterable
 
 import pluggy
 
+from react_run.components import Component
 from react_run.errors import PluginError
 from react_run.hooks import HookTable, check_form, hook_names
 from react_run.hookspecs import Hooks
+
+
+class Manager(pluggy.PluginManager):
+    """Passes over what every component has: that is a hundred attributes, and looking at each takes time."""
+
+    def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+        """The hook options of one attribute, as pluggy reads them."""
+        if name in _OF_EVERY_COMPONENT and isinstance(plugin, Component):
+            return None
+        return super().parse_hookimpl_opts(plugin, name)
+
+
+_OF_EVERY_COMPONENT = frozenset(dir(Component))
 
 
 def hook_table(plugins: Iterable[object]) -> HookTable:
@@ -17,7 +31,7 @@ def hook_table(plugins: Iterable[object]) -> HookTable:
     Raises:
         PluginError: An implementation does not match its hook, names no hook, or has a form that cannot be honoured.
     """
-    manager = pluggy.PluginManager("react_run")
+    manager = Manager("react_run")
     manager.add_hookspecs(Hooks)
     for plugin in plugins:
         _register(manager, plugin)
