@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from react_run.errors import ToolsetError
+from react_run.outcome import ToolError
 from react_run.skills import ReActSkillSpec
 from react_run.tools import Tool, tool
 from react_run.toolset import CompositeToolset, ReActToolset, ToolSpec
@@ -281,3 +282,17 @@ def test_what_was_opened_is_closed_when_the_next_fails() -> None:
     with pytest.raises(OSError, match="stuck"):
         asyncio.run(both.open())
     assert log.lines == ["open a", "close a"]
+
+
+def test_marked_tools_can_be_tried_without_an_agent() -> None:
+    class Sums(ReActToolset):
+        @tool
+        def add(self, a: int, b: int = 1) -> int:
+            """Add two numbers."""
+            return a + b
+
+    assert Sums().execute("add", {"a": "2"}) == 3
+    with pytest.raises(ToolError, match="no tool 'sub'"):
+        Sums().execute("sub", {})
+    with pytest.raises(ToolError, match="add did not run: 'a'"):
+        Sums().execute("add", {})

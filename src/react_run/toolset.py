@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from inspect import getattr_static
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, PrivateAttr
 
 from react_run.components import Component
 from react_run.errors import ToolsetError
-from react_run.outcome import Outcome
+from react_run.outcome import Outcome, ToolError
 from react_run.skills import ReActSkillSpec
 from react_run.tool_flags import ToolFlags, options_of
 from react_run.tools import Tool, is_tool
@@ -82,14 +82,27 @@ class ReActToolset(Component):
         """The tools that :meth:`execute` runs."""
         return []
 
-    def execute(self, tool_name: str, args: BaseModel) -> object:
+    def execute(self, tool_name: str, args: Any) -> object:  # Any: subclasses name their parameter class
         """Run a tool of :meth:`get_toolspecs`; may be ``async def`` in a subclass.
+
+        As it stands it runs the tools that are marked ``@tool``, which is handy for trying them outside an agent; the
+        result of an ``async def`` tool is to be awaited.
 
         Args:
             tool_name: Which one.
-            args: An instance of its ``parameter_class``.
+            args: An instance of its ``parameter_class``; for a marked tool, its arguments as a mapping will do.
+
+        Raises:
+            ToolError: There is no such tool, or the arguments do not fit it.
         """
-        raise NotImplementedError(f"toolset {label(self)} has no execute(), so it cannot run {tool_name!r}")
+        tools = {tool.name: tool for tool in self.tools()}
+        if tool_name not in tools:
+            raise ToolError(f"toolset {label(self)} has no tool {tool_name!r}", code="unknown_tool")
+        values = args.model_dump(mode="json", exclude_unset=True) if isinstance(args, BaseModel) else dict(args)
+        prepared = tools[tool_name].prepare(values)
+        if prepared.problem:
+            raise ToolError(prepared.problem.removeprefix("Error: "), code="invalid_arguments")
+        return tools[tool_name].function(*prepared.args, **prepared.kwargs)
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
         """What a result means for the run; ``None`` leaves it opaque (behaviour F)."""
