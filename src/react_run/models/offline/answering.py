@@ -8,6 +8,7 @@ from decimal import Decimal, InvalidOperation
 from react_run.models.offline.lexicon import FUNCTION, NOUN_OF_ADJECTIVE
 from react_run.models.offline.observations import Leaf, Result, take, wanted
 from react_run.models.offline.plan import Comparison, Known, Step, Want
+from react_run.models.offline.slots import Kind
 
 _MOST_VALUES = 16
 _LONGEST_TEXT = 2000
@@ -157,7 +158,10 @@ def distinguishing(steps: Sequence[Step]) -> list[str] | None:
     cards = {id(step.card) for step in steps}
     if len(cards) != 1 or len(steps) < 2:
         return None
+    kinds = {slot.name: slot.kind for slot in steps[0].card.slots} if steps[0].card else {}
     for name in steps[0].arguments:
+        if kinds.get(name) in (Kind.EXPRESSION, Kind.TEXT):
+            continue
         values = [step.arguments.get(name) for step in steps]
         texts = [value.value for value in values if isinstance(value, Known) and isinstance(value.value, str)]
         if len(texts) == len(steps) == len(set(texts)):

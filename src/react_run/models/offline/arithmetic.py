@@ -154,7 +154,7 @@ class _Reader:
 
     def _binary(self, left: Expression, operator: str, right: Expression, level: int) -> Expression:
         unclear = left.unclear or right.unclear
-        if left.loose:
+        if left.loose and not _same_either_way(left, operator):
             unclear = (
                 unclear or f"Where do the brackets go: does '{operator} {right.text}' belong inside '{left.text}'?"
             )
@@ -224,7 +224,10 @@ class _Reader:
         return replace(product, adjacent=True), factor[1]
 
     def _is_modulo(self, index: int) -> bool:
-        return self.tokens[index].low == "%" and self.operand(index + 1) is not None
+        """``7 % 3`` and ``7%3`` divide; in ``7% 3`` the sign belongs to the seven."""
+        following = self._token(index + 1)
+        even = following is not None and following.spaced == self.tokens[index].spaced
+        return self.tokens[index].low == "%" and even and self.operand(index + 1) is not None
 
     # operands
 
@@ -293,6 +296,9 @@ class _Reader:
         operands, end = matched
         expressions = [item for operand in operands for item in _items(operand)]
         unclear = formula.unclear or next((item.unclear for item in expressions if item.unclear), "")
+        percent = any(item.percent for item in expressions)
+        if percent and formula.level == ADD:
+            unclear = unclear or "Is the percentage a share of the other value, or a plain fraction?"
         text = _filled(formula.template, operands)
         operations = 1 + sum(item.operations for item in expressions)
         return (
@@ -301,6 +307,7 @@ class _Reader:
                 formula.level,
                 operations,
                 formula.loose,
+                percent and formula.level == MULTIPLY,
                 unclear=unclear,
                 operator=_operator_of(formula),
                 operands=tuple(_in_order(formula, expressions)),
@@ -366,6 +373,11 @@ class _Reader:
             if text in operators:
                 return text, index + length
         return "", index
+
+
+def _same_either_way(left: Expression, operator: str) -> bool:
+    """``half of 10 times 3`` is the same whichever is done first."""
+    return left.level == MULTIPLY and operator in ("*", "/") and "%" not in left.text
 
 
 def _first(operands: list[Expression | Operands]) -> str:

@@ -16,6 +16,8 @@ from react_run.models.offline.text import Token, stem, words_of_name
 _HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
 _SILENT = frozenset("?.,;:…()[]\"'-`=") | {"...", "'s"}
 _RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
+_BACKWARDS = frozenset({"subtract", "minus", "earlier", "ago", "prior", "deduct", "back"})
+"""Words that turn an amount of time round: binding takes them, or the tool does not fit."""
 _FUTURE = frozenset({"will", "'ll", "would", "shall"})
 
 
@@ -38,7 +40,11 @@ class Helper(Protocol):
 
 
 class Draft:
-    """The arguments of ``card`` as far as ``reading`` gives them."""
+    """The arguments of ``card`` as far as ``reading`` gives them.
+
+    ``evidence`` counts what was bound that hardly any other tool takes (arithmetic, a quantity with the unit wanted, a
+    marked form); ``moments`` counts dates, durations and zones: one alone says little, two together say enough.
+    """
 
     def __init__(self, card: Card, reading: Reading) -> None:
         self.card = card
@@ -46,6 +52,7 @@ class Draft:
         self.arguments: dict[str, Value] = {}
         self.questions: list[str] = []
         self.evidence = 0
+        self.moments = 0
         self.ranges: list[tuple[int, int]] = []
         self._taken = [False] * len(reading)
 
@@ -82,7 +89,7 @@ class Draft:
 
     def explains(self, token: Token) -> bool:
         """Whether the tool's own words account for a word of the question."""
-        if token.low in CONTENT_AFTER_ALL:
+        if token.low in CONTENT_AFTER_ALL or (token.low in _BACKWARDS and self.reading.durations):
             return False
         return token.stem in self.card.vocabulary or bool(_HINTS.get(token.stem, _NONE) & self.card.vocabulary)
 
@@ -111,7 +118,14 @@ class Draft:
 
     def fits(self) -> bool:
         """Whether the tool is what the clause asks for, even if a parameter is still missing."""
-        return bool(self.hits() or self.evidence) and self.qualified() and not self.leftover() and not self._reversed()
+        if not (self.hits() or self.evidence or self.moments > 1):
+            return False
+        return self.qualified() and not self.leftover() and not self._reversed() and not self._idle()
+
+    def _idle(self) -> bool:
+        """Whether a tool that takes amounts of time of several units was given none of them."""
+        amounts = self.card.of_kind(Kind.AMOUNT_OF_TIME)
+        return len(amounts) > 1 and not any(slot.name in self.arguments for slot in amounts)
 
     def _reversed(self) -> bool:
         """Whether the tool's name goes the other way: ``celsius_to_fahrenheit`` for ``20 fahrenheit to celsius``."""
@@ -138,7 +152,7 @@ class Draft:
             1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits)
         )
         return (
-            4 * named + 2 * (len(hits) - named) + 3 * self.evidence + len(self.arguments) - unsaid - 8 * self.indirect
+            4 * named + 2 * (len(hits) - named) + 3 * (self.evidence + self.moments) + len(self.arguments) - unsaid - 8 * self.indirect
         )
 
     @property
@@ -155,7 +169,7 @@ class Draft:
         ):
             return False  # "until a date" asks for more than the date
         if token.low in _FUTURE:
-            return self.evidence > 0 or bool(self.card.vocabulary & _HINTS_OF_FUTURE)
+            return self.evidence + self.moments > 0 or bool(self.card.vocabulary & _FORETELLING)
         return token.low in _SILENT or (token.kind == "word" and not is_content(token))
 
 
@@ -190,4 +204,4 @@ def hinted(word: str) -> frozenset[str]:
 
 
 _NONE: frozenset[str] = frozenset()
-_HINTS_OF_FUTURE = frozenset({stem("forecast"), stem("future"), stem("predict")})
+_FORETELLING = frozenset({stem("forecast"), stem("future"), stem("predict")})

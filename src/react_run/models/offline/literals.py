@@ -157,7 +157,7 @@ def _operand(expression: Expression, helper: Helper) -> Value | None:
 def as_number(text: str) -> object:
     """A numeral as the JSON number it is; kept as text when a float would not hold it."""
     try:
-        return int(text)
+        return int(text, 0) if text[:2].casefold() == "0x" else int(text)
     except ValueError:
         number = float(text)
         return number if repr(number) == text or (float(repr(number)) == number and len(text) <= 15) else text
@@ -172,6 +172,8 @@ def bind_choices(draft: Draft) -> None:
             draft.put(slot, Known(choice))
             draft.take(start, end)
         elif found:
+            for start, end in found.values():
+                draft.take(start, end)
             draft.questions.append(f"Which {slot.name.replace('_', ' ')}: {' or '.join(found)}?")
 
 
@@ -232,10 +234,10 @@ def _names(draft: Draft, span: Span[str], slot: Slot) -> bool:
     """Whether a word directly at the number is one that the parameter goes by."""
     tokens = draft.reading.tokens
     after = tokens[span.end] if span.end < len(tokens) else None
-    before = next((tokens[i] for i in (span.start - 1, span.start - 2) if i >= 0 and is_content(tokens[i])), None)
     if after and after.kind == "word" and is_content(after):
-        return after.stem in slot.stems
-    return before is not None and before.stem in slot.name_stems
+        return after.stem in (slot.stems if slot.kind is Kind.NUMBER else slot.name_stems)
+    index = span.start - 2 if draft.reading.word(span.start - 1) in ("of", "is", "=", ":") else span.start - 1
+    return index >= 0 and tokens[index].stem in slot.name_stems
 
 
 def _number(draft: Draft, slot: Slot, span: Span[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from react_run.models.offline.draft import Draft
 from react_run.models.offline.lexicon import COMPARATIVES, CONTENT_AFTER_ALL, REFERENCES, word_set
+from react_run.models.offline.numbers import number_at
 from react_run.models.offline.plan import Known
 from react_run.models.offline.reading import Reading, written
 from react_run.models.offline.slots import Kind
@@ -28,6 +29,7 @@ _TIMELY = word_set(
     """
 )
 _NO_SUBJECT = _PERSONAL | _TIMELY | CONTENT_AFTER_ALL | set(COMPARATIVES)
+_COMPUTING = word_set("plus minus times divided multiplied percent squared cubed best worst favourite favorite")
 _CONNECTING = {"of", "de", "la", "du", "di", "da", "von", "van", "the", "and", "upon", "&"}
 
 
@@ -63,7 +65,7 @@ def _general(reading: Reading) -> Phrase | None:
         start += 1
     if start is None or start >= end or not _is_subject(reading.tokens[start:end]):
         return None
-    if any(span.start < end and span.end > start for span in reading.expressions):
+    if reading.names_units or any(span.start < end and span.end > start for span in reading.expressions):
         return None
     return start, end
 
@@ -104,7 +106,9 @@ def _end(reading: Reading) -> int:
 def _is_subject(tokens: Sequence[Token]) -> bool:
     """Whether a phrase can be looked up: it names something, and neither the asker nor the present."""
     words = [token for token in tokens if token.kind == "word"]
-    if not words or any(token.low in _NO_SUBJECT for token in words):
+    if not words or any(token.low in _NO_SUBJECT or token.text in _COMPUTING for token in words):
+        return False
+    if number_at(tokens, 0) and not any(token.capital for token in tokens):
         return False
     return all(token.kind in ("word", "number", "quote", "punct") for token in tokens) and len(tokens) <= 12
 

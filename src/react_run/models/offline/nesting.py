@@ -9,6 +9,7 @@ from react_run.models.offline.arithmetic import expression_at
 from react_run.models.offline.lexicon import word_set
 from react_run.models.offline.plan import Part, Step
 from react_run.models.offline.reading import Reading, is_content
+from react_run.models.offline.slots import Kind
 from react_run.models.offline.text import Token, read
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def nested_steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part] | No
         if not _is_arithmetic(outer):
             continue
         inner, _ = chooser.part(Reading(tokens[start:end]))
-        if not isinstance(inner, Step):
+        if not isinstance(inner, Step) or inner.card is None or Kind.EXPRESSION in inner.card.kinds:
             continue
         whole, _ = chooser.after(inner).part(Reading(outer, continued=True))
         if isinstance(whole, Step):

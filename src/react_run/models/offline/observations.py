@@ -171,9 +171,11 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
 
 def _whole(chosen: list[Leaf], found: list[Leaf]) -> list[Leaf]:
     """The hours of ``1 day 12 hours`` are no answer alone: all parts of such an amount that are not zero."""
-    if len(chosen) != 1 or not chosen[0].path or chosen[0].path[-1] not in UNITS:
-        return chosen
-    parts = [leaf for leaf in found if leaf.path[:-1] == chosen[0].path[:-1] and leaf.path[-1] in UNITS and leaf.value]
+    shallowest = min(len(leaf.path) for leaf in chosen)
+    if len({leaf.path[-1:] for leaf in chosen}) == 1:
+        chosen = [leaf for leaf in chosen if len(leaf.path) == shallowest]
+    groups = {leaf.path[:-1] for leaf in chosen if leaf.path and leaf.path[-1] in UNITS}
+    parts = [leaf for leaf in found if leaf.path[:-1] in groups and leaf.path[-1] in UNITS and leaf.value]
     return parts if len(parts) > 1 else chosen
 
 

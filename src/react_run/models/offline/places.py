@@ -54,7 +54,7 @@ def bind_zones(draft: Draft, helper: Helper) -> None:
             draft.questions.append(zone.unclear)
         draft.put(slot, Known(zone.name))
         draft.take(run.start, run.end)
-        draft.evidence += 0 if zone.unclear else 1
+        draft.moments += 0 if zone.unclear else 1
 
 
 def _zone_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot | None:

@@ -208,7 +208,7 @@ def _slot(name: str, schema: Mapping[str, object], required: bool) -> Slot:
         minimum=minimum,
         items=_items(words, description, options) if kind is Kind.LIST else None,
         name_stems=name_stems,
-        stems=name_stems | _described(description) | {stem(choice) for choice in choices},
+        stems=name_stems | _described(description),
         description=description,
     )
 
@@ -324,8 +324,9 @@ def _identifier_stems(name: str) -> frozenset[str]:
 
 
 def _described(text: str) -> frozenset[str]:
-    """The stems of a parameter's description, without its examples and the proper names in it."""
-    tokens = [token for token in read(_without_examples(text)) if token.kind == "word"]
+    """The stems of what a parameter's description says first, without proper names: the rest is advice to a model."""
+    first = re.split(r"[;.,:(]", text, maxsplit=1)[0]
+    tokens = [token for token in read(_without_examples(first)) if token.kind == "word"]
     return frozenset(token.stem for i, token in enumerate(tokens) if i == 0 or not token.capital) - _FUNCTION
 
 

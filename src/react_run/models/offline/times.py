@@ -23,6 +23,7 @@ _ROLE_BY_WORD = {
 }  # fmt: skip
 _SINCE = {"since", "born", "old", "howold", "ago", "passed", "elapsed", "age"}
 _UNTIL = {"until", "till", "to", "before", "left", "remain", "remaining"}
+_LEADING_ON = {"to", "until", "till", "through", "from", "since"}
 _POINTING = {"that", "this", "result"}
 
 
@@ -39,7 +40,7 @@ def bind_durations(draft: Draft) -> None:
             for unit, amount in amounts.items():
                 draft.put(slots[unit], Known(as_number(amount)))
             _take(draft, span)
-            draft.evidence += 1
+            draft.moments += 1
             return
 
 
@@ -93,8 +94,12 @@ def bind_moments(draft: Draft, helper: Helper) -> None:
 
 def _related(draft: Draft, mentions: Sequence[_Mention]) -> bool:
     """Whether the clause says that they belong together: ``from … to``, ``between … and``; a mere ``and`` does not."""
-    words = {draft.reading.before(mention.start) for mention in mentions}
-    return bool(words & set(_ROLE_BY_WORD) - {"and"})
+    first, second = mentions[0], mentions[-1]
+    if draft.says(*_SINCE) and second.moment.kind == "relative":
+        return True
+    gap = [token.low for token in draft.reading.tokens[first.end : second.start] if token.low not in ("the", "a")]
+    opening = draft.reading.before(first.start)
+    return len(gap) == 1 and (gap[0] in _LEADING_ON or (gap[0] == "and" and opening in ("between", "from")))
 
 
 def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
@@ -103,7 +108,18 @@ def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
         role = _ROLE_BY_WORD.get(draft.reading.before(span.start), "")
         mention = _Mention(span.start, span.end, role, span.value)
         found.append(_derived(draft, mention, helper) or mention)
-    return found
+    return _joined(draft, found)
+
+
+def _joined(draft: Draft, mentions: list[_Mention]) -> list[_Mention]:
+    """``3pm in London on 6 August 2026``: a time of day and a date apart are one moment."""
+    by_kind = {mention.moment.kind: mention for mention in mentions if mention.value is None}
+    day, clock = by_kind.get("date"), by_kind.get("clock")
+    if len(mentions) != 2 or day is None or clock is None or not draft.open(Kind.DATETIME):
+        return mentions
+    moment = Moment("datetime", f"{day.moment.iso}T{clock.moment.iso}", day.moment.unclear)
+    draft.take(day.start - 1 if draft.reading.word(day.start - 1) == "on" else day.start, day.end)
+    return [_Mention(clock.start, clock.end, clock.role, moment)]
 
 
 def _derived(draft: Draft, mention: _Mention, helper: Helper) -> _Mention | None:
@@ -126,6 +142,7 @@ def _unmentioned(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
         draft.take(pointing)
     elif _counts_from_now(draft) and (now := helper.now(_precision(draft))):
         draft.put(next((slot for slot in slots if slot.required), slots[0]), now)
+        draft.moments += 1
     elif draft.says("year") and len(slots) == 1:
         _year(draft, slots[0])
 
@@ -171,7 +188,7 @@ def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: H
         return
     _put(draft, end if until else start, mention, helper, related=True)
     draft.put(start if until else end, now)
-    draft.evidence += 1
+    draft.moments += 1
 
 
 def _ordered(slots: Sequence[Slot]) -> tuple[Slot, Slot]:
@@ -195,12 +212,15 @@ def _matched(slots: Sequence[Slot], mentions: Sequence[_Mention]) -> list[tuple[
 def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related: bool = False) -> None:
     if mention.moment.unclear:
         draft.questions.append(mention.moment.unclear)
+    bare = mention.moment.kind in ("date", "relative") and mention.value is None
+    if bare and slot.kind is Kind.DATETIME and len(draft.card.of_kind(*_MOMENTS)) == 1 and mention.moment.iso != "0":
+        return  # a time is wanted, and none is given
     value = mention.value or _value(mention.moment, slot.kind, helper)
     if value is None:
         return
     draft.put(slot, value)
     draft.take(mention.start, mention.end)
-    draft.evidence += 1
+    draft.moments += 1
     if related and mention.start and draft.reading.word(mention.start - 1) in _ROLE_BY_WORD:
         draft.take(mention.start - 1)
 

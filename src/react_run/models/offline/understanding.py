@@ -85,7 +85,7 @@ def _comparison(chooser: Chooser, tokens: tuple[Token, ...]) -> Part | None:
 def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
     """A clause as several: two that stand beside each other, or one that is asked of several things."""
     for cut in range(len(tokens) - 2, 0, -1):
-        if tokens[cut].low not in _SEPARATORS or tokens[cut].kind == "quote":
+        if tokens[cut].low not in _SEPARATORS or tokens[cut].kind == "quote" or _is_between(tokens, cut):
             continue
         left, right = _without_comma(tokens[:cut]), tokens[cut + 1 :]
         before = _steps(chooser, left)
@@ -97,6 +97,12 @@ def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None
         if isinstance(after.part, Step):
             return [*before, after]
     return None
+
+
+def _is_between(tokens: tuple[Token, ...], cut: int) -> bool:
+    """Whether this ``and`` is the one of ``between … and …``."""
+    words = [token.low for token in tokens[:cut]]
+    return "between" in words and "and" not in words[len(words) - words[::-1].index("between") :]
 
 
 def _steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
