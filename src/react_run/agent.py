@@ -49,7 +49,8 @@ class ReActAgent:
         model: Used instead of the configured model.
         toolsets: Offered after the configured toolsets.
         plugins: Outermost of all plugins, in this order.
-        journal: A file for the journal of each run, or a journal plugin.
+        journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
+            for none, whatever ``trace`` in the configuration says.
 
     Raises:
         ConfigError, PluginError, ToolsetError: The agent cannot be built; the message names what and how to mend it.
@@ -77,7 +78,8 @@ class ReActAgent:
         policies = policies_for(self, [*self._given, *config.plugins])
         placed = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         others = [[p for p in listed if id(p) not in placed] for listed in (self._given, config.plugins)]
-        self._plugins: list[object] = [*others[0], *policies, *others[1], Loop()]
+        journals = _journals(config.trace if journal is None else journal)
+        self._plugins: list[object] = [*others[0], *policies, *others[1], *journals, Loop()]
         self._components += [plugin for plugin in self._plugins if isinstance(plugin, Component)]
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None
@@ -186,13 +188,27 @@ class ReActAgent:
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
+        run.incoming = tuple(_as_messages(incoming))
         guides = await ask_all(run.hooks.react_guide, run)
         system_prompt = self.config.system_prompt
         run.messages = opening(
-            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, _as_messages(incoming)
+            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, run.incoming
         )
         if run.prompt:
             run.messages.append(Message(role="user", content=run.prompt))
+
+
+def _journals(journal: object) -> list[object]:
+    """The plugins that keep the journal of an agent's runs, placed next to the loop: they see every attempt."""
+    if journal is None:
+        return []
+    if isinstance(journal, (list, tuple)):
+        return [*journal]
+    if isinstance(journal, (str, PathLike)):
+        from react_run.journal.recorder import Recorder
+
+        return [Recorder(path=Path(journal))]
+    return [journal]
 
 
 def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Message]:

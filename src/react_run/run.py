@@ -160,6 +160,8 @@ class Run:
     ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
     ``price`` says what a model call cost, in USD, where nobody else does: from the model's name and the usage.
     ``emitted`` holds what plugins sent along for whoever reads the result.
+    ``incoming`` are the earlier turns this one continues, as they were given. ``replaying`` is true while a journal
+    answers in place of the model and the tools, so nobody need be asked or waited for.
     """
 
     __react_context__: ClassVar[str] = "run"
@@ -173,6 +175,8 @@ class Run:
     workspace: Path
     id: str = field(default_factory=lambda: uuid4().hex)
     prompt: str = ""
+    incoming: tuple[Message, ...] = ()
+    replaying: bool = False
     parent: Run | None = None
     iterations: list[Iteration] = field(default_factory=list)
     steps: list[ReActStep] = field(default_factory=list)
@@ -367,9 +371,7 @@ class Run:
             observation = call.observation
             if observation is None:
                 observation = call.observation = refused(CANCELLED, code="cancelled")
-            self.messages.append(
-                Message(role="tool", content=observation.content, tool_request_id=call.request.id)
-            )
+            self.messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
             self.steps.append(self._step(iteration, call, observation, response.text))
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
