@@ -112,9 +112,7 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
 
     What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module.
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
+    if not _loop_is_running():  # decided outside of any handler: what the work raises has a context of its own
         return _run_to_end(work)
     outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
     context = copy_context()
@@ -130,6 +128,14 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     if error is not None:
         raise error
     return result  # type: ignore[return-value]  # there is a result where there is no error
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
