@@ -100,15 +100,16 @@ class Wire:
     def encode(self, request: ModelRequest, head: Mapping[str, object]) -> Encoded:
         """The body of ``request``; ``head`` holds every field but tools and messages."""
         conversation = self._conversation(request)
-        tools = self.tools(request.tools)
-        fragments = conversation.fragments
+        start = encode(head)[:-1] + self.tools(request.tools).fragment + b',"messages":['
         if self._explicit_cache:
-            fragments = list(fragments)
-            for index in breakpoints(request.messages):
-                fragments[index] = encode(message_json(request.messages[index], breakpoint_here=True))
-        start = encode(head)[:-1] + tools.fragment + b',"messages":['
-        pieces = list(_pieces(start, fragments))
-        return Encoded(pieces=pieces, length=sum(map(len, pieces)), ids=conversation.ids)
+            pieces = [start, b"".join(_marked(request.messages)), b"]}"]
+        else:
+            pieces = [start, *conversation.sealed, b",".join(conversation.open) + b"]}"]
+        length = sum(map(len, pieces))
+        # Joining megabytes costs more than passing them on in pieces.
+        return Encoded(
+            pieces=pieces if length > 2 * _PIECE else [b"".join(pieces)], length=length, ids=conversation.ids
+        )
 
     def tools(self, tools: tuple[Tool, ...]) -> _Tools:
         """The encoded form of a tool list, kept while the list stays the same."""
@@ -146,28 +147,45 @@ class _Tools:
 
 
 class _Conversation:
-    """The encoded messages of one run, followed as it grows."""
+    """The encoded messages of one run, followed as it grows: long stretches joined for good, the latest still open."""
 
     def __init__(self) -> None:
         self._start()
 
     def _start(self) -> None:
-        self.fragments: list[bytes] = []
+        self.sealed: list[bytes] = []
+        self.open: list[bytes] = []
         self.ids: set[str] = set()
         self.size = 0
+        self._open_size = 0
         self._messages: list[Message] = []
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Encode what is new; start again where the conversation is another one than before (after compaction)."""
-        current = list(messages[:])
+        current = messages[:]
+        if not isinstance(current, list):
+            current = list(current)
         if current[: len(self._messages)] != self._messages:
             self._start()
         for message in current[len(self._messages) :]:
-            fragment = encode(message_json(message))
-            self.fragments.append(fragment)
-            self.size += len(fragment)
+            self._add(encode(message_json(message)))
             self.ids.update(request.id for request in message.tool_requests)
         self._messages = current
+
+    def _add(self, fragment: bytes) -> None:
+        if self._open_size > _PIECE:
+            self.sealed.append(b",".join([*self.open, b""]))
+            self.open, self._open_size = [], 0
+        self.open.append(fragment)
+        self._open_size += len(fragment)
+        self.size += len(fragment)
+
+
+def _marked(messages: Sequence[Message]) -> Iterator[bytes]:
+    """The encoded messages, the ends of cached prefixes marked: they move every round, so nothing is kept."""
+    ends = breakpoints(messages)
+    for index, message in enumerate(messages):
+        yield (b"," if index else b"") + encode(message_json(message, breakpoint_here=index in ends))
 
 
 def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:
@@ -190,15 +208,3 @@ def _with_breakpoint(content: object) -> object:
     if isinstance(content, Sequence):
         return [*content[:-1], {**mapping(content[-1]), "cache_control": BREAKPOINT}]
     return content
-
-
-def _pieces(start: bytes, fragments: list[bytes]) -> Iterator[bytes]:
-    """The body in one piece, or when it is long in several: joining megabytes costs more than passing them on."""
-    first = 0
-    size = len(start)
-    for index, fragment in enumerate(fragments):
-        size += len(fragment)
-        if size > _PIECE:
-            yield start + b",".join(fragments[first : index + 1])
-            start, first, size = b",", index + 1, 0
-    yield (start if first < len(fragments) else b"") + b",".join(fragments[first:]) + b"]}"
