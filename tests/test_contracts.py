@@ -25,7 +25,7 @@ LAYERS = [
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},
     {"building", "one_tool", "places", "secrets", "trust"},
-    {"yaml_source", "skill_fields", "skill_files", "config", "plugins"},
+    {"yaml_source", "skill_fields", "skill_files", "config", "placing", "plugins"},
     {"agent"},
     {"cli", "testing", "__main__"},
 ]

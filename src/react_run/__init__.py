@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from react_run.messages import ToolRequest as ToolRequest
     from react_run.messages import Usage as Usage
     from react_run.models.base import Model as Model
+    from react_run.models.prices import cost_of as cost_of
     from react_run.models.scripted import ScriptedModel as ScriptedModel
     from react_run.outcome import ClarificationNeeded as ClarificationNeeded
     from react_run.outcome import Disposition as Disposition
@@ -57,6 +58,12 @@ if TYPE_CHECKING:
     from react_run.toolset import CompositeToolset as CompositeToolset
     from react_run.toolset import ReActToolset as ReActToolset
     from react_run.toolset import ToolSpec as ToolSpec
+    from react_run.wrappers import LLMCallWrapper as LLMCallWrapper
+    from react_run.wrappers import RequestPreprocessor as RequestPreprocessor
+    from react_run.wrappers import ResponsePostprocessor as ResponsePostprocessor
+    from react_run.wrappers import ToolCallResult as ToolCallResult
+    from react_run.wrappers import ToolCallWrapper as ToolCallWrapper
+    from react_run.wrappers import ToolSkipResult as ToolSkipResult
 
 __version__ = "0.1.0"
 
@@ -78,6 +85,7 @@ _HOMES = {
         "Usage",
     ),
     "models.base": ("Model",),
+    "models.prices": ("cost_of",),
     "models.scripted": ("ScriptedModel",),
     "outcome": (
         "ClarificationNeeded",
@@ -95,6 +103,14 @@ _HOMES = {
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
     "tools": ("Tool", "tool"),
     "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+    "wrappers": (
+        "LLMCallWrapper",
+        "RequestPreprocessor",
+        "ResponsePostprocessor",
+        "ToolCallResult",
+        "ToolCallWrapper",
+        "ToolSkipResult",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -17,11 +17,13 @@ from react_run.hooks import HookTable, ask, ask_all, notify
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
+from react_run.placing import placed
 from react_run.plugins import hook_table
 from react_run.policies import policies_for
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.streaming import Relay
 from react_run.toolset import CompositeToolset, ReActToolset
+from react_run.wrappers.calling import behind
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
@@ -73,14 +75,14 @@ class ReActAgent:
         self.model: Model = model or config.model or _offline()
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])
         self.tools = tuple(self.toolset.tools())
-        self._given = list(plugins)
         self._components: list[Component] = [self.model, *self.toolset.toolsets]
-        policies = policies_for(self, [*self._given, *config.plugins])
-        placed = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
-        others = [[p for p in listed if id(p) not in placed] for listed in (self._given, config.plugins)]
+        given, listed = placed(plugins, config)
+        policies = policies_for(self, [*given, *listed])
+        taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
+        outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         journals = _journals(config.trace if journal is None else journal)
-        self._plugins: list[object] = [*others[0], *policies, *others[1], *journals, Loop()]
-        self._components += [plugin for plugin in self._plugins if isinstance(plugin, Component)]
+        self._plugins: list[object] = [*outer, *policies, *inner, *journals, Loop()]
+        self._components += dict.fromkeys(part for part in map(behind, self._plugins) if isinstance(part, Component))
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None
         self._opened: set[int] = set()

@@ -1,0 +1,120 @@
+"""Where the plugins of an agent file stand: ``plugins:`` in order, then the level lists, each wrapper as a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from react_run.building import has_hooks
+from react_run.errors import PluginError
+from react_run.wrappers import LLMCallWrapper, RequestPreprocessor, ResponsePostprocessor, ToolCallWrapper
+from react_run.wrappers.calling import Adapter
+
+if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
+
+LISTS = (
+    "request_preprocessors",
+    "response_postprocessors",
+    "llm_request_wrappers",
+    "iteration_preprocessors",
+    "iteration_postprocessors",
+    "iteration_wrappers",
+    "tool_wrappers",
+)
+"""The level lists, outermost first: pre- and postprocessors surround the wrappers of their level."""
+
+
+def placed(given: Iterable[object], config: ReActAgentConfig) -> tuple[list[object], list[object]]:
+    """The plugins given from Python, and those of an agent file, outermost first.
+
+    Raises:
+        PluginError: A wrapper is listed where nothing says what it is to surround.
+    """
+    outer, inner = list(_each(_anywhere, given)), list(_each(_anywhere, config.plugins))
+    for level in LISTS:
+        inner += _each(partial(_at, level), getattr(config, level))
+    once = {id(plugin): plugin for plugin in inner}  # one that has hooks may stand in several level lists
+    inner = list(once.values())
+    if any(isinstance(plugin, Adapter) for plugin in (*outer, *inner)):
+        inner = [*_helpers(), *inner]
+    return outer, inner
+
+
+def _each(place: Callable[[object], Iterator[object]], entries: Iterable[object]) -> Iterator[object]:
+    for entry in entries:
+        yield from place(entry)
+
+
+def _helpers() -> list[object]:
+    """The plugins that carry out what wrappers ask for."""
+    from react_run.wrappers.outbox import Delivery
+    from react_run.wrappers.whole_runs import StandingOrders
+
+    return [Delivery(), StandingOrders()]
+
+
+def _anywhere(entry: object) -> Iterator[object]:
+    if isinstance(entry, ToolCallWrapper):
+        yield _around_tool_call(entry)
+    elif isinstance(entry, (RequestPreprocessor, ResponsePostprocessor)) and not has_hooks(entry):
+        around = {
+            LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
+            RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
+            ResponsePostprocessor: ("response_postprocessors", "iteration_postprocessors"),
+        }
+        once, each = next(lists for base, lists in around.items() if isinstance(entry, base))
+        raise PluginError(
+            f"{type(entry).__name__} is a class-style wrapper: list it in {once} (once, around the loop) or in {each} "
+            "(around each model call), not among the plugins"
+        )
+    if not isinstance(entry, ToolCallWrapper) or has_hooks(entry):
+        yield entry
+
+
+def _at(level: str, entry: object) -> Iterator[object]:
+    made = _ADAPTERS[level](entry)
+    if made is not None:
+        yield made
+    if made is None or has_hooks(entry):
+        yield entry
+
+
+def _around_tool_call(entry: object) -> object:
+    from react_run.wrappers.tool_calls import AroundToolCall
+
+    return AroundToolCall(entry) if isinstance(entry, ToolCallWrapper) else None
+
+
+def _around_run(entry: object, *, before: bool = True, after: bool = True) -> object:
+    from react_run.wrappers.whole_runs import AroundRun
+
+    sides = _before(entry, before), _after(entry, after)
+    return AroundRun(*sides) if any(sides) else None
+
+
+def _around_model_call(entry: object, *, before: bool = True, after: bool = True) -> object:
+    from react_run.wrappers.model_calls import AroundModelCall
+
+    sides = _before(entry, before), _after(entry, after)
+    return AroundModelCall(*sides) if any(sides) else None
+
+
+def _before(entry: object, wanted: bool) -> RequestPreprocessor | None:
+    return entry if wanted and isinstance(entry, RequestPreprocessor) else None
+
+
+def _after(entry: object, wanted: bool) -> ResponsePostprocessor | None:
+    return entry if wanted and isinstance(entry, ResponsePostprocessor) else None
+
+
+_ADAPTERS: dict[str, Callable[[object], object]] = {
+    "request_preprocessors": lambda entry: _around_run(entry, after=False),
+    "response_postprocessors": lambda entry: _around_run(entry, before=False),
+    "llm_request_wrappers": _around_run,
+    "iteration_preprocessors": lambda entry: _around_model_call(entry, after=False),
+    "iteration_postprocessors": lambda entry: _around_model_call(entry, before=False),
+    "iteration_wrappers": _around_model_call,
+    "tool_wrappers": _around_tool_call,
+}

@@ -1,0 +1,78 @@
+"""Wrappers at the level of the iteration, as plugins: around each model call."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+from react_run.hookspecs import hookimpl
+from react_run.messages import ModelResponse
+from react_run.wrappers.bases import RequestPreprocessor, ResponsePostprocessor
+from react_run.wrappers.calling import Adapter, awaited, wrong
+from react_run.wrappers.outbox import Outbox
+from react_run.wrappers.shapes import Shapes
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run
+
+Proceed = Callable[[], Awaitable[ModelResponse]]
+
+
+class AroundModelCall(Adapter):
+    """The plugin that asks a preprocessor, a postprocessor, or one wrapper as both, about each model call.
+
+    Layers outside find the request as they left it: what they repeat is preprocessed again, not twice over.
+    """
+
+    def __init__(self, before: RequestPreprocessor | None, after: ResponsePostprocessor | None) -> None:
+        super().__init__(before or after)
+        self.before, self.after = before, after
+
+    @hookimpl
+    async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
+        shapes = run.state(Shapes)
+        given = iteration.request
+        try:
+            shapes.prompt = shapes.of_request(given, run.agent.model)
+            if self.before is not None:
+                shapes.prompt = await preprocessed(self.before, run, shapes.prompt)
+                iteration.request = shapes.taken_request(shapes.prompt, given)
+            response = await proceed()
+        finally:
+            iteration.request = given
+        return response if self.after is None else await self._after(self.after, run, iteration, response)
+
+    async def _after(
+        self, wrapper: ResponsePostprocessor, run: Run, iteration: Iteration, response: ModelResponse
+    ) -> ModelResponse:
+        shapes = run.state(Shapes)
+        assert shapes.prompt is not None  # set before there was a response
+        chat = await postprocessed(wrapper, run, shapes.prompt, shapes.of_response(response))
+        taken = shapes.taken_response(chat, response)
+        if taken.text != response.text:
+            await run.withdraw(iteration)
+        return taken
+
+
+async def preprocessed(wrapper: RequestPreprocessor, run: Run, chat: ChatCompletionRequest) -> ChatCompletionRequest:
+    """What ``wrapper`` makes of a request."""
+    made = await awaited(wrapper.preprocess(run.agent, run, chat, run.agent.model))
+    if not isinstance(made, ChatCompletionRequest):
+        raise wrong(wrapper, "preprocess", made, "the request")
+    return made
+
+
+async def postprocessed(
+    wrapper: ResponsePostprocessor, run: Run, prompt: ChatCompletionRequest, chat: ChatCompletionResponse
+) -> ChatCompletionResponse:
+    """What ``wrapper`` makes of the response to ``prompt``; messages that it sends along are put into the outbox."""
+    made = await awaited(wrapper.postprocess(run.agent, run, prompt, chat, run.agent.model))
+    if made is None:
+        return chat
+    if isinstance(made, ChatCompletionResponse):
+        return made
+    if not isinstance(made, (list, tuple)):
+        raise wrong(wrapper, "postprocess", made, "a response, a list of messages, or None")
+    run.state(Outbox).put(made)
+    return chat

@@ -1,0 +1,122 @@
+"""Wrappers at the level of the loop, as plugins: around the whole run, its policies included."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from react_run.chat import ChatCompletionRequest, ChatCompletionResponse, message_from_dict
+from react_run.errors import ModelError
+from react_run.hookspecs import hookimpl
+from react_run.results import RunResult, StopReason
+from react_run.wrappers.bases import RequestPreprocessor, ResponsePostprocessor
+from react_run.wrappers.calling import Adapter
+from react_run.wrappers.model_calls import postprocessed, preprocessed
+from react_run.wrappers.shapes import Shapes
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelRequest
+    from react_run.run import Iteration, Run
+
+Proceed = Callable[[], Awaitable[RunResult]]
+
+
+class Standing:
+    """What the preprocessors of a run decided for all its model calls."""
+
+    def __init__(self) -> None:
+        self.prompt: ChatCompletionRequest | None = None
+        self.settings: Mapping[str, object] = {}
+        self.withdrawn: set[str] = set()
+
+
+class StandingOrders:
+    """The plugin that applies to each model call what was decided once, before the loop."""
+
+    kind: ClassVar[str] = "wrapper_settings"
+
+    @hookimpl(tryfirst=True)
+    def react_model_call(self, run: Run, iteration: Iteration) -> None:
+        standing, request = run.state(Standing), iteration.request
+        if standing.settings:
+            request = replace(request, settings={**standing.settings, **request.settings})
+        if standing.withdrawn:
+            request = replace(request, tools=tuple(t for t in request.tools if t.name not in standing.withdrawn))
+        iteration.request = request
+
+
+class AroundRun(Adapter):
+    """The plugin that asks a preprocessor, a postprocessor, or one wrapper as both, about each run.
+
+    It stands outside the policies, so that it sees how a run ended, whoever ended it.
+    """
+
+    def __init__(self, before: RequestPreprocessor | None, after: ResponsePostprocessor | None) -> None:
+        super().__init__(before or after)
+        self.before, self.after = before, after
+
+    @hookimpl(tryfirst=True)
+    async def react_run(self, run: Run, proceed: Proceed) -> RunResult:
+        shapes, standing = run.state(Shapes), run.state(Standing)
+        given = replace(run.request(), settings=standing.settings)
+        standing.prompt = shapes.of_request(given, run.agent.model)
+        if self.before is not None:
+            standing.prompt = await preprocessed(self.before, run, standing.prompt)
+            _take_over(run, shapes.taken_request(standing.prompt, given), given)
+        try:
+            result = await proceed()
+        except Exception as error:
+            if self.after is not None:
+                await self._after(self.after, run, _failed(run, error), error)
+            raise
+        return result if self.after is None else await self._after(self.after, run, result)
+
+    async def _after(
+        self, wrapper: ResponsePostprocessor, run: Run, result: RunResult, error: Exception | None = None
+    ) -> RunResult:
+        response = result.response
+        fields = response.choices[0].provider_specific_fields
+        if error is not None and fields is not None:
+            fields["error"] = str(error)
+        prompt = run.state(Standing).prompt
+        assert prompt is not None  # set before the run
+        text = _text_of(await postprocessed(wrapper, run, prompt, response))
+        return result if text == result.answer else await _answered(run, result, text)
+
+
+def _take_over(run: Run, request: ModelRequest, given: ModelRequest) -> None:
+    """Go on with what became of the request that ``run`` begins with."""
+    if request is given:
+        return
+    standing = run.state(Standing)
+    standing.settings = request.settings
+    if request.messages is not given.messages:
+        run.messages = list(request.messages)
+    standing.withdrawn |= {tool.name for tool in given.tools} - {tool.name for tool in request.tools}
+    run.tools = request.tools
+    for name in standing.withdrawn:
+        run.catalogue.pop(name, None)
+
+
+def _failed(run: Run, error: Exception) -> RunResult:
+    """What a run that ends with ``error`` leaves behind."""
+    if isinstance(error, ModelError):
+        run.stop(StopReason.MODEL_ERROR)
+    result = run.result()
+    return result if run.stop_reason is not None else replace(result, stop_reason="error")
+
+
+def _text_of(response: ChatCompletionResponse) -> str:
+    return message_from_dict(response.choices[0].message.model_dump(exclude_none=True)).text
+
+
+async def _answered(run: Run, result: RunResult, text: str) -> RunResult:
+    """``result`` with another answer, which is the one in the conversation, too."""
+    last = run.messages[-1] if run.messages else None
+    if last is not None and last.role == "assistant" and last.text == result.answer:
+        run.messages[-1] = replace(last, content=text)
+    run.answer = text
+    if run.iterations:
+        await run.withdraw(run.iterations[-1])
+    return replace(result, answer=text, success=result.success and bool(text.strip()))
