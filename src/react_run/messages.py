@@ -120,7 +120,10 @@ class MessageView(Sequence[Message]):
     def __getitem__(self, index: slice) -> list[Message]: ...
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
         if isinstance(index, slice):
-            return self._messages[: self._length][index]
+            start, stop, step = index.indices(self._length)
+            if step > 0:
+                return self._messages[start:stop:step]
+            return [self._messages[position] for position in range(start, stop, step)]
         if not -self._length <= index < self._length:
             raise IndexError("message index out of range")
         return self._messages[index % self._length]
