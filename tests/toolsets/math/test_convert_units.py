@@ -306,7 +306,7 @@ NOISE = st.one_of(
 def test_whatever_is_typed_gives_a_value_or_a_code(value: object, from_unit: str, to_unit: str) -> None:
     start = time.process_time()
     result = converted(value, from_unit, to_unit)
-    assert time.process_time() - start < 0.1
+    assert time.process_time() - start < 2  # finds a hang; benchmarks/ has the figures
     assert result["status"] == "ok" or code_of(result) in CODES
 
 

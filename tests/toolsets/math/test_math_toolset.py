@@ -101,13 +101,3 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert shown.strip() == "[] []"
-
-
-@pytest.mark.parametrize("call", ["tools[0].function('sqrt(2)*sin(pi/3)')", "tools[1].function(5, 'mi', 'km')"])
-def test_a_first_call_takes_less_than_a_tenth_of_a_second(call: str) -> None:
-    program = (
-        "import time, react_toolsets.math as m; tools = m.MathToolset().tools(); start = time.process_time();"
-        f"{call}; print(time.process_time() - start)"
-    )
-    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert float(shown) < 0.1

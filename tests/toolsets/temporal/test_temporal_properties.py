@@ -119,4 +119,4 @@ def test_whatever_is_typed_gives_a_result_or_a_code(a: str, b: str, c: str) -> N
         call(TEMPORAL, "duration_between", start_datetime=a, end_datetime=b, timezone=c),
     ):
         assert result["status"] == "ok" or code_of(result) in CODES
-    assert time.process_time() - start < 0.4
+    assert time.process_time() - start < 4  # finds a hang; benchmarks/ has the figures

@@ -163,21 +163,3 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert shown.split("\n")[:2] == ["[]", "['react_toolsets.temporal.facts']"]
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "tools['get_current_time'].function()",
-        "tools['convert_datetime'].function('2026-08-06T14:30', 'europe/paris', 'Asia/Tokyo')",
-        "tools['get_current_time'].function('Tokio')",
-    ],
-)
-def test_a_first_call_takes_less_than_a_tenth_of_a_second(call: str) -> None:
-    program = (
-        "import time, react_toolsets.temporal as t; tools = {tool.name: tool for tool in t.TemporalToolset().tools()};"
-        f"start = time.process_time(); {call}; print(time.process_time() - start)"
-    )
-    environment = {**os.environ, "TZ": "America/New_York"}
-    shown = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert float(shown.stdout) < 0.1
