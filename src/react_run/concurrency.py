@@ -153,7 +153,8 @@ def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
         try:
             left = asyncio.all_tasks(loop)
             for straggler in left:
-                straggler.cancel()
+                if not straggler.cancelling():  # one that was asked already is cleaning up
+                    straggler.cancel()
             if left:
                 loop.run_until_complete(asyncio.wait(left, timeout=LEAVE_SECONDS))
             loop.run_until_complete(loop.shutdown_asyncgens())

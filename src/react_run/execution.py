@@ -43,6 +43,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     if tool.context:
         kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
+    cancelled = _cancellations()
     try:
         result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit)
     except TimeoutError as error:
@@ -50,10 +51,22 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
             return _failed(call, error)
         call.error = error
         call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
-        return refused(f"{tool.name} did not answer within {limit:g} seconds and was given up.", code="timeout")
+        return refused(
+            f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up.", code="timeout"
+        )
+    except asyncio.CancelledError as error:
+        if _cancellations() > cancelled:
+            raise
+        return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
     except (Exception, SystemExit) as error:  # T1: a tool's failure never ends the run
         return _failed(call, error)
     return interpret(call, tool, result, prepared.repairs)
+
+
+def _cancellations() -> int:
+    """How often the current task was asked to stop."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 class _Deadline(TimeoutError):
@@ -99,8 +112,6 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float) -> object:
         task.cancel()
         task.add_done_callback(_forget)
         raise _Deadline
-    if task.cancelled():
-        raise RuntimeError("the tool cancelled itself")
     return task.result()
 
 

@@ -89,12 +89,12 @@ def one_per_line(text: str) -> str | None:
     try:
         value, end = json.JSONDecoder().raw_decode(text)
         if isinstance(value, list):
-            lines = [to_json(item).decode() for item in value]
+            lines = [to_json(item) for item in value]
         else:
-            lines = [f"{to_json(key).decode()}: {to_json(item).decode()}" for key, item in value.items()]
+            lines = [to_json({key: item})[1:-1] for key, item in value.items()]
     except (ValueError, RecursionError):
         return None
-    body = ",\n".join(lines)
+    body = b",\n".join(lines).decode()
     return f"{text[0]}\n{body}\n{text[end - 1]}{text[end:]}"
 
 
