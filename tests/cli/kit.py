@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Protocol
 
 SCRIPTED = """\
 name: scripted
@@ -24,6 +25,13 @@ toolsets: [math]
 failure_handling: legacy
 """
 SLOW = "model: {kind: scripted, replies: [{delay: 30, text: late}]}\n"
+
+
+class Call(Protocol):
+    """Calls the command line in this process."""
+
+    def __call__(self, *arguments: str, stdin: str = "") -> tuple[int, str, str]:
+        """The exit status, what went to stdout, and what went to stderr."""
 
 
 def environment(home: Path, **extra: str) -> dict[str, str]:

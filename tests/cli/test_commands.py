@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
-from tests.cli.kit import SCRIPTED, write
+from tests.cli.kit import SCRIPTED, Call, write
 
 from react_run.cli.commands import COMMANDS
-from react_run.cli.ending import ended
 from react_run.config.json_schema import agent_file_schema
 from react_run.kinds import GROUPS, installed
 
 ROOT = Path(__file__).parent.parent.parent
-Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """Call the command line in this process, in an empty directory with a home of its own."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
-
-    def called(*arguments: str) -> tuple[int, str, str]:
-        status = ended(list(arguments))
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return called
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -342,12 +325,9 @@ def test_a_damaged_conversation_is_reported(call: Call, tmp_path: Path) -> None:
     assert "cannot continue the conversation" in err
 
 
-def test_a_chat_on_a_pipe_answers_line_by_line(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-
+def test_a_chat_on_a_pipe_answers_line_by_line(call: Call, tmp_path: Path) -> None:
     write(tmp_path, "model: {kind: scripted, scope: agent, replies: [one, two]}\n")
-    monkeypatch.setattr("sys.stdin", io.StringIO("a\n/nonsense\n\nb\n/reset\n/quit\nc\n"))
-    status, out, err = call("chat", "agent.yaml")
+    status, out, err = call("chat", "agent.yaml", stdin="a\n/nonsense\n\nb\n/reset\n/quit\nc\n")
     assert (status, out) == (0, "one\ntwo\n")
     assert "unknown command /nonsense" in err
 

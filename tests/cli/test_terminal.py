@@ -278,6 +278,6 @@ def test_a_chat_ends_with_ctrl_d_and_not_with_ctrl_c(tmp_path: Path, terminals: 
     terminal.until("/help for help.")
     terminal.until("\n>")
     terminal.type("\x03")
-    terminal.until("Ctrl-D to leave")
+    terminal.until("Ctrl-D to leave)\n>")
     terminal.type("\x04")
     assert terminal.end() == 0
