@@ -199,7 +199,7 @@ def test_thinking_goes_back_signed_and_prefixes_are_cached() -> None:  # L5, L7
         first = asyncio.run(run(model_at(server, model="anthropic/claude-sonnet-4-5", base_url=address)))
     assert first.message.tool_requests == (ToolRequest(id="toolu_1", name="add", arguments={"a": 1, "b": 2}),)
     assert (first.usage.input_tokens, first.usage.cached_tokens) == (95, 90)
-    assert first.usage.cost
+    assert first.usage.cost == pytest.approx(5 * 3e-6 + 90 * 3e-7 + 7 * 1.5e-5)
     sent = server.requests[1].body
     assert THINKING in sent["messages"][1]["content"]
     assert sent["messages"][1]["content"][0] == THINKING

@@ -9,24 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import replace
 from functools import cache
 from typing import Any, Protocol, cast
 
 from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
-from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models import prices
 from react_run.models.failures import failure, model_error
 from react_run.models.http import transport_error
 from react_run.models.per_loop import PerLoop
 from react_run.models.provider import StreamAssembler, parse_response, request_ids
 from react_run.models.remote import RemoteModel
-from react_run.models.values import first_text, mapping
+from react_run.models.values import count, first_text, mapping
 from react_run.models.wire import BREAKPOINT, breakpoints, message_json
 
 _OLLAMA_WINDOW = 16_384
@@ -50,15 +50,14 @@ class LiteLLMModel(RemoteModel):
         await self._held.close()
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        await self._ready()
         try:
             async with asyncio.timeout(self.timeout):
                 reply = await self._call(request, stream=False)
         except Exception as error:
             raise self._typed(error) from None
-        response = parse_response(
-            _as_json(reply), provider=self._provider, model=self.model, taken=request_ids(request.messages)
-        )
-        return self._priced(response)
+        taken = request_ids(request.messages)
+        return parse_response(_as_json(reply, self._id), provider=self._provider, model=self.model, taken=taken)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         assembler = StreamAssembler(provider=self._provider, model=self.model, taken=request_ids(request.messages))
@@ -66,9 +65,10 @@ class LiteLLMModel(RemoteModel):
             async for chunk in chunks:
                 if text := assembler.feed(chunk):
                     yield TextDelta(text=text)
-        yield self._priced(assembler.finish())
+        yield assembler.finish()
 
     async def _chunks(self, request: ModelRequest) -> AsyncGenerator[object, None]:
+        await self._ready()
         deadline = asyncio.get_running_loop().time() + self.timeout
         try:
             async with asyncio.timeout_at(deadline):
@@ -79,14 +79,15 @@ class LiteLLMModel(RemoteModel):
                         chunk = await anext(stream, None)
                     if chunk is None:
                         break
-                    yield _without_guess(_as_json(chunk), stream)
+                    yield _without_guess(_as_json(chunk, self._id), stream)
             except Exception:
                 # What fails after the reply is complete takes nothing away from it; LiteLLM may hold its end back.
                 if not (reason := _reason_received(stream)):
                     raise
                 yield {"choices": [{"delta": {}, "finish_reason": reason}]}
             finally:
-                await stream.aclose()
+                if hasattr(stream, "aclose"):
+                    await stream.aclose()
         except Exception as error:
             raise self._typed(error) from None
         if hasattr(stream, "received_finish_reason") and not _reason_received(stream):
@@ -95,7 +96,6 @@ class LiteLLMModel(RemoteModel):
 
     async def _call(self, request: ModelRequest, *, stream: bool) -> Any:  # LiteLLM's own types
         litellm = library()
-        await self._held.get()
         if request.tools and "tools" not in (litellm.get_supported_openai_params(self._id) or ("tools",)):
             # It would drop them, and the model would answer as if there were none.
             raise model_error("no_tools", f"{self.model} does not support tools", provider=self._provider)
@@ -114,14 +114,15 @@ class LiteLLMModel(RemoteModel):
             **self.fields(request, stream=stream),
         )
 
+    async def _ready(self) -> None:
+        """Before the first call, outside its time limit: the import takes seconds, during which the loop goes on."""
+        if "litellm" not in sys.modules:
+            await asyncio.to_thread(library)
+        await self._held.get()
+
     def _messages(self, request: ModelRequest) -> list[dict[str, object]]:
         ends = breakpoints(request.messages) if self._explicit_cache else frozenset()
         return [_marked(message) if n in ends else message_json(message) for n, message in enumerate(request.messages)]
-
-    def _priced(self, response: ModelResponse) -> ModelResponse:
-        if response.usage.cost is not None:
-            return response
-        return replace(response, usage=replace(response.usage, cost=_cost(self._id, response.usage)))
 
     def _typed(self, error: Exception) -> ModelError:
         if isinstance(error, ModelError):
@@ -175,7 +176,9 @@ def library() -> Any:  # the LiteLLM module; its types are its own
 
 async def _close_clients(_: None) -> None:
     """Close the HTTP clients that LiteLLM made for the running loop and would leave open."""
-    known = library().in_memory_llm_clients_cache
+    known: Any = getattr(library(), "in_memory_llm_clients_cache", None)
+    if not hasattr(known, "update_cache_key_with_event_loop"):
+        return  # another version, which keeps them elsewhere
     suffix = known.update_cache_key_with_event_loop("")
     for key in [key for key in known.cache_dict if suffix and key.endswith(suffix)]:
         client = cast("_Closable", known.cache_dict.pop(key))
@@ -233,10 +236,13 @@ def _without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
     return chunk
 
 
-def _as_json(reply: Any) -> dict[str, object]:  # LiteLLM's own types
+def _as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
+    """A reply or chunk as plain data, its usage priced."""
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
     usage = mapping(data.get("usage"))
-    if not usage.get("prompt_tokens") and not usage.get("completion_tokens"):
+    if usage.get("prompt_tokens") or usage.get("completion_tokens"):
+        data["usage"] = {"cost": _cost(model, usage), **usage}
+    else:
         data.pop("usage", None)  # its zeros for a provider that reports nothing
     return data
 
@@ -247,17 +253,16 @@ def _marked(message: Message) -> dict[str, object]:
     return message_json(message, breakpoint_here=True)
 
 
-def _cost(model: str, usage: Usage) -> float | None:
-    """USD by LiteLLM's own table and rules; ``None`` when it does not know the price."""
-    if usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    litellm = library()
+def _cost(model: str, usage: Mapping[str, object]) -> float | None:
+    """USD by LiteLLM's own table and rules; ``None`` when it does not know the price (behaviour L8)."""
+    cached = mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
     try:
-        prompt, completion = litellm.cost_per_token(
+        prompt, completion = library().cost_per_token(
             model=model,
-            prompt_tokens=usage.input_tokens,
-            completion_tokens=usage.output_tokens,
-            cache_read_input_tokens=usage.cached_tokens or 0,
+            prompt_tokens=count(usage.get("prompt_tokens")) or 0,
+            completion_tokens=count(usage.get("completion_tokens")) or 0,
+            cache_read_input_tokens=count(usage.get("cache_read_input_tokens")) or count(cached) or 0,
+            cache_creation_input_tokens=count(usage.get("cache_creation_input_tokens")) or 0,
         )
     except Exception:  # LiteLLM raises a plain Exception for a model without a price
         return None
