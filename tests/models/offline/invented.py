@@ -183,6 +183,66 @@ def roll_dice(count: int, sides: int) -> dict[str, object]:
     return {"dice": f"{count}d{sides}", "total": count}
 
 
+@tool(read_only=True)
+def celsius_to_fahrenheit(celsius: float) -> float:
+    """Convert a temperature from Celsius to Fahrenheit."""
+    return celsius * 9 / 5 + 32
+
+
+@tool(read_only=True)
+def find_restaurants(city: str, cuisine: str) -> str:
+    """Find restaurants in a city that serve a cuisine."""
+    return f"Da Mario: {cuisine} food in {city}"
+
+
+@tool(read_only=True)
+def flights(origin: str, destination: str, date: str) -> str:
+    """Flights from one city to another on a date."""
+    return f"{origin} to {destination} on {date}"
+
+
+@tool(read_only=True)
+def letter_count(text: str, letter: str) -> int:
+    """Count how often a letter occurs in a text."""
+    return text.count(letter)
+
+
+@tool(read_only=True)
+def is_palindrome(text: str) -> bool:
+    """Whether a text is a palindrome."""
+    return text == text[::-1]
+
+
+@tool(read_only=True)
+def bmi(weight_kg: float, height_m: float) -> float:
+    """Body mass index of a person."""
+    return round(weight_kg / height_m**2, 1)
+
+
+@tool(read_only=True)
+def get_invoice(invoice_id: str) -> dict[str, object]:
+    """Get an invoice by its id."""
+    return {"invoice_id": invoice_id, "state": "paid", "total": 12.5}
+
+
+@tool(read_only=True)
+def random_number(minimum: int, maximum: int) -> int:
+    """Pick a random number between two bounds."""
+    return min(minimum, maximum)
+
+
+@tool(read_only=True)
+def glossary_lookup(term: str) -> str:
+    """Look up the definition of a term in the glossary."""
+    return f"{term}: a measure"
+
+
+@tool(read_only=True)
+def read_document(path: str) -> str:
+    """Read a document."""
+    return f"text of {path}"
+
+
 TOOLSETS: dict[str, tuple[Callable[..., object], ...]] = {
     "weather": (get_weather, get_forecast),
     "places": (capital_of, population, distance),
@@ -191,4 +251,16 @@ TOOLSETS: dict[str, tuple[Callable[..., object], ...]] = {
     "simplemath": (add, multiply),
     "notes": (search_notes, delete_note),
     "dice": (roll_dice,),
+    "strangers": (
+        celsius_to_fahrenheit,
+        find_restaurants,
+        flights,
+        letter_count,
+        is_palindrome,
+        bmi,
+        get_invoice,
+        random_number,
+        glossary_lookup,
+        read_document,
+    ),
 }

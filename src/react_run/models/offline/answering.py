@@ -91,7 +91,7 @@ def _is_entry(item: Mapping[str, object]) -> bool:
 
 def _found_entries(entries: Sequence[Mapping[str, object]]) -> str:
     best = entries[0]
-    title, text, link = _first(best, _TITLES), _first(best, _TEXTS), _first(best, _LINKS)
+    title, text, link = _first(best, _TITLES), _first(best, _TEXTS), _link(best)
     if best.get("relevance") == "low":
         return f"Nothing found with certainty. The nearest is '{title}'{f' ({link})' if link else ''}."
     lines = [f"{title}: {_cut(text)}" if text else title]
@@ -101,6 +101,12 @@ def _found_entries(entries: Sequence[Mapping[str, object]]) -> str:
     if others:
         lines.append(f"Also found: {', '.join(others)}")
     return "\n".join(lines)
+
+
+def _link(item: Mapping[str, object]) -> str:
+    """The entry's own link, or that of its text."""
+    texts = [part for key in _TEXTS if isinstance(part := item.get(key), Mapping)]
+    return next((link for part in (item, *texts) if (link := _first(part, _LINKS))), "")
 
 
 def _first(item: Mapping[str, object], keys: Sequence[str]) -> str:

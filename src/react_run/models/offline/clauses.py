@@ -13,7 +13,7 @@ _STARTERS = word_set(
     what which who whom when where whatday weekday howmany howmuch howfar howold howlong howtall howbig howhot howis
     how is are was were does do did can could will convert calculate compute multiply divide add subtract double halve
     triple round tell give show find search lookup translate count get list take increase decrease reduce raise split
-    express
+    express write compose summarise summarize explain describe
     """
 )
 _JOINING = {",", "and", "then", "also", "afterwards", "finally", ";", "&"}

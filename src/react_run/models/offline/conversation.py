@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from react_run.messages import Message
+from react_run.messages import Message, ToolRequest
 
 Calls = dict[str, list[str]]
 """Results in order, by :func:`call_key`."""
@@ -14,12 +14,18 @@ Calls = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """One turn: the user's words, the calls made for them with their results, and what the turn before found."""
+    """One turn of a conversation.
+
+    ``question`` is the user's words, ``calls`` the calls made for it with their results, ``results`` the same in order
+    by tool name. ``earlier`` is the last result of the turn before, and ``asked`` the user's words of the turn before
+    if it ended with a question to the user.
+    """
 
     question: str
     calls: Calls
+    results: Sequence[tuple[str, str]] = ()
     earlier: str | None = None
-    results: list[str] = field(default_factory=list)
+    asked: str = ""
 
 
 def call_key(name: str, arguments: Mapping[str, object] | str) -> str:
@@ -34,41 +40,37 @@ def conversation_of(messages: Sequence[Message]) -> Conversation:
 
     User messages after tool results are remarks of the runtime within the turn, not questions.
     """
-    start = _start_of_turn(messages)
+    starts = _starts_of_turns(messages)
+    if not starts:
+        return Conversation("", {})
+    start = starts[-1]
     calls, results = _calls(messages[start:] if start else list(messages))
-    question = messages[start].text if messages else ""
-    return Conversation(question, calls, _earlier(messages, start), results)
+    before = messages[starts[-2] : start] if len(starts) > 1 else []
+    earlier = next((message.text for message in reversed(before) if message.role == "tool"), None)
+    asked = before[0].text if before and before[-1].text.rstrip().endswith("?") else ""
+    return Conversation(messages[start].text, calls, results, earlier, asked)
 
 
-def _start_of_turn(messages: Sequence[Message]) -> int:
-    start = 0
+def _starts_of_turns(messages: Sequence[Message]) -> list[int]:
+    starts: list[int] = []
     answered = True
     for index, message in enumerate(messages):
         if message.role == "user" and answered:
-            start, answered = index, False
+            starts.append(index)
+            answered = False
         elif message.role == "assistant" and not message.tool_requests:
             answered = True
-    return start
+    return starts
 
 
-def _calls(messages: Sequence[Message]) -> tuple[Calls, list[str]]:
-    keys: dict[str, str] = {}
+def _calls(messages: Sequence[Message]) -> tuple[Calls, list[tuple[str, str]]]:
+    requests: dict[str, ToolRequest] = {}
     calls: Calls = {}
-    results: list[str] = []
+    results: list[tuple[str, str]] = []
     for message in messages:
-        for request in message.tool_requests:
-            keys[request.id] = call_key(request.name, request.arguments)
-        if message.role == "tool" and message.tool_request_id in keys:
-            calls.setdefault(keys[message.tool_request_id], []).append(message.text)
-            results.append(message.text)
+        requests.update({request.id: request for request in message.tool_requests})
+        request = requests.get(message.tool_request_id or "") if message.role == "tool" else None
+        if request:
+            calls.setdefault(call_key(request.name, request.arguments), []).append(message.text)
+            results.append((request.name, message.text))
     return calls, results
-
-
-def _earlier(messages: Sequence[Message], start: int) -> str | None:
-    """The last result of the turn before, for ``that`` and ``it`` to refer to."""
-    for index in range(start - 1, -1, -1):
-        if messages[index].role == "user":
-            return None
-        if messages[index].role == "tool":
-            return messages[index].text
-    return None

@@ -49,8 +49,8 @@ def _offers(cards: Sequence[Card]) -> list[str]:
 
 
 def _offered(card: Card) -> list[str]:
-    if card.unlocks:
-        return [f"- {text}" for text in offers(card).values()]
+    if card.unlocks and (members := offers(card)):
+        return [f"- {text}" for text in members.values()]
     return [f"- {card.name}: {card.summary}"]
 
 

@@ -152,7 +152,12 @@ class Draft:
             1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits)
         )
         return (
-            4 * named + 2 * (len(hits) - named) + 3 * (self.evidence + self.moments) + len(self.arguments) - unsaid - 8 * self.indirect
+            4 * named
+            + 2 * (len(hits) - named)
+            + 3 * (self.evidence + self.moments)
+            + len(self.arguments)
+            - unsaid
+            - 8 * self.indirect
         )
 
     @property

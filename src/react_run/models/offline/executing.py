@@ -105,9 +105,7 @@ def _found(value: Found, calls: Calls) -> object:
         return Broken(settled.message)
     text = take(settled, value.step, value.want)
     if not text:
-        return Broken(
-            f"the result for '{value.step.text}' holds no {_WANTED[value.want].removeprefix('a ')} to go on with"
-        )
+        return Broken(f"what '{value.step.text}' found does not hold {_WANTED[value.want]} to go on with")
     if value.template == "{}":
         return as_number(text) if value.want is Want.NUMBER else text
     return value.template.replace("{}", f"({text})" if text.startswith("-") else text)

@@ -37,7 +37,6 @@ _CALLS = _formulas(
     ("?the square root of P", "sqrt({0:r})"),
     ("?the sqrt of P", "sqrt({0:r})"),
     ("?the cube root of P", "cbrt({0:r})"),
-    ("√ P", "sqrt({0:r})"),
     ("?the absolute value of P", "abs({0:r})"),
     ("?the factorial of P", "factorial({0:r})"),
     ("?the natural log|logarithm of P", "ln({0:r})"),
@@ -59,6 +58,7 @@ _CALLS = _formulas(
     ("?the least|lowest common multiple of L", "lcm({0:r})"),
     loose=True,
 )
+_SIGNS = _formulas(ATOM, ("√ P", "sqrt({0:r})"))
 _PARTS = _formulas(
     MULTIPLY,
     ("half|halve of P", "{0}/2"),
@@ -157,7 +157,7 @@ CONTINUED = _formulas(
 )
 """Phrases that go on from an earlier result without naming it."""
 
-PHRASES = [*_ROUNDING, *_PARTS, *_SUMS, *_CALLS, *_POWERS, *_UNCLEAR]
+PHRASES = [*_ROUNDING, *_PARTS, *_SUMS, *_CALLS, *_SIGNS, *_POWERS, *_UNCLEAR]
 TAILS = _formulas(
     ATOM,
     ("?, ?rounded to N decimal|decimals|places ?place|places", "round({e}, {0})"),

@@ -23,6 +23,8 @@ _TRANSIENT = re.compile(
     r"time[d _-]*out|rate.?limit|temporar|unavailable|try again|network|server_error|connection", re.IGNORECASE
 )
 _HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.IGNORECASE)
+_REMARK = re.compile(r"\n\n\[[^\n]*\]\Z")
+"""What the runtime adds about a call, such as corrected arguments."""
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORT = 80
@@ -81,7 +83,7 @@ class Leaf:
 
 def read_result(content: str) -> Result:
     """Read an observation: JSON or text, a failure or not; headings and notes around JSON do not matter."""
-    text = _HEADING.sub("", content.strip())
+    text = _REMARK.sub("", _HEADING.sub("", content.strip()))
     data = _json(text)
     if isinstance(data, Mapping):
         return _of_mapping(text, data)

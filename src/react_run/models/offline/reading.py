@@ -52,6 +52,11 @@ class Reading:
         return frozenset(token.stem for token in self.tokens if token.kind == "word" and is_content(token))
 
     @cached_property
+    def topic_words(self) -> list[str]:
+        """Its words that carry a topic, as written."""
+        return [token.low for token in self.tokens if token.kind == "word" and is_content(token)]
+
+    @cached_property
     def expressions(self) -> list[Span[Expression]]:
         """The arithmetic in it."""
         return self._spans(lambda tokens, index: expression_at(tokens, index, continued=self.continued))

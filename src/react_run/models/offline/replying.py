@@ -38,12 +38,23 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
         return _without_tools(conversation)
     selectors = [card for card in cards if card.unlocks]
     domain = tuple(card for card in cards if not card.unlocks)
-    understood = understand(conversation.question, domain, allow_changes, conversation.earlier)
+    understood = _understood(conversation, domain, allow_changes)
     parts = [_or_unlocked(part, selectors, conversation.calls) for part in understood]
     due = _due(parts, conversation.calls)
     if due:
         return Reply(text=_thought(due), calls=due, finish_reason="tool_calls")
     return _final(parts, conversation.calls, cards)
+
+
+def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_changes: bool) -> tuple[Part, ...]:
+    """The parts of the question; a reply to what we asked in the turn before completes the question of then."""
+    parts = understand(conversation.question, cards, allow_changes, conversation.earlier)
+    if conversation.asked and all(isinstance(part, Declined) for part in parts):
+        completed = f"{conversation.asked.rstrip(' ?.!')} {conversation.question}"
+        together = understand(completed, cards, allow_changes)
+        if all(isinstance(part, Step | Comparison) for part in together):
+            return together
+    return parts
 
 
 def _or_unlocked(part: Part, selectors: Sequence[Card], calls: Calls) -> Part:
@@ -122,15 +133,16 @@ def _comparison(part: Comparison, calls: Calls) -> str:
 
 
 def _without_tools(conversation: Conversation) -> Reply:
-    """A last answer from what is there: the results as they are."""
-    results = [read_result(text) for text in conversation.results]
-    found = [result.text for result in results if not result.failed]
-    missing = [result.message for result in results if result.failed]
-    if not results:
-        return Reply(
-            decline([Declined(conversation.question, because="no tools are offered.")], []), finish_reason="refusal"
-        )
-    lines = [f"{NOT_A_MODEL} I can only repeat what the tools returned."]
-    lines += [f"Found: {text}" for text in found]
-    lines += [f"Missing: {message}" for message in missing]
-    return Reply("\n".join(lines))
+    """A last answer from what is there, as the tools gave it, and what is missing."""
+    if not conversation.results:
+        reason = Declined(conversation.question, because="no tools are offered.")
+        return Reply(decline([reason], []), finish_reason="refusal")
+    found, missing = [], []
+    step = Step(None, {}, Reading(read(conversation.question)).stems, conversation.question)
+    for name, text in conversation.results:
+        result = read_result(text)
+        if result.failed:
+            missing.append(f"Missing: {name} reports: {result.message}")
+        else:
+            found.append(f"{name}: {answer(step, result, yes_or_no=False)}")
+    return Reply("\n".join([f"{NOT_A_MODEL} This is what the tools returned.", *found, *missing]))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from react_run.models.offline.conversation import Calls, call_key
 from react_run.models.offline.draft import hinted
 from react_run.models.offline.lookups import is_lookup
+from react_run.models.offline.observations import read_result
 from react_run.models.offline.plan import Unlocking
 from react_run.models.offline.reading import Reading
-from react_run.models.offline.slots import Card, Kind
+from react_run.models.offline.slots import Card, Kind, Slot
 from react_run.models.offline.text import stem, stems
 
 _CUES = {
@@ -28,14 +29,52 @@ def unlocking(reading: Reading, cards: Sequence[Card], calls: Calls) -> Unlockin
     """The skill to activate for a clause: the one whose description shares most with it and is not active yet."""
     best: tuple[int, Unlocking | None] = (0, None)
     for card in cards:
-        slot = next(slot for slot in card.slots if slot.required)
-        for member, description in _members(card).items():
+        slot = _slot(card)
+        members = _members(card) or _found(card, slot.name, calls)
+        if not members and (search := _search(reading, card, calls)):
+            return search
+        for member, description in members.items():
             if call_key(card.name, {slot.name: member}) in calls:
                 continue
             score = _score(reading, description, member)
             if score > best[0]:
                 best = score, Unlocking(card, slot.name, member)
     return best[1]
+
+
+def _slot(card: Card) -> Slot:
+    """The parameter that names what to unlock."""
+    return next(slot for slot in card.slots if slot.required or slot.kind is not Kind.QUERY)
+
+
+def _search(reading: Reading, card: Card, calls: Calls) -> Unlocking | None:
+    """Among skills too many to list, the call that looks for those that fit; made once for a clause."""
+    queries = card.of_kind(Kind.QUERY)
+    words = " ".join([*reading.topic_words, *(word for cue in _cues(reading) for word in _CUES[cue].split()[:2])])
+    if not queries or not words or call_key(card.name, {queries[0].name: words}) in calls:
+        return None
+    return Unlocking(card, queries[0].name, words)
+
+
+def _found(card: Card, name: str, calls: Calls) -> dict[str, str]:
+    """What earlier searches gave: the entries that carry the name of the parameter."""
+    found: dict[str, str] = {}
+    for key, results in calls.items():
+        if not key.startswith(f"{card.name} "):
+            continue
+        for entry in _entries(read_result(results[-1]).data):
+            if isinstance(member := entry.get(name), str):
+                found[member] = " ".join(str(value) for value in entry.values())
+    return found
+
+
+def _entries(data: object) -> Iterator[Mapping[str, object]]:
+    if isinstance(data, Mapping):
+        yield data
+        data = list(data.values())
+    if isinstance(data, list):
+        for item in data:
+            yield from _entries(item)
 
 
 def offers(card: Card) -> dict[str, str]:

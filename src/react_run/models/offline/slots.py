@@ -74,6 +74,7 @@ _ROLES = {
     TO: "to target dest destination end until arrival second output new later",
 }
 _ROLE_WORDS = {word: role for role, words in _ROLES.items() for word in words.split()}
+_MOST_CHOICES = 12
 _ORDINARY = ("hello", "Paris", "a few words", "12")
 
 
@@ -96,9 +97,10 @@ class Slot:
     description: str
 
     def __str__(self) -> str:
-        about = f" ({self.description.rstrip('.')})" if self.description else ""
-        choices = f": {', '.join(self.choices)}" if self.choices else ""
-        return f"{self.name}{about}{choices}"
+        said = _without_examples(self.description).strip(" .,")
+        about = f" ({said})" if said else ""
+        shown = [*self.choices[:_MOST_CHOICES], *(["…"] if len(self.choices) > _MOST_CHOICES else [])]
+        return f"{self.name}{about}{': ' if shown else ''}{', '.join(shown)}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,10 +183,12 @@ def _read(tool: Tool) -> Card:
 
 
 def _unlocks(description: str, slots: Sequence[Slot]) -> bool:
-    """Whether a tool only makes others available: it has one required choice, and its description says so."""
+    """Whether a tool only makes others available: by a choice, or a name to search for, and its description says so."""
     needed = [slot for slot in slots if slot.required]
+    chooses = len(needed) == 1 and needed[0].kind is Kind.CHOICE
+    searches = not needed and [slot.kind for slot in slots].count(Kind.QUERY) == 1 and len(slots) == 2
     words = frozenset(stems(description))
-    return len(needed) == 1 and needed[0].kind is Kind.CHOICE and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
+    return (chooses or searches) and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
 
 
 def _slot(name: str, schema: Mapping[str, object], required: bool) -> Slot:

@@ -40,7 +40,7 @@ def understand(
         allow_changes: Whether tools that change things may be called.
         earlier: The last result of the turn before, for ``that`` to refer to.
     """
-    previous = None if earlier is None else Step(None, {}, frozenset(), "the earlier result", seen=earlier)
+    previous = None if earlier is None else Step(None, {}, frozenset(), "the turn before", seen=earlier)
     verbs = frozenset(word for card in cards if (words := words_of_name(card.name)) for word in words[:1])
     parts: list[Part] = []
     for clause in clauses(read(question), verbs)[:_MOST_PARTS]:
