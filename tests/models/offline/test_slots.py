@@ -58,11 +58,8 @@ def test_the_part_a_parameter_plays_comes_from_its_name() -> None:
 
 
 def test_examples_and_advice_are_no_words_of_the_tool_itself() -> None:
-    city: dict[str, object] = {
-        "name": "city",
-        "type": "string",
-        "description": "Name of the city, such as Paris; leave it out at home.",
-    }
+    said = "Name of the city, such as Paris; leave it out at home."
+    city: dict[str, object] = {"name": "city", "type": "string", "description": said}
     card = card_of(tool_with(city, name="get_weather", description="Weather, for example in Oslo. Never for Rome."))
     assert "weather" in card.topic
     assert not {"pari", "paris", "leav", "oslo", "rome"} & card.vocabulary
