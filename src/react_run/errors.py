@@ -86,6 +86,8 @@ class ModelError(ReactError):
         self.retry_after = retry_after
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+        self.recorded = False
+        """Whether it comes from a journal: then waiting for it to pass is pointless."""
 
 
 class JournalError(ReactError):

@@ -60,5 +60,7 @@ class ModelRetries(Policy):
         if asked is not None and asked > self.max_wait:
             error.add_note(f"the provider asks to wait {asked:g} s, which is more than the {self.max_wait:g} s allowed")
             return None
+        if error.recorded:
+            return 0.0
         backed_off = self.first_wait * 2.0 ** min(failed - 1, 30) * random.uniform(0.5, 1.0)
         return max(min(backed_off, self.max_wait), asked or 0.0)
