@@ -47,5 +47,7 @@ def _explained(found: dict[str, Any], names: list[str]) -> InitErrorDetails:
 def unknown_key(name: str, names: list[str]) -> PydanticCustomError:
     """``name`` is none of ``names``; all of them are listed when they are few, or when none is near."""
     nearest = near(name, names)
-    known = f" Keys: {', '.join(sorted(names)) or 'none'}" if not nearest or len(names) <= FEW else ""
+    known = f" Keys: {', '.join(sorted(names))}" if not nearest or len(names) <= FEW else ""
+    if not names:
+        known = " It has no options"
     return problem(UNKNOWN_KEY, f"unknown key {name!r}.{nearest}{known}")

@@ -315,6 +315,37 @@ def test_a_conversation_goes_on_when_asked_to(call: Call, tmp_path: Path) -> Non
     kept[0].write_text("{", encoding="utf-8")
 
 
+def test_a_run_leaves_a_journal_that_says_how_to_make_its_agent_again(call: Call, tmp_path: Path) -> None:
+    from react_run import read_journal
+    from react_run.cli.loading import AgentOptions
+
+    write(tmp_path, SCRIPTED)
+    assert call("agent.yaml", "go", "--no-save")[0] == 0
+    assert not list((tmp_path / "home").rglob("*.jsonl"))
+    assert call("agent.yaml", "go", "--no-save", "--record", "run.jsonl")[0] == 0
+    assert call("agent.yaml", "go", "--max-iterations", "4", "--session", "talk")[0] == 0
+    (own,) = (tmp_path / "home").rglob("*.jsonl")
+    assert own.stat().st_size > (tmp_path / "run.jsonl").stat().st_size / 2
+    header = json.loads(own.read_text(encoding="utf-8").splitlines()[0])
+    options = AgentOptions.from_record(header["options"])
+    assert options == AgentOptions(file=str(tmp_path / "agent.yaml"), overrides={"max_iterations": 4})
+    assert options.config().max_iterations == 4
+    assert header["session"] == "talk"
+    assert read_journal(own)
+
+
+def test_what_cannot_be_kept_does_not_keep_a_run_from_its_answer(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, SCRIPTED)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "file"))
+    status, out, err = call("agent.yaml", "go")
+    assert (status, out) == (0, "The answer is 42.\n")
+    assert "no journal is kept" in err
+    assert "the conversation is not kept" in err
+
+
 def test_a_damaged_conversation_is_reported(call: Call, tmp_path: Path) -> None:
     write(tmp_path, "model: {kind: scripted, replies: [fine]}\n")
     call("agent.yaml", "one", "--session", "talk")

@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Self
 
 from react_run.cli.driving import drive
 from react_run.cli.ending import INTERRUPTED, Interrupted, complain
+from react_run.cli.keeping import Keeping
 from react_run.cli.lines import line_reader
 from react_run.cli.loading import AgentOptions, built
 from react_run.cli.one_run import OFFLINE, show_answer
 from react_run.cli.progress import Clock, Draft, Progress
 from react_run.cli.screen import Screen
-from react_run.cli.sessions import read_session, session_file, write_session
 from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, printable
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config import ReActAgentConfig
     from react_run.messages import Message
 
@@ -44,14 +43,11 @@ class Conversation:
     def __init__(
         self, options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool
     ) -> None:
-        self.options, self.verbosity, self.no_save = options, verbosity, no_save
+        self.options, self.verbosity, self.no_save, self.session = options, verbosity, no_save, session
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
-        assert self.config.path is not None  # it came from a file
-        name = session or self.config.session
-        self.session = session_file(self.config.path, name)
-        self.messages: list[Message] = read_session(self.session) if continues or name else []
+        self.messages = self.keeping.earlier(continues=continues)
         self.commands: dict[str, Callable[[str], bool]] = {
             "/help": self._help,
             "/tools": self._tools,
@@ -98,8 +94,11 @@ class Conversation:
         config: ReActAgentConfig = self.options.config()
         progress, draft = Progress(self.screen, config.masker, self.verbosity), Draft(self.screen, config.masker)
         drafts = [draft] if self.screen.shows_drafts else []
-        agent: ReActAgent = built(config, [progress, *drafts, *self.options.extra_plugins()])
-        self.config, self.agent, self.progress = config, agent, progress
+        keeping = Keeping(
+            options=self.options, config=config, note=self.screen.note, no_save=self.no_save, session=self.session
+        )
+        agent = built(config, [progress, *drafts, *self.options.extra_plugins()], keeping.journal())
+        self.config, self.agent, self.progress, self.keeping = config, agent, progress, keeping
         self.draft = draft if drafts else None
 
     def _handle(self, line: str) -> bool:
@@ -148,8 +147,7 @@ class Conversation:
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
-        if not self.no_save:
-            write_session(self.session, self.messages, self.config.masker)
+        self.keeping.keep(self.messages)
 
     def _say(self, text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)
@@ -181,7 +179,7 @@ class Conversation:
         if not name:
             self._say(self.agent.model.name)
             return True
-        before = self.options, self.config, self.agent, self.progress, self.draft
+        before = self.options, self.agent
         self.options = dataclasses.replace(self.options, model=name)
         try:
             self._build()
@@ -189,7 +187,7 @@ class Conversation:
             self.options = before[0]
             raise
         with suppress(Exception):  # the agent before is gone, whatever it says
-            self.runner.run(before[2].__aexit__())
+            self.runner.run(before[1].__aexit__())
         self._say(f"now with {self.agent.model.name}")
         return True
 

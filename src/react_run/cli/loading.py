@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -49,6 +49,20 @@ class AgentOptions:
         )
         _leave_out(config, [name[3:] for name in self.plugins if name.startswith("no:")])
         return config
+
+    def to_record(self) -> dict[str, object]:
+        """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
+        data = asdict(self)
+        data["file"] = str(Path(self.file).absolute())
+        if self.env_file is not None:
+            data["env_file"] = str(Path(self.env_file).absolute())
+        return {key: value for key, value in data.items() if value not in (None, (), {}, False)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """The options that a run was started with, from its journal."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in record.items() if key in names})
 
     def must_exist(self) -> None:
         """Say that the file is not there before anything else is asked for.

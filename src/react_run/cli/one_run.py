@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.ending import Interrupted
@@ -15,6 +14,7 @@ from react_run.errors import ModelError, ReactError
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.cli.keeping import Keeping
     from react_run.cli.progress import Draft, Progress
     from react_run.config import ReActAgentConfig
     from react_run.messages import Message
@@ -56,6 +56,7 @@ class OneRun:
             self.screen.stop_status()
 
     def _answer(self, prompt: str) -> int:
+        from react_run.cli.keeping import Keeping
         from react_run.cli.progress import Clock, Draft, Progress
         from react_run.cli.statuses import footer
 
@@ -66,11 +67,19 @@ class OneRun:
         streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
         draft = Draft(self.screen, config.masker) if streams else None
         plugins = [progress, *([draft] if draft else []), *self.options.extra_plugins()]
-        agent = built(config, plugins, self._journal())
+        keeping = Keeping(
+            options=self.options,
+            config=config,
+            note=self.screen.note,
+            record=self.record,
+            no_save=self.no_save,
+            session=self.session,
+        )
+        agent = built(config, plugins, keeping.journal())
         self.screen.start_status(progress.status)
         clock = Clock()
         try:
-            return self._ended(self._driven(agent, config, prompt), draft, config)
+            return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
         except Interrupted:
             self._say_interrupted(progress)
             raise
@@ -79,24 +88,12 @@ class OneRun:
             if (run := progress.run) is not None:
                 self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
 
-    def _journal(self) -> object:
-        from react_run.places import data_directory
-
-        if self.record is not None:
-            return Path(self.record)
-        return None if self.no_save else data_directory() / "runs"
-
-    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, prompt: str) -> RunResult:
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
         from react_run.cli.driving import drive
-        from react_run.cli.sessions import read_session, session_file, write_session
 
-        assert config.path is not None  # it came from a file
-        name = self.session or config.session
-        path = session_file(config.path, name)
-        earlier = read_session(path) if self.continues or name else []
+        earlier = keeping.earlier(continues=self.continues)
         result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
-        if not self.no_save:
-            write_session(path, result.messages, config.masker)
+        keeping.keep(result.messages)
         return result
 
     async def _run(self, agent: ReActAgent, prompt: str, earlier: list[Message], config: ReActAgentConfig) -> RunResult:
