@@ -120,6 +120,16 @@ def test_the_key_of_one_provider_is_never_sent_to_another(monkeypatch: pytest.Mo
     assert not any("sk-for" in str(request.headers) for request in server.requests)
 
 
+def test_the_proxy_of_the_environment_is_used_except_where_it_says_not_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    with StubServer(strict=False) as server:
+        monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        both(model_at(server, base_url="http://provider.invalid/v1"), ask())
+        both(model_at(server), ask())
+    direct, proxied = "/v1/chat/completions", "http://provider.invalid/v1/chat/completions"
+    assert [request.path for request in server.requests] == [proxied, proxied, direct, direct]
+
+
 def test_a_missing_key_is_said_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ModelError, match="OPENAI_API_KEY") as raised:

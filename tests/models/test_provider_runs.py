@@ -29,6 +29,8 @@ LITELLM_LOSES = {
     "stream_no_index_with_ids": "the pieces of two calls are mixed up",
 }
 
+BOTH = ["openai", pytest.param("litellm", marks=pytest.mark.slow)]
+
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning:litellm", "ignore:(.*ReadOnly|Pydantic serializer):UserWarning"
 )
@@ -86,7 +88,7 @@ def replies_of(case: Case) -> list[Reply]:
     return [reply, completion("done")]
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", BOTH)
 @pytest.mark.parametrize(
     "case",
     [*cases("response", "stream"), *(c for c in cases("error") if "status" in c.input)],
@@ -152,7 +154,7 @@ def check(case: Case, outcome: RunResult | ModelError, requests: int, client: st
 SEQUENCES = {case.name: case for case in cases("sequence")}
 
 
-@pytest.fixture(params=CLIENTS)
+@pytest.fixture(params=BOTH)
 def client(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
