@@ -17,7 +17,7 @@ FUNCTION = word_set(
     equals tell give show find get fetch let know say list display return want need like wonder ask see make
     take use using between until till since after before when up out off over many much hi hey ok okay thanks
     thank well right following given value result answer number amount total via through same every another
-    people person someone somebody come comes go goes stand happen happens
+    i'd i'm i've i'll howis altogether people person someone somebody come comes go goes stand happen happens
     """
 )
 """Words that need no explanation. Prepositions are here because binding reads them as roles."""

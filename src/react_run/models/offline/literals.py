@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from react_run.models.offline.arithmetic import REFERENCE, Expression
 from react_run.models.offline.draft import Draft, Helper, hinted
+from react_run.models.offline.lexicon import word_set
 from react_run.models.offline.numbers import number_at
 from react_run.models.offline.plan import Found, Known, Value, Want
 from react_run.models.offline.reading import Span, is_content, written
@@ -21,6 +22,7 @@ _ENDS = (
     {"max", "maximum", "high", "upper", "end", "stop", "to", "last"},
 )
 _NUMERAL = re.compile(r"-?\d+(\.\d+)?")
+_NOUNS_OF_TEXT = word_set("text sentence phrase string word words paragraph message line quote title name")
 _QUOTABLE = (Kind.TEXT, Kind.QUERY, Kind.NAME, Kind.PLACE, Kind.PATH)
 _REFERS_TO_NOTHING = "What does '{}' stand for? Please say it with the value."
 _OPERATIONS = {
@@ -75,7 +77,8 @@ def bind_quoted(draft: Draft, helper: Helper) -> None:
 
 def _quote(draft: Draft, slot: Slot, index: int) -> None:
     draft.put(slot, Known(draft.reading.tokens[index].text))
-    draft.take(index)
+    named = draft.reading.word(index - 1) in _NOUNS_OF_TEXT
+    draft.take(index - 1 if named else index, index + 1)
 
 
 def _after_colon(draft: Draft) -> None:

@@ -89,7 +89,7 @@ def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity
             continue
         value = Known(as_number(number.value))
         sign = read(tokens, number.start - 1) if number.start and tokens[number.start - 1].kind == "money" else None
-        measure = read(tokens, number.end) if number.end < len(tokens) else None
+        measure = _unit_after(draft, read, number.end)
         if sign:
             yield Quantity(number.start - 1, value, replace(sign, end=number.end))
         elif measure:
@@ -98,6 +98,14 @@ def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity
             yield Quantity(number.start, value, unknown)
     if not used and not draft.reading.numbers:
         yield from _one(draft, read)
+
+
+def _unit_after(draft: Draft, read: Reader, index: int) -> Measure | None:
+    """The unit after a number; ``in`` is inches only where no other word for a unit follows it."""
+    if index >= len(draft.reading):
+        return None
+    preposition = draft.reading.word(index) == "in" and draft.reading.word(index + 1) not in ("to", "into", "in", "")
+    return None if preposition else read(draft.reading.tokens, index)
 
 
 def _one(draft: Draft, read: Reader) -> Iterator[Quantity]:

@@ -96,8 +96,19 @@ def _zone_at(draft: Draft, index: int) -> tuple[Run, Zone] | None:
         if not draft.free(index, index + length) or not _may_be_zone(draft, index, index + length):
             continue
         if zone := zone_of(written(piece)):
-            return Run(index, index + length), zone
+            return _with_country(draft, Run(index, index + length), zone)
     return None
+
+
+def _with_country(draft: Draft, run: Run, zone: Zone) -> tuple[Run, Zone]:
+    """``Tokyo, Japan`` is one place."""
+    rest = draft.reading.tokens[run.end + 1 : run.end + 1 + _LONGEST_ZONE]
+    if draft.reading.word(run.end) == ",":
+        for length in range(len(rest), 0, -1):
+            country = zone_of(written(rest[:length]))
+            if country and zone.is_in(country) and rest[0].capital:
+                return Run(run.start, run.end + 1 + length), zone
+    return run, zone
 
 
 def _may_be_zone(draft: Draft, start: int, end: int) -> bool:

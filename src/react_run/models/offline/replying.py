@@ -33,7 +33,7 @@ class Reply:
 def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     """The reply to one request: a function of its messages and tools alone."""
     conversation = conversation_of(request.messages)
-    cards = [card_of(tool) for tool in request.tools]
+    cards = [card_of(tool) for tool in request.tools] if request.tool_choice != "none" else []
     if not cards:
         return _without_tools(conversation)
     selectors = [card for card in cards if card.unlocks]

@@ -103,10 +103,15 @@ _OFFSET = re.compile(r"(?:(?:utc|gmt)\s*)?([+-])(\d{1,2})(?::?(\d{2}))?", re.IGN
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """What a place means as a time zone: one name, or the question to ask."""
+    """What a place means as a time zone: one name, or the question to ask and the zones it is ``among``."""
 
     name: str = ""
     unclear: str = ""
+    among: tuple[str, ...] = ()
+
+    def is_in(self, other: Zone) -> bool:
+        """Whether this zone is one of the other's: Boston's of the United States."""
+        return self.name != "" and (self.name == other.name or self.name in other.among)
 
 
 def zone_of(text: str) -> Zone | None:
@@ -122,7 +127,7 @@ def zone_of(text: str) -> Zone | None:
         return Zone(several[0])
     if several:
         return _unclear(text, several)
-    return _by_name(folded) or _by_country(text, folded)
+    return _by_country(text, folded) or _by_name(folded)
 
 
 def _by_name(folded: str) -> Zone | None:
@@ -140,7 +145,7 @@ def _by_country(text: str, folded: str) -> Zone | None:
 
 def _unclear(text: str, zones: tuple[str, ...]) -> Zone:
     shown = ", ".join(zones[:4]) + (", …" if len(zones) > 4 else "")
-    return Zone(unclear=f"Which time zone do you mean by '{text}'? For example {shown}")
+    return Zone(unclear=f"Which time zone do you mean by '{text}'? For example {shown}", among=zones)
 
 
 def _folded(text: str) -> str:
