@@ -43,7 +43,7 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
     tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
     try:
         await asyncio.wait(tasks)
-    except asyncio.CancelledError:
+    except BaseException:  # cancellation, as a rule
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

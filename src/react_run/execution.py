@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,7 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float) -> objec
     if tool.is_async:
         return await _supervise(_shielded(function), limit)
     if tool.inline:
-        result = function()
+        result = copy_context().run(function)  # what it sets stays its own, as in a thread
         return await _supervise(_shielded(lambda: result), limit) if asyncio.iscoroutine(result) else result
     try:
         async with asyncio.timeout(limit) as clock:
@@ -104,7 +105,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float) -> object:
     task = asyncio.ensure_future(work)
     try:
         await asyncio.wait((task,), timeout=limit)
-    except asyncio.CancelledError:
+    except BaseException:  # cancellation, as a rule
         task.cancel()
         await asyncio.wait((task,), timeout=GRACE)
         raise

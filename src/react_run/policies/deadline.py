@@ -37,6 +37,11 @@ class Deadline:
         if self.expired and self._task is not None:
             self._task.uncancel()
 
+    @property
+    def running(self) -> bool:
+        """Whether the clock is running."""
+        return self._timer is not None and not self._timer.cancelled() and not self.expired
+
     def expire(self) -> None:
         """The time is up."""
         assert self._task is not None  # started before
