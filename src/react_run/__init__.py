@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
     from react_run.hookspecs import hookimpl as hookimpl
+    from react_run.journal import RunStats as RunStats
+    from react_run.journal import read_journal as read_journal
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -75,6 +77,7 @@ _HOMES = {
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
     "hookspecs": ("hookimpl",),
+    "journal": ("RunStats", "read_journal"),
     "messages": (
         "Message",
         "ModelRequest",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
 from react_run.concurrency import run_blocking
@@ -73,6 +73,8 @@ class ReActAgent:
         config = self.config
         self.workspace = Path.cwd()
         self.model: Model = model or config.model or _offline()
+        toolsets, plugins = list(toolsets), list(plugins)
+        self._given: dict[str, Any] = {"toolsets": toolsets, "plugins": plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])
         self.tools = tuple(self.toolset.tools())
         self._components: list[Component] = [self.model, *self.toolset.toolsets]
@@ -95,6 +97,13 @@ class ReActAgent:
             ConfigError: Everything that is wrong with the file, each problem with its position.
         """
         return cls(ReActAgentConfig.from_yaml(path, **overrides))
+
+    def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
+        """The same agent with another model, or another journal; they share toolsets and plugins."""
+        journal = () if journal is None else journal
+        again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
+        again.workspace = self.workspace
+        return again
 
     async def run(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
         """Answer ``prompt``, as the next turn of the conversation ``messages``.

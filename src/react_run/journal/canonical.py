@@ -1,0 +1,74 @@
+"""What is the same in every replay of an unchanged run (behaviour J3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+from react_run.journal.reading import Journal, read_journal
+from react_run.journal.values import Record
+
+_LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
+_WITH_PARTS = ("calls", "error")
+"""Fields whose own parts have such fields, too."""
+_OF_HEADER = ("type", "version", "model", "max_iterations", "prompt", "incoming")
+"""What of the header belongs to the run itself, not to the machine or the day."""
+_SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
+_MODEL = ("tools", "model_request", "model_response", "model_error")
+_TOOL = ("tool_started", "tool_finished", "tool_answered")
+_KINDS = ("header", *_MODEL, *_TOOL, "guard", "round_finished", "footer")
+
+
+def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
+    """The records of a run without run id, times and seconds, in an order that does not depend on timing.
+
+    Two runs that did the same have equal canonical forms. Runs below the run, and notes of resumptions, are left out.
+    """
+    if not isinstance(journal, Journal):
+        journal = read_journal(journal)
+    records = [canonical_record(record) for record in journal.own if record["type"] in _KINDS]
+    return sorted(records, key=_place)
+
+
+def canonical_record(record: Record) -> Record:
+    """One record of a run in its canonical form."""
+    kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
+    if kept["type"] == "header":
+        kept = {**{name: kept[name] for name in _OF_HEADER}, "agent": record["agent"]["digest"]}
+    elif kept["type"] == "guard":
+        kept["detail"] = _SECONDS.sub("… s", kept["detail"])
+    for name in _WITH_PARTS:
+        if name in kept:
+            kept[name] = _part(kept[name])
+    made: Record = anonymous(kept, record["run"])
+    return made
+
+
+def _part(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_part(item) for item in value]
+    return {name: item for name, item in value.items() if name not in _LEFT_OUT}
+
+
+def anonymous(value: Any, run_id: str) -> Any:
+    """``value`` with one word in the place of the id of its run, such as in the paths of saved results."""
+    if isinstance(value, Mapping):
+        return {key: anonymous(item, run_id) for key, item in value.items()}
+    if isinstance(value, list):
+        return [anonymous(item, run_id) for item in value]
+    return value.replace(run_id, "RUN") if isinstance(value, str) else value
+
+
+def _place(record: Record) -> tuple[object, ...]:
+    """Where a record stands: round by round, model calls before tool calls, whatever happened first."""
+    kind = record["type"]
+    end = {"header": -1, "footer": 1}.get(kind, 0)
+    if kind in _MODEL:
+        part = (0, record.get("call", 0), _MODEL.index(kind))
+    elif kind in _TOOL:
+        part = (1, record["position"], 3 * record.get("attempt", 1) + _TOOL.index(kind))
+    else:
+        part = (_KINDS.index(kind), 0, 0)
+    return (end, record.get("round", 0), *part, f"{record.get('guard')} {record.get('detail')}")

@@ -1,0 +1,113 @@
+"""The conversation of a run as its requests show it: only what is new is written down, and a digest stands for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from react_run.journal.lines import as_bytes, encoded
+from react_run.journal.values import Record, message_from_data, message_to_data
+from react_run.messages import Message, MessageView
+
+if TYPE_CHECKING:
+    from react_run.secrets import Masker
+
+
+class Conversation:
+    """Follows the messages of a run from request to request.
+
+    A message that stands elsewhere in the journal is written as a reference: ``{"incoming": index}``, ``{"response":
+    call}``, or a tool message with ``"result_of": [round, position]`` in place of its content.
+
+    Args:
+        incoming: The earlier turns, as the header lists them.
+    """
+
+    def __init__(self, incoming: Sequence[Message] = ()) -> None:
+        self._messages: list[Message] = []
+        self._digests: list[bytes] = []
+        self._view: Sequence[Message] = ()
+        self._known: dict[int, Record] = {id(message): {"incoming": n} for n, message in enumerate(incoming)}
+        self._incoming = incoming  # kept: the keys above are their ids
+        self._responses: dict[int, Message] = {}
+        self._results: dict[str, tuple[str, list[int]]] = {}
+
+    def answered(self, call: int, message: Message) -> None:
+        """Remember the reply that the journal has as that of model call ``call``."""
+        self._known[id(message)] = {"response": call}
+        self._responses[call] = message  # kept, as above
+
+    def observed(self, request_id: str, round_: int, position: int, content: str) -> None:
+        """Remember what the journal has as the latest result of a call."""
+        self._results[request_id] = (content, [round_, position])
+
+    def follow(self, messages: Sequence[Message], masker: Masker, run_ids: Mapping[str, str]) -> Record:
+        """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""
+        keep = self._kept(messages)
+        new = list(messages[keep:])
+        del self._messages[keep:], self._digests[keep:]
+        for message in new:
+            self._messages.append(message)
+            self._digests.append(self._digest(message, masker, run_ids))
+        self._view = messages
+        return {"keep": keep, "messages": [self._written(message) for message in new]}
+
+    @property
+    def digest(self) -> str:
+        """The digest of all messages followed last, over masked text."""
+        return self._digests[-1].hex() if self._digests else ""
+
+    def _kept(self, messages: Sequence[Message]) -> int:
+        if isinstance(messages, MessageView) and messages.extends(self._view):
+            return len(self._messages)
+        keep = 0
+        for before, now in zip(self._messages, messages, strict=False):
+            if before is not now:
+                break
+            keep += 1
+        return keep
+
+    def _digest(self, message: Message, masker: Masker, run_ids: Mapping[str, str]) -> bytes:
+        _, text = encoded(message_to_data(message), masker)
+        for run_id, name in run_ids.items():
+            text = text.replace(run_id, name)
+        before = self._digests[-1] if self._digests else b""
+        return sha256(before + as_bytes(text)).digest()[:16]
+
+    def _written(self, message: Message) -> Record:
+        known = self._known.get(id(message))
+        if known is not None:
+            return known
+        if message.role == "tool" and message.tool_request_id in self._results and not message.extra:
+            content, place = self._results[message.tool_request_id]
+            if content is message.content:
+                return {"role": "tool", "tool_request_id": message.tool_request_id, "result_of": place}
+        return message_to_data(message)
+
+
+class Rebuilt:
+    """The same in reverse: the messages of each request, from what the journal has."""
+
+    def __init__(self, incoming: Sequence[Message]) -> None:
+        self.incoming = incoming
+        self.responses: dict[int, Message] = {}
+        self.results: dict[tuple[int, int], str] = {}
+        self._messages: list[Message] = []
+
+    def follow(self, keep: int, new: Sequence[Record]) -> Sequence[Message]:
+        """The messages of a request or footer."""
+        if keep < len(self._messages):
+            self._messages = self._messages[:keep]
+        self._messages += map(self._read, new)
+        return MessageView(self._messages)
+
+    def _read(self, data: Record) -> Message:
+        if "incoming" in data:
+            return self.incoming[data["incoming"]]
+        if "response" in data:
+            return self.responses[data["response"]]
+        if "result_of" in data:
+            round_, position = data["result_of"]
+            return Message(role="tool", content=self.results[round_, position], tool_request_id=data["tool_request_id"])
+        return message_from_data(data)

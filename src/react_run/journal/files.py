@@ -1,0 +1,154 @@
+"""Where records go: a file that only grows, one write per record (behaviour J1)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from react_run.concurrency import in_thread
+from react_run.errors import JournalError
+from react_run.journal.lines import as_bytes
+from react_run.journal.locks import try_lock
+from react_run.journal.values import Record
+
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_BLOCK = 65_536
+
+
+class Sink(Protocol):
+    """Takes the records of one run and of the runs below it."""
+
+    def write(self, record: Record, text: str) -> None:
+        """Take one record, which is ``text`` as JSON.
+
+        Raises:
+            JournalError: It cannot be kept.
+        """
+
+    async def sync(self) -> None:
+        """Return when everything taken so far would survive a crash of the machine.
+
+        Raises:
+            JournalError: It cannot be kept.
+        """
+
+    def close(self) -> None:
+        """Take no more."""
+
+
+class MemorySink:
+    """Keeps records, as a reader of the file would see them."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+    def write(self, record: Record, text: str) -> None:
+        self.records.append(json.loads(text))
+
+    async def sync(self) -> None:
+        """Memory is as safe as it gets."""
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+
+class FileSink:
+    """Appends to a file, made when it is not there; a torn last line, left by a crash, is cut off first.
+
+    Args:
+        path: The file. Its directory is made, too.
+        write: What writes bytes to a descriptor.
+        fsync: What makes them durable.
+
+    Raises:
+        JournalError: It cannot be opened, or another process is writing it.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        write: Callable[[int, bytes], int] = os.write,
+        fsync: Callable[[int], None] = os.fsync,
+    ) -> None:
+        self.path = path
+        self._write, self._fsync = write, fsync
+        self._syncing: asyncio.Task[None] | None = None
+        self._problem: JournalError | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._file = os.open(path, _FLAGS, 0o600)
+        except OSError as error:
+            raise JournalError(f"cannot open the journal {path}: {error.strerror}") from error
+        if not try_lock(self._file):
+            os.close(self._file)
+            raise JournalError(f"another run is writing to {path}; give a directory, for a file per run")
+        self._size = self._durable = _cut_torn_line(self._file)
+
+    def write(self, record: Record, text: str) -> None:
+        """Append one line, or nothing: what was written of it is taken back when the rest does not fit."""
+        if self._problem is not None:
+            raise self._problem
+        line = as_bytes(text) + b"\n"
+        try:
+            written = self._write(self._file, line)
+            while written < len(line):
+                written += self._write(self._file, line[written:])
+        except OSError as error:
+            with suppress(OSError):  # a reader drops the torn line
+                os.ftruncate(self._file, self._size)
+            raise self._failed(error) from error
+        self._size += len(line)
+
+    async def sync(self) -> None:
+        """Make what was written durable; calls that wait at the same time share one fsync, in a thread."""
+        wanted = self._size
+        while self._durable < wanted and self._problem is None:
+            if self._syncing is None:
+                self._syncing = asyncio.ensure_future(self._sync_once())
+            await asyncio.shield(self._syncing)
+        if self._problem is not None:
+            raise self._problem
+
+    async def _sync_once(self) -> None:
+        size = self._size
+        try:
+            await in_thread(partial(self._fsync, self._file))
+            self._durable = size
+        except OSError as error:
+            self._failed(error)
+        finally:
+            self._syncing = None
+
+    def close(self) -> None:
+        """Close the file, after the fsync that may still be on its way for a call that was cancelled."""
+        if self._syncing is None:
+            os.close(self._file)
+        else:
+            self._syncing.add_done_callback(lambda _: os.close(self._file))
+
+    def _failed(self, error: OSError) -> JournalError:
+        self._problem = JournalError(f"cannot write the journal {self.path}: {error.strerror or error}")
+        return self._problem
+
+
+def _cut_torn_line(descriptor: int) -> int:
+    """Cut what follows the last line end, and return the size that is left."""
+    size = end = os.lseek(descriptor, 0, os.SEEK_END)
+    while end:
+        start = max(0, end - _BLOCK)
+        os.lseek(descriptor, start, os.SEEK_SET)
+        found = os.read(descriptor, end - start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+    return end

@@ -1,0 +1,157 @@
+"""What a journal says about the agent and the run before anything happens."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from react_run.journal.lines import as_bytes, encoded
+from react_run.journal.values import Record, message_to_data
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.run import Run
+    from react_run.secrets import Masker
+    from react_run.yaml_source import Node
+
+VERSION = 1
+"""The version of the format."""
+
+
+def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, object], session: str | None) -> Record:
+    """The first record of a run.
+
+    Args:
+        run: The run, set up and not begun.
+        agent: What :func:`described` says of its agent.
+        time: Now, in seconds since 1970.
+        options: How the agent was made from its file, for whoever makes it again.
+        session: The conversation that the run belongs to.
+    """
+    from react_run import __version__
+
+    return {
+        "type": "header",
+        "version": VERSION,
+        "started": datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds"),
+        "react_run": __version__,
+        "python": platform.python_version(),
+        **agent,
+        "model": run.agent.model.name,
+        "context_window": run.agent.model.context_window,
+        "max_iterations": run.max_iterations,
+        "workspace": str(run.workspace),
+        "session": session,
+        "options": dict(options),
+        "prompt": run.prompt,
+        "incoming": [message_to_data(message) for message in run.incoming],
+    }
+
+
+def described(agent: ReActAgent, masker: Masker) -> Record:
+    """The agent: its file as written, its effective values, what it is made of, and a digest of the last two."""
+    config = agent.config
+    values = _values(config.source, masker)
+    toolsets = [_component("toolsets", toolset) for toolset in agent.toolset.toolsets]
+    plugins = [_component("plugins", plugin) for plugin in config.plugins]
+    kinds = [component["kind"] for component in (*toolsets, *plugins)]
+    _, text = encoded({"values": values, "kinds": kinds}, masker)
+    return {
+        "agent": {
+            "name": config.name,
+            "description": config.description,
+            "file": str(config.path.absolute()) if config.path else None,
+            "text": _text(config.path),
+            "values": values,
+            "digest": sha256(as_bytes(text)).hexdigest()[:32],
+        },
+        "toolsets": toolsets,
+        "plugins": plugins,
+    }
+
+
+def _text(path: Path | None) -> str | None:
+    """The agent file; what is assigned to names of secrets is left out, also where it was written literally."""
+    from react_run.secrets import mask_line
+
+    try:
+        text = path.read_text(encoding="utf-8") if path else None
+    except (OSError, ValueError):
+        return None
+    return None if text is None else "\n".join(map(mask_line, text.split("\n")))
+
+
+def _values(node: Node, masker: Masker) -> object:
+    """The effective values that were given, secrets as the ``${VARIABLE}`` they came from."""
+    value = node.value
+    if isinstance(value, dict):
+        return {key: _values(item, masker) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_values(item, masker) for item in value]
+    if isinstance(value, str):
+        return node.raw if node.variables and masker.mask(value) != value else value
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return _path(value)  # an object that was made in Python
+
+
+def _component(group: str, component: object) -> Record:
+    from react_run.kinds import installed
+
+    path = _path(component)
+    for kind in installed(group).values():
+        if kind.target == path:
+            return {"kind": kind.name, "class": path, "distribution": kind.distribution, "version": kind.version}
+    return {"kind": path, "class": path, "distribution": "", "version": ""}
+
+
+def _path(value: object) -> str:
+    cls = value if isinstance(value, type) else type(value)
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def changes(before: Record, now: Record) -> list[str]:
+    """What is different about the agent of ``now``, one line each, from two headers or descriptions."""
+    found = list(_changed("", before["agent"]["values"], now["agent"]["values"]))
+    for group in ("toolsets", "plugins"):
+        found += _changed_kinds(group[:-1], before[group], now[group])
+    return found
+
+
+def _changed(key: str, before: object, now: object) -> Iterable[str]:
+    if isinstance(before, dict) and isinstance(now, dict):
+        for name in [*before, *(name for name in now if name not in before)]:
+            inner = f"{key}.{name}" if key else name
+            if name not in now:
+                yield f"{inner}: no longer set"
+            elif name not in before:
+                yield f"{inner}: now {_shown(now[name])}"
+            else:
+                yield from _changed(inner, before[name], now[name])
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for index, pair in enumerate(zip(before, now, strict=True)):
+            yield from _changed(f"{key}[{index}]", *pair)
+    elif before != now:
+        yield f"{key}: was {_shown(before)}, now {_shown(now)}"
+
+
+def _changed_kinds(word: str, before: list[Record], now: list[Record]) -> Iterable[str]:
+    versions = {component["class"]: component for component in now}
+    for component in before:
+        same = versions.get(component["class"])
+        if same is None:
+            yield f"{word} {component['kind']}: gone"
+        elif same["version"] != component["version"]:
+            yield f"{word} {component['kind']}: was version {component['version']}, now {same['version']}"
+    known = {component["class"] for component in before}
+    yield from (f"{word} {component['kind']}: new" for component in now if component["class"] not in known)
+
+
+def _shown(value: object) -> str:
+    from react_run.text import shown
+
+    return shown(value)

@@ -1,0 +1,68 @@
+"""A record as one line of UTF-8 JSON, without secrets (behaviour J2)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from react_run.journal.values import Record
+from react_run.plain import plain
+
+if TYPE_CHECKING:
+    from react_run.secrets import Masker
+
+_OURS = frozenset(
+    (
+        *("type", "version", "run", "parent", "time", "round", "call", "position", "attempt", "keep", "seconds"),
+        *("usage", "digest", "role", "disposition", "status", "executed", "opaque", "structured", "success"),
+        *("stop_reason", "response", "result_of"),
+    )
+)
+"""Fields whose values are never text from outside: masking them could only destroy the record."""
+_FREE = frozenset(
+    (
+        *("arguments", "content", "extra", "settings", "tool_choice", "values", "options", "parameters", "value"),
+        *("disclosure", "metadata"),
+    )
+)
+"""Fields below which keys may be secret, too."""
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def encoded(record: Record, masker: Masker) -> tuple[Record, str]:
+    """The record as it may be kept, and its JSON text."""
+    text = to_json(record)
+    if masker.is_clean(text):
+        return record, text
+    record = {key: _masked(key, plain(value), masker) for key, value in record.items()}
+    return record, to_json(record)
+
+
+def to_json(value: object) -> str:
+    """``value`` as compact JSON; what has no JSON form is shown as text."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError):  # values that plugins put there, NaN, cycles, depth
+        return _encode(plain(value))
+
+
+def as_bytes(text: str) -> bytes:
+    """A JSON text in UTF-8; halves of surrogate pairs as JSON escapes, so that they survive."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _encode_ascii(json.loads(text)).encode()
+
+
+def _masked(key: str, value: object, masker: Masker) -> object:
+    if key in _OURS:
+        return value
+    if key in _FREE:
+        return masker.mask_data(value)
+    if isinstance(value, dict):
+        return {name: _masked(name, item, masker) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(key, item, masker) for item in value]
+    return masker.mask_data(value)

@@ -1,0 +1,52 @@
+"""Errors from a journal: raised again as what they were, as far as their classes can be found by name."""
+
+from __future__ import annotations
+
+import builtins
+from functools import cache
+from typing import Any
+
+from react_run import errors, outcome
+from react_run.errors import ModelError
+from react_run.journal.values import Record
+from react_run.outcome import ToolError
+
+
+class RecordedError(Exception):
+    """Stands for an error whose class is not known here; its subclasses have the names of those classes."""
+
+
+def model_error(data: Record) -> Exception:
+    """The error that a model call ended in."""
+    if data["type"] != ModelError.__name__:
+        return error_from(data)
+    fields: dict[str, Any] = {name: value for name, value in data.items() if name not in ("type", "message")}
+    error = ModelError(data["message"], **fields)
+    error.recorded = True
+    return error
+
+
+def error_from(data: Record, code: str = "") -> Exception:
+    """The error that a tool call, or a run, ended in; ``code`` is that of a :class:`ToolError`."""
+    name, message = data["type"], data["message"]
+    cls = _class(name)
+    try:
+        made = cls(message, code=code) if issubclass(cls, ToolError) else cls(message)
+        if str(made) == message:
+            return made
+    except Exception:  # a constructor that wants something else than a text
+        pass
+    return _stand_in(name)(message)
+
+
+def _class(name: str) -> type[Exception]:
+    for module in (builtins, errors, outcome):
+        found = getattr(module, name, None)
+        if isinstance(found, type) and issubclass(found, Exception):
+            return found
+    return _stand_in(name)
+
+
+@cache
+def _stand_in(name: str) -> type[RecordedError]:
+    return type(name, (RecordedError,), {})

@@ -1,0 +1,165 @@
+"""Reading a journal: whole records only, a torn last line is dropped (behaviour J1)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from react_run.errors import JournalError
+from react_run.journal.header import VERSION
+from react_run.journal.values import Record, message_from_data
+
+if TYPE_CHECKING:
+    from react_run.journal.rounds import ModelCall, Reader, Round
+    from react_run.journal.stats import RunStats
+    from react_run.messages import Message
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Journal:
+    """What was recorded of one run, and of the runs below it.
+
+    ``torn`` says that the last line was cut off, as a crash leaves it.
+    """
+
+    records: Sequence[Record]
+    path: Path | None = None
+    torn: bool = False
+
+    @cached_property
+    def header(self) -> Record:
+        """The first record: agent, versions, prompt."""
+        return self.records[0]
+
+    @property
+    def run_id(self) -> str:
+        """The id of the run."""
+        return str(self.header["run"])
+
+    @cached_property
+    def own(self) -> Sequence[Record]:
+        """The records of the run itself, without those of runs below it."""
+        return [record for record in self.records if record["run"] == self.run_id]
+
+    @cached_property
+    def footer(self) -> Record | None:
+        """The last record of a run that ended; ``None`` when it was killed, or still goes on."""
+        last = self.own[-1]
+        return last if last["type"] == "footer" else None
+
+    @cached_property
+    def incoming(self) -> tuple[Message, ...]:
+        """The earlier turns of the conversation."""
+        return tuple(map(message_from_data, self.header["incoming"]))
+
+    @cached_property
+    def _read(self) -> Reader:
+        from react_run.journal.rounds import Reader
+
+        return Reader(self)
+
+    @property
+    def rounds(self) -> list[Round]:
+        """The rounds, with their model calls and tool calls; what happened before the first is in round 0."""
+        return list(self._read.rounds.values())
+
+    @property
+    def answers(self) -> dict[int, ModelCall]:
+        """The model calls that have a reply or an error, by number."""
+        return {number: call for number, call in self._read.calls.items() if call.end is not None}
+
+    @property
+    def first_unanswered(self) -> int:
+        """The number of the first model call that a resumed run makes itself: errors at the end are not kept."""
+        return max((number for number, call in self.answers.items() if call.response), default=0) + 1
+
+    @property
+    def offers(self) -> dict[str, list[str]]:
+        """The names of the tools in each list that was offered, by digest."""
+        return {record["digest"]: record["names"] for record in self.own if record["type"] == "tools"}
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the run was interrupted and went on later."""
+        return any(record["type"] == "resumed" for record in self.own)
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The conversation as it stood at the end, or when the last request was written."""
+        return self._read.messages
+
+    @cached_property
+    def below(self) -> list[Journal]:
+        """The journals of the runs that this one started."""
+        children = [record for record in self.records if record["run"] != self.run_id]
+        return [Journal(records=records, path=self.path) for records in _grouped(children)]
+
+    @property
+    def stats(self) -> RunStats:
+        """What the run used: calls, tokens, cost, seconds."""
+        from react_run.journal.stats import stats_of
+
+        return stats_of(self)
+
+
+def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:
+    """Read the journal of a run; of several in one file the last one, or the one whose id begins with ``run``.
+
+    Raises:
+        JournalError: There is no such file or run, it is no journal, or a newer version wrote it.
+    """
+    journals = read_journals(path)
+    found = [journal for journal in journals if run is None or journal.run_id.startswith(run)]
+    if not found:
+        raise JournalError(f"{path}: no run {run}" if journals else f"{path}: no run was recorded here")
+    return found[-1]
+
+
+def read_journals(path: str | PathLike[str]) -> list[Journal]:
+    """The journals of all runs in a file, in the order in which they began.
+
+    Raises:
+        JournalError: There is no such file, it is no journal, or a newer version wrote it.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"cannot read the journal {path}: {error.strerror}") from error
+    lines = data.split(b"\n")
+    torn = bool(lines.pop())
+    records = [_record(line, path, number) for number, line in enumerate(lines, 1)]
+    return [Journal(records=own, path=path, torn=torn and own[-1] is records[-1]) for own in _grouped(records)]
+
+
+def _record(line: bytes, path: Path, number: int) -> Record:
+    try:
+        record = json.loads(line)
+        known = isinstance(record, dict) and isinstance(record["type"], str) and isinstance(record["run"], str)
+    except (ValueError, KeyError, RecursionError):
+        known = False
+    if not known:
+        raise JournalError(f"{path}:{number}: this is no record of a journal")
+    if record["type"] == "header" and record["version"] > VERSION:
+        raise JournalError(f"{path}:{number}: written by react-run {record['react_run']}, which is newer than this one")
+    return record  # type: ignore[no-any-return]  # checked above
+
+
+def _grouped(records: Iterable[Record]) -> list[list[Record]]:
+    """The records of each run together with those of the runs below it."""
+    groups: dict[str, list[Record]] = {}
+    root: dict[str, str] = {}
+    for record in records:
+        run: str = record["run"]
+        if run not in root:
+            root[run] = root.get(record.get("parent", ""), run)
+        groups.setdefault(root[run], []).append(record)
+    for own in groups.values():
+        if own[0]["type"] != "header":
+            raise JournalError(f"the journal of run {own[0]['run']} does not begin with a header")
+    return list(groups.values())

@@ -1,0 +1,167 @@
+"""The plugin that writes the journal: every effect before it happens, everything that intervened, and the end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from pydantic import Field, PrivateAttr
+
+from react_run.components import LocalPath, Plugin
+from react_run.errors import JournalError
+from react_run.hookspecs import hookimpl
+from react_run.journal.book import Book
+from react_run.journal.files import FileSink, Sink
+from react_run.journal.header import described, header_of
+from react_run.journal.recording import Recording, Recordings
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.journal.values import Record
+    from react_run.messages import ModelResponse
+    from react_run.outcome import Observation
+    from react_run.run import Iteration, Run, RunResult, ToolCall
+
+logger = logging.getLogger(__name__)
+
+
+class _Place:
+    """What one recorder keeps with one run."""
+
+    def __init__(self) -> None:
+        self.recording: Recording | None = None
+
+
+class Recorder(Plugin):
+    """Writes one append-only file of JSON lines per run: trace, cassette and checkpoint in one (behaviour J1).
+
+    It stands innermost, next to the loop, so that it sees every single attempt. Runs below a run go into its file.
+    """
+
+    kind: ClassVar[str] = "journal"
+
+    path: LocalPath
+    """The file, or a directory that gets a file for each run, named by its id."""
+    session: str | None = None
+    """The name of the conversation that the runs belong to."""
+    options: Mapping[str, Any] = Field(default_factory=dict)
+    """How the agent was made from its file, for whoever makes it again."""
+
+    _sink: Sink | None = PrivateAttr(default=None)
+    _described: tuple[ReActAgent, Record] | None = PrivateAttr(default=None)
+
+    @classmethod
+    def into(cls, sink: Sink, **fields: Any) -> Self:
+        """A recorder of one run that gives its records to ``sink``."""
+        recorder = cls(path=Path(), **fields)
+        recorder._sink = sink
+        return recorder
+
+    def file_for(self, run: Run) -> Path:
+        """The journal of ``run``."""
+        return self.path / f"{run.id}.jsonl" if self.path.is_dir() else self.path
+
+    # -- effects: written before they happen, so these hooks fail closed ----------------------------------------------
+
+    @hookimpl(trylast=True)
+    async def react_model_call(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
+        recording = self._recording(run)
+        call = recording.request(iteration)
+        started = perf_counter()
+        try:
+            response = await proceed()
+        except Exception as error:
+            recording.model_error(call, error, perf_counter() - started)
+            raise
+        recording.response(call, response, perf_counter() - started)
+        return response
+
+    @hookimpl(trylast=True)
+    async def react_tool_call(
+        self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
+    ) -> Observation:
+        recording = self._recording(run)
+        recording.enter(call)
+        started = perf_counter()
+        try:
+            observation = await proceed()
+            recording.finished(call, observation, perf_counter() - started)
+            if _changes(call) and call.executed:
+                await recording.book.sink.sync()
+        finally:
+            recording.leave(call)
+        return observation
+
+    @hookimpl(trylast=True)
+    def react_tool_permit(self, run: Run, call: ToolCall) -> Awaitable[None] | None:
+        recording = self._recording(run)
+        if call not in recording.attempts:
+            return None  # asked by whoever answers the call from elsewhere: nothing is about to run
+        recording.started(call)
+        return recording.book.sink.sync() if _changes(call) else None
+
+    # -- events: what cannot be written here fails the next effect ----------------------------------------------------
+
+    @hookimpl
+    def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
+        self._quietly(run, lambda recording: recording.answered(call, observation))
+
+    @hookimpl
+    def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
+        self._quietly(run, lambda recording: recording.round_finished(iteration))
+
+    @hookimpl
+    def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
+        self._quietly(run, lambda recording: recording.guard(guard, detail))
+
+    @hookimpl(trylast=True)
+    def react_run_finished(self, run: Run, result: RunResult) -> None:
+        self._quietly(run, lambda recording: recording.footer(result))
+        self._close(run)
+
+    @hookimpl(trylast=True)
+    def react_run_failed(self, run: Run, error: BaseException) -> None:
+        self._quietly(run, lambda recording: recording.footer(run.result(), error))
+        self._close(run)
+
+    def _quietly(self, run: Run, write: Callable[[Recording], None]) -> None:
+        try:
+            write(self._recording(run))
+        except JournalError as error:
+            logger.warning("%s", error)
+
+    # -- the recording of a run ---------------------------------------------------------------------------------------
+
+    def _place(self) -> _Place:
+        return _Place()
+
+    def _recording(self, run: Run) -> Recording:
+        place = run.state(self._place)
+        return place.recording or self._begin(run, place)
+
+    def _begin(self, run: Run, place: _Place) -> Recording:
+        """Open the journal of ``run``, or join that of the run above it, and write the header."""
+        agent = run.agent
+        above = None if run.parent is None else self._recording(run.parent)
+        book = above.book if above else Book(self._sink or FileSink(self.file_for(run)), agent.config.masker)
+        recording = place.recording = Recording(run, book)
+        run.state(Recordings).append(recording)
+        if self._described is None or self._described[0] is not agent:
+            self._described = (agent, described(agent, agent.config.masker))
+        header = header_of(run, self._described[1], time=book.now(), options=dict(self.options), session=self.session)
+        recording.put("header", header)
+        return recording
+
+    def _close(self, run: Run) -> None:
+        place = run.state(self._place)
+        if place.recording is not None and run.parent is None:
+            place.recording.book.sink.close()
+
+
+def _changes(call: ToolCall) -> bool:
+    return call.tool is None or call.tool.read_only is not True

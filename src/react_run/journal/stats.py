@@ -1,0 +1,101 @@
+"""What a run used, from its journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING
+
+from react_run.journal.values import usage_from_data
+from react_run.messages import NO_USAGE, Usage
+
+if TYPE_CHECKING:
+    from react_run.journal.reading import Journal
+    from react_run.journal.rounds import ModelCall, ToolUse
+
+_FAILED = Usage(input_tokens=0, output_tokens=0, cost=0.0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolStats:
+    """What became of the calls of one tool; ``seconds`` add up over calls that ran at the same time."""
+
+    calls: int
+    executed: int
+    failed: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunStats:
+    """What a run used.
+
+    Args:
+        rounds: Iterations.
+        model_calls: Requests to the model, failed ones included.
+        failed_model_calls: Requests that ended in an error.
+        tools: What became of the calls of each tool, by name.
+        guards: How often each guard fired, by name.
+        usage: Tokens and USD of the run and of the runs below it; ``None`` where unknown.
+        seconds: From the first record to the last.
+        model_seconds: Spent waiting for the model.
+        tool_seconds: Spent in tools; calls at the same time add up.
+    """
+
+    rounds: int
+    model_calls: int
+    failed_model_calls: int
+    tools: Mapping[str, ToolStats]
+    guards: Mapping[str, int]
+    usage: Usage
+    seconds: float
+    model_seconds: float
+    tool_seconds: float
+
+    @property
+    def tool_calls(self) -> int:
+        """Requested tool calls."""
+        return sum(tool.calls for tool in self.tools.values())
+
+
+def stats_of(journal: Journal) -> RunStats:
+    """What the run of ``journal`` used."""
+    rounds = [found for found in journal.rounds if found.number]
+    calls = [call for found in journal.rounds for call in found.model_calls]
+    uses = [use for found in rounds for use in found.tools]
+    names = dict.fromkeys(use.name for use in uses)
+    tools = {name: _tool_stats([use for use in uses if use.name == name]) for name in names}
+    return RunStats(
+        rounds=max((found.number for found in rounds), default=0),
+        model_calls=len(calls),
+        failed_model_calls=sum(call.error is not None for call in calls),
+        tools=tools,
+        guards=Counter(record["guard"] for found in journal.rounds for record in found.guards),
+        usage=_usage(journal, calls),
+        seconds=journal.own[-1]["time"] - journal.header["time"],
+        model_seconds=sum(call.end["seconds"] for call in calls if call.end),
+        tool_seconds=sum(tool.seconds for tool in tools.values()),
+    )
+
+
+def _tool_stats(uses: list[ToolUse]) -> ToolStats:
+    return ToolStats(
+        calls=len(uses),
+        executed=sum(use.executed for use in uses),
+        failed=sum(use.failed for use in uses),
+        seconds=sum(use.seconds or 0.0 for use in uses),
+    )
+
+
+def _usage(journal: Journal, calls: list[ModelCall]) -> Usage:
+    if journal.footer is not None:
+        return usage_from_data(journal.footer["usage"])
+    own = [usage_from_data(call.response["usage"]) if call.response else _FAILED for call in calls if call.end]
+    return reduce(add, (*own, *(_usage_below(child) for child in journal.below)), NO_USAGE)
+
+
+def _usage_below(child: Journal) -> Usage:
+    return child.stats.usage

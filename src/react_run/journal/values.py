@@ -1,0 +1,63 @@
+"""Messages, usage and outcomes as JSON values, and back, without loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from react_run.messages import Message, ToolRequest, Usage
+from react_run.outcome import Disposition, Outcome
+
+Record = dict[str, Any]
+"""One line of a journal: JSON of a form that the schema beside this module describes."""
+
+
+def message_to_data(message: Message) -> Record:
+    """A message; empty fields are left out."""
+    data: Record = {"role": message.role, "content": message.content}
+    if message.tool_requests:
+        data["tool_requests"] = [
+            {"id": request.id, "name": request.name, "arguments": request.arguments}
+            for request in message.tool_requests
+        ]
+    if message.tool_request_id is not None:
+        data["tool_request_id"] = message.tool_request_id
+    if message.extra:
+        data["extra"] = message.extra
+    return data
+
+
+def message_from_data(data: Mapping[str, Any]) -> Message:
+    """The message that :func:`message_to_data` wrote down."""
+    requests = data.get("tool_requests", ())
+    return Message(
+        role=data["role"],
+        content=data["content"],
+        tool_requests=tuple(ToolRequest(**request) for request in requests),
+        tool_request_id=data.get("tool_request_id"),
+        extra=data.get("extra", {}),
+    )
+
+
+def usage_from_data(data: Mapping[str, Any]) -> Usage:
+    """The usage that ``Usage.to_dict()`` wrote down."""
+    return Usage(**data)
+
+
+def outcome_to_data(outcome: Outcome | None) -> Record | None:
+    """An outcome; empty texts are left out."""
+    if outcome is None:
+        return None
+    data: Record = {"disposition": outcome.disposition.value}
+    if outcome.code:
+        data["code"] = outcome.code
+    if outcome.message:
+        data["message"] = outcome.message
+    if outcome.verified_summary:
+        data["verified_summary"] = outcome.verified_summary
+    return data
+
+
+def outcome_from_data(data: Mapping[str, Any] | None) -> Outcome | None:
+    """The outcome that :func:`outcome_to_data` wrote down."""
+    return None if data is None else Outcome(**{**data, "disposition": Disposition(data["disposition"])})
