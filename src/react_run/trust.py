@@ -25,7 +25,7 @@ def trusted_directories(store: Path | None = None) -> list[Path]:
     try:
         listed = json.loads(store.read_text(encoding="utf-8"))["directories"]
         return sorted(Path(entry) for entry in listed)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigError(

@@ -44,7 +44,7 @@ def read_session(path: Path) -> list[Message]:
 
     try:
         return [message_from_dict(message) for message in json.loads(path.read_text(encoding="utf-8"))["messages"]]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
         raise ConfigError(f"cannot continue the conversation in {path}: {error}") from error
