@@ -22,6 +22,7 @@ _SHIPPED = {
     "math": "react_toolsets.math:MathToolset",
     "temporal": "react_toolsets.temporal:TemporalToolset",
     "mediawiki": "react_toolsets.mediawiki:MediaWikiToolset",
+    "duckduckgo": "react_toolsets.duckduckgo:DuckDuckGoToolset",
 }
 
 
@@ -50,7 +51,7 @@ def _toolset(name: str, endpoint: str) -> ReActToolset:
     if name in TOOLSETS:
         return Functions(functions=list(TOOLSETS[name]))
     module, _, kind = _SHIPPED[name].partition(":")
-    options = {"endpoint": endpoint} if name == "mediawiki" else {}
+    options = {"endpoint": endpoint} if name in ("mediawiki", "duckduckgo") else {}
     toolset: ReActToolset = getattr(import_module(module), kind)(**options)
     return toolset
 

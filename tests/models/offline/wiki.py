@@ -1,4 +1,4 @@
-"""A small encyclopaedia behind a real MediaWiki endpoint on the loopback interface."""
+"""A small encyclopaedia on the loopback interface, behind a MediaWiki endpoint and an Instant Answer endpoint."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AMBIGUOUS = {"mercury": "Mercury may refer to:\nMercury (planet)\nMercury (elem
 
 @contextmanager
 def wiki() -> Iterator[str]:
-    """Serve the encyclopaedia; yields the URL of its ``api.php``."""
+    """Serve the encyclopaedia; yields the URL of both endpoints, which are told apart by their parameters."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -36,8 +36,9 @@ def wiki() -> Iterator[str]:
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        query = parse_qs(urlsplit(self.path).query).get("gsrsearch", [""])[0]
-        body = json.dumps({"query": {"pages": _found(query)}}).encode()
+        parameters = parse_qs(urlsplit(self.path).query)
+        found = _instant(parameters["q"][0]) if "q" in parameters else _searched(parameters["gsrsearch"][0])
+        body = json.dumps(found).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -46,6 +47,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class named it
         """Keep the test output clean."""
+
+
+def _instant(query: str) -> dict[str, object]:
+    title = next((title for title in _PAGES if title.casefold() == query.casefold()), "")
+    url = f"https://wiki.example/{title.replace(' ', '_')}"
+    return {"Heading": title, "AbstractText": _PAGES.get(title, ""), "AbstractURL": url if title else "", "Type": "A"}
+
+
+def _searched(query: str) -> dict[str, object]:
+    return {"query": {"pages": _found(query)}}
 
 
 def _found(query: str) -> list[dict[str, object]]:
