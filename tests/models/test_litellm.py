@@ -267,7 +267,8 @@ import os, sys, warnings
 opened = []
 sys.addaudithook(lambda event, args: event in ("socket.connect", "socket.getaddrinfo") and opened.append(args))
 before = dict(os.environ)
-from react_run.models.litellm import LiteLLMModel, library
+from react_run.models.litellm import LiteLLMModel
+from react_run.models.litellm_library import library
 assert "litellm" not in sys.modules
 LiteLLMModel(model="openai/gpt-4o")
 assert "litellm" not in sys.modules

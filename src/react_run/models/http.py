@@ -1,35 +1,16 @@
-"""POST and read the answer, whole or as it comes: one pool of keep-alive connections per event loop, bounded time.
+"""POST over keep-alive connections, one pool per event loop.
 
-Every way a connection can fail leaves here as a :class:`ModelError` that says whether trying again may help (S6).
+httpx is used one layer below its client, and imported when the first request is sent.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections import deque
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Mapping
 
-from react_run.errors import ModelError
-from react_run.models.failures import failure, model_error
 from react_run.models.per_loop import PerLoop
-from react_run.models.sse import EventDecoder, EventTooLarge
+from react_run.models.reply import Reply, typed_errors
 
-if TYPE_CHECKING:
-    import httpx
-
-LARGEST_BODY = 64 * 2**20
-"""Bytes: an answer beyond this is refused."""
-
-DRAIN_TIME = 0.05
-"""Seconds to wait for the end of a stream that said it is done, so that its connection can be used again."""
-
-USAGE_TIME = 5.0
-"""Seconds to wait for what may follow a finished reply: its usage."""
-
-_SHOWN_ERROR = 65_536
 _CONNECT_TIME = 20.0
 
 
@@ -51,7 +32,7 @@ class Connections:
 
         deadline = asyncio.get_running_loop().time() + self._timeout
         content = pieces[0] if len(pieces) == 1 else _each(pieces)
-        with _typed(self._provider, headers):
+        with typed_errors(self._provider, headers):
             pool = await self._pools.get()
             sized = {**headers, "Content-Length": str(length)}
             request = httpx.Request("POST", pool.url, headers=sized, content=content, extensions=pool.extensions)
@@ -98,164 +79,6 @@ def _proxy(scheme: str, host: str) -> str | None:
     return None if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all")
 
 
-class Reply:
-    """An answer whose body is still to be read. Close it in any case.
-
-    Raises (from everything that reads):
-        ModelError: The connection broke, nothing came in time, or the body cannot be decompressed.
-    """
-
-    def __init__(self, response: httpx.Response, deadline: float, provider: str, sent: Mapping[str, str]) -> None:
-        self._response = response
-        self._body = response.aiter_bytes()
-        self._deadline = deadline
-        self._provider = provider
-        self._sent = sent
-        self._decoder = EventDecoder()
-        self._events: deque[bytes] = deque()
-        self._ended = False
-
-    @property
-    def is_event_stream(self) -> bool:
-        """Whether the body is a stream of events; a server may ignore what was asked for."""
-        return "text/event-stream" in self._response.headers.get("content-type", "").lower()
-
-    async def json(self) -> object:
-        """The whole body, decoded.
-
-        Raises:
-            ModelError: It could not be read, or is no JSON (``bad_response``).
-        """
-        try:
-            return decode(await self._read(), self._provider)
-        finally:
-            await self.close()
-
-    async def event(self) -> bytes | None:
-        """The data of the next event; ``None`` at the end of the stream."""
-        while not self._events and not self._ended:
-            chunk = await self._chunk()
-            self._ended = not chunk
-            try:
-                self._events.extend(self._decoder.feed(chunk) if chunk else self._decoder.finish())
-            except EventTooLarge:
-                words = f"{self._provider} sent an endless event"
-                raise model_error("bad_response", words, provider=self._provider, retryable=False) from None
-        return self._events.popleft() if self._events else None
-
-    def hurry(self, seconds: float) -> None:
-        """Wait at most ``seconds`` for the rest."""
-        self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
-
-    async def drain(self) -> None:
-        """Read what is left of a stream that is over, shortly, so that the connection can be used again."""
-        self.hurry(DRAIN_TIME)
-        with suppress(ModelError):
-            while await self._chunk():
-                pass
-
-    async def close(self) -> None:
-        """Give the connection back, or close it when the body was not read to its end."""
-        await self._response.aclose()
-
-    async def refusal(self) -> ModelError:
-        """The error that an answer without success stands for."""
-        said: object = ""
-        try:
-            text = (await self._read(_SHOWN_ERROR)).decode("utf-8", "replace")
-            said = text
-            said = json.loads(text)
-        except (ModelError, ValueError, RecursionError):
-            pass  # the status says enough
-        finally:
-            await self.close()
-        headers = self._response.headers
-        if self._response.is_redirect:
-            said = f"it redirects to {headers.get('location', 'nowhere')}, which is not followed: set base_url to that"
-        status = self._response.status_code
-        return failure(status, said, headers, provider=self._provider, secrets=secrets_of(self._sent))
-
-    async def _read(self, most: int | None = None) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while (most is None or size < most) and (chunk := await self._chunk()):
-            parts.append(chunk)
-            size += len(chunk)
-            if size > LARGEST_BODY:
-                words = f"{self._provider} sent more than {LARGEST_BODY} bytes"
-                raise model_error("bad_response", words, provider=self._provider, retryable=False)
-        return b"".join(parts)
-
-    async def _chunk(self) -> bytes:
-        with _typed(self._provider, self._sent):
-            async with asyncio.timeout_at(self._deadline):
-                return await anext(self._body, b"")
-
-
-def decode(data: bytes, provider: str) -> object:
-    """``data`` as JSON.
-
-    Raises:
-        ModelError: ``bad_response``: it is none.
-    """
-    text = data.decode("utf-8", "replace")
-    try:
-        value: object = json.loads(text)
-    except (ValueError, RecursionError):
-        words = f"{provider} sent something that is not JSON: {text[:200]!r}"
-        raise model_error("bad_response", words, provider=provider) from None
-    return value
-
-
-def secrets_of(headers: Mapping[str, str]) -> Iterable[str]:
-    """The values of ``headers`` that must not be shown."""
-    for name, value in headers.items():
-        if any(word in name.lower() for word in ("authorization", "key", "token", "secret", "cookie")):
-            yield value.removeprefix("Bearer ")
-
-
 async def _each(pieces: list[bytes]) -> AsyncIterator[bytes]:
     for piece in pieces:
         yield piece
-
-
-class _typed:  # noqa: N801  # reads as a verb phrase where it is used: with _typed(…)
-    """Turns what the HTTP library and the clock raise into a :class:`ModelError`."""
-
-    def __init__(self, provider: str, sent: Mapping[str, str]) -> None:
-        self._provider = provider
-        self._sent = sent
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ModelError):
-            typed = transport_error(error, self._provider, self._sent)
-            if typed is not None:
-                raise typed from None
-
-
-def transport_error(error: Exception, provider: str, sent: Mapping[str, str]) -> ModelError | None:
-    """The typed form of an error on the way to a provider; ``None`` when it is none of that kind."""
-    import ssl
-
-    import httpx
-
-    said = str(error) or type(error).__name__
-
-    def typed(code: str, words: str, *, retryable: bool | None = None) -> ModelError:
-        return model_error(code, words, provider=provider, retryable=retryable, secrets=secrets_of(sent))
-
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return typed(
-            "timeout", f"{provider} did not answer in time ({type(error).__name__}); `timeout` sets how long to wait"
-        )
-    if isinstance(error, httpx.DecodingError):
-        return typed("bad_response", f"{provider} sent a body that cannot be decompressed: {said}")
-    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL | httpx.LocalProtocolError | UnicodeEncodeError):
-        return typed("invalid_request", f"the request to {provider} cannot be sent: {said}", retryable=False)
-    if isinstance(error, httpx.TransportError | ssl.SSLError | OSError):
-        certificate = isinstance(error, ssl.SSLError) or "CERTIFICATE" in said.upper()
-        return typed("connection", f"the connection to {provider} failed: {said}", retryable=not certificate)
-    return None

@@ -13,9 +13,10 @@ from react_run.errors import ModelError
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
 from react_run.models import prices
 from react_run.models.failures import model_error
-from react_run.models.http import USAGE_TIME, Connections, Reply, decode
+from react_run.models.http import Connections
 from react_run.models.provider import StreamAssembler, parse_response
 from react_run.models.remote import RemoteModel
+from react_run.models.reply import USAGE_TIME, Reply, decode
 from react_run.models.wire import Encoded, Wire
 
 OPENAI_URL = "https://api.openai.com/v1"

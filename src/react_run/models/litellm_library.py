@@ -1,0 +1,127 @@
+"""LiteLLM itself: set up to keep to itself, its errors, replies and prices in our terms."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, Protocol, cast
+
+from react_run.errors import ModelError
+from react_run.models.failures import failure, model_error
+from react_run.models.reply import transport_error
+from react_run.models.values import count, first_text, mapping
+
+
+@cache
+def library() -> Any:  # the LiteLLM module; its types are its own
+    """LiteLLM, imported on first use and set up to stay quiet and offline."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    mode = os.environ.get("LITELLM_MODE")
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads the .env file of the working directory
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import litellm
+    if mode is None:
+        del os.environ["LITELLM_MODE"]
+    else:
+        os.environ["LITELLM_MODE"] = mode
+    # What it imports later warns about its own type hints.
+    warnings.filterwarnings("ignore", message="Items? .* on TypedDict class", category=UserWarning)
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    if "LITELLM_LOG" not in os.environ:
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
+    return litellm
+
+
+async def close_clients(_: None) -> None:
+    """Close the HTTP clients that LiteLLM made for the running loop and would leave open."""
+    known: Any = getattr(library(), "in_memory_llm_clients_cache", None)
+    if not hasattr(known, "update_cache_key_with_event_loop"):
+        return  # another version, which keeps them elsewhere
+    suffix = known.update_cache_key_with_event_loop("")
+    for key in [key for key in known.cache_dict if suffix and key.endswith(suffix)]:
+        client = cast("_Closable", known.cache_dict.pop(key))
+        with suppress(Exception):  # whatever it is, the loop is ending
+            await client.close()
+
+
+class _Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+def as_model_error(error: Exception, provider: str, secrets: list[str]) -> ModelError:
+    """LiteLLM's errors by their HTTP status; errors of the network and the clock as everywhere."""
+    status = getattr(error, "status_code", None)
+    words = str(error).removeprefix(f"litellm.{type(error).__name__}: ")
+    name = type(error).__name__
+    if name == "Timeout" or isinstance(error, TimeoutError):
+        return model_error("timeout", f"{provider} did not answer in time: {words}", provider=provider, secrets=secrets)
+    if name == "APIConnectionError":
+        return model_error(
+            "connection", f"the connection to {provider} failed: {words}", provider=provider, secrets=secrets
+        )
+    if name == "ContextWindowExceededError":
+        status, words = 400, f"context_length_exceeded: {words}"
+    if isinstance(status, int):
+        return failure(status, _said(error, words), _headers(error), provider=provider, secrets=secrets)
+    typed = transport_error(error, provider, {})
+    if typed is not None:
+        return typed
+    problem = f"LiteLLM cannot ask {provider}: {name}: {words}"
+    return model_error("invalid_request", problem, provider=provider, retryable=False, secrets=secrets)
+
+
+def _said(error: Exception, words: str) -> object:
+    said = mapping(getattr(error, "body", None))
+    return {"error": {**said, "message": words}}
+
+
+def _headers(error: Exception) -> Mapping[str, str]:
+    found = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", {})
+    return {str(key).lower(): str(value) for key, value in dict(found or {}).items()}
+
+
+def reason_received(stream: object) -> str:
+    """The finish reason that the provider sent: LiteLLM invents one for a stream that was cut (behaviour A5b)."""
+    names = ("received_finish_reason", "intermittent_finish_reason")
+    return first_text(getattr(stream, name, None) for name in names)
+
+
+def without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
+    """``chunk`` without usage that LiteLLM counted itself because the provider reported none (behaviour L8)."""
+    seen = getattr(stream, "chunks", None)
+    if chunk.get("usage") and seen and not any(getattr(each, "usage", None) for each in seen):
+        del chunk["usage"]
+    return chunk
+
+
+def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
+    """A reply or chunk as plain data, its usage priced."""
+    data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
+    usage = mapping(data.get("usage"))
+    if usage.get("prompt_tokens") or usage.get("completion_tokens"):
+        data["usage"] = {"cost": _cost(model, usage), **usage}
+    else:
+        data.pop("usage", None)  # its zeros for a provider that reports nothing
+    return data
+
+
+def _cost(model: str, usage: Mapping[str, object]) -> float | None:
+    """USD by LiteLLM's own table and rules; ``None`` when it does not know the price (behaviour L8)."""
+    cached = mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    try:
+        prompt, completion = library().cost_per_token(
+            model=model,
+            prompt_tokens=count(usage.get("prompt_tokens")) or 0,
+            completion_tokens=count(usage.get("completion_tokens")) or 0,
+            cache_read_input_tokens=count(usage.get("cache_read_input_tokens")) or count(cached) or 0,
+            cache_creation_input_tokens=count(usage.get("cache_creation_input_tokens")) or 0,
+        )
+    except Exception:  # LiteLLM raises a plain Exception for a model without a price
+        return None
+    return float(prompt + completion)
