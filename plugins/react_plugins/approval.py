@@ -1,0 +1,140 @@
+"""The plugin ``approval``, that is ``permissions:``: which tool calls may run, and which a person decides about."""
+
+from __future__ import annotations
+
+import json
+from typing import ClassVar, Literal
+
+from pydantic import Field, PrivateAttr
+
+from react_plugins.approval_rules import Action, Rule
+from react_plugins.lineage import outermost
+from react_plugins.shown import as_json, printable
+from react_plugins.terminal import ask_on_terminal
+from react_run import Disposition, Observation, Outcome, Plugin, Run, StopReason, ToolCall, hookimpl
+
+Answer = Literal["yes", "always", "no"]
+WORDS: dict[str, Answer] = {"y": "yes", "yes": "yes", "a": "always", "always": "always", "n": "no", "no": "no"}
+LONGEST_SHOWN = 20_000
+"""Characters of one argument that a person is shown."""
+
+DENIED = "{tool} may not be called with these arguments. Do not try it again; find another way, or say what is missing."
+DECLINED = "The user declined this call of {tool}. Do not try it again; find another way, or ask what to do instead."
+NOBODY = "{tool} needs approval, and there is no terminal to ask at. Run it on one, or allow it in `permissions:`."
+
+
+class Granted:
+    """What a person decided about calls of one run and those below it; each decision is about exact arguments."""
+
+    def __init__(self) -> None:
+        self.calls: dict[ToolCall, str] = {}
+        self.always: set[str] = set()
+        self.declined: set[str] = set()
+
+
+class Approval(Plugin):
+    """Allows, denies or asks about tool calls, by tool and arguments, whatever other plugins do.
+
+    The first rule that applies decides. Without one, tools that only read are allowed. An approval is about the exact
+    tool and arguments. Subclass it and override :meth:`ask` to ask elsewhere than at the terminal.
+    """
+
+    kind: ClassVar[str] = "approval"
+
+    rules: list[Rule] = Field(default_factory=list)
+    """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`; the first that applies decides."""
+    default: Action = "ask"
+    """What happens with tools that may change things when no rule applies."""
+    remember: Literal["run", "agent"] = "run"
+    """How long `always` holds: for the run, or (in a chat) for as long as the agent lives."""
+    allow_changes: bool = False
+    """Whether what would be asked about is allowed; `--yes` on the command line sets it."""
+
+    _of_agent: set[str] = PrivateAttr(default_factory=set)
+
+    @hookimpl
+    async def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
+        action = self.action_for(call)
+        if action == "allow":
+            return None
+        if action == "deny":
+            return self._refused(run, "denied", DENIED.format(tool=call.name))
+        return await self._asked(run, call)
+
+    def action_for(self, call: ToolCall) -> Action:
+        """What the rules say about ``call``.
+
+        Empty arguments, where there could be some, are never allowed by a rule without a person's word: they are what
+        a reply that went wrong looks like.
+        """
+        reads = call.tool is not None and call.tool.read_only is True
+        rule = next((rule for rule in self.rules if rule.applies(call)), None)
+        action: Action = rule.action if rule is not None else "allow" if reads else self.default
+        return "ask" if action == "allow" and not reads and _lost_arguments(call) else action
+
+    async def ask(self, run: Run, call: ToolCall) -> Answer | None:
+        """What a person decides about ``call``; ``None`` when there is nobody to ask."""
+        question = self.question(run, call)
+        for _ in range(3):
+            typed = await ask_on_terminal(question)
+            if typed is None:
+                return None
+            if typed.lower() in WORDS:
+                return WORDS[typed.lower()]
+            if not typed:
+                return "no"
+            question = "Please type y, a or n: "
+        return "no"
+
+    def question(self, run: Run, call: ToolCall) -> str:
+        """What a person gets to read: the tool and all arguments, with nothing that steers a terminal."""
+        mask = run.agent.config.masker.mask
+        lines = [f"\n{run.agent.config.name or 'The agent'} wants to call {call.name}:"]
+        for name, value in call.arguments.items():
+            shown = as_json(value)
+            cut = f" … and {len(shown) - LONGEST_SHOWN} more characters" if len(shown) > LONGEST_SHOWN else ""
+            lines.append(printable(mask(f"  {name}: {shown}")[: LONGEST_SHOWN + len(name) + 4]) + cut)
+        how_long = "in this run" if self.remember == "run" else "from now on"
+        return "\n".join([*lines, f"Allow it? [y]es, [a]lways exactly this {how_long}, [N]o: "])
+
+    async def _asked(self, run: Run, call: ToolCall) -> Observation | None:
+        key = _exactly(call)
+        granted = outermost(run).state(Granted)
+        if granted.calls.get(call) == key:
+            return None  # tried again, after a failure
+        if key in granted.always | self._of_agent:
+            return None
+        if key in granted.declined:
+            return self._refused(run, "declined", DECLINED.format(tool=call.name))
+        if self.allow_changes:
+            run.note(self.kind, f"{call.name}: allowed without asking")
+            return None
+        with run.waiting():
+            answer = await self.ask(run, call)
+        if answer is None:
+            text = NOBODY.format(tool=call.name)
+            run.stop(StopReason.CLARIFICATION_REQUIRED, text)
+            return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
+        run.note(self.kind, f"{call.name}: {answer}")
+        if answer == "no":
+            granted.declined.add(key)
+            return self._refused(run, "declined", DECLINED.format(tool=call.name))
+        granted.calls[call] = key
+        if answer == "always":
+            (granted.always if self.remember == "run" else self._of_agent).add(key)
+        return None
+
+    def _refused(
+        self, run: Run, code: str, text: str, disposition: Disposition = Disposition.RETRYABLE_ERROR
+    ) -> Observation:
+        run.note(self.kind, f"{code}: {text}")
+        return Observation(content=f"Error: {text}", outcome=Outcome(disposition=disposition, code=code, message=text))
+
+
+def _exactly(call: ToolCall) -> str:
+    """One text for a tool and its arguments as they are now."""
+    return f"{call.name} {json.dumps(call.arguments, sort_keys=True, default=repr)}"
+
+
+def _lost_arguments(call: ToolCall) -> bool:
+    return not call.arguments and call.tool is not None and bool(call.tool.parameters.get("properties"))

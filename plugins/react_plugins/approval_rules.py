@@ -1,0 +1,60 @@
+"""Rules of permission: which calls are allowed, asked about, or denied."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from pydantic import Field
+
+from react_run import Component, ToolCall
+
+Action = Literal["allow", "ask", "deny"]
+_ABSENT = object()
+
+
+class Rule(Component):
+    """What happens with calls of certain tools with certain arguments."""
+
+    tool: str = "*"
+    """The tools it is about, as a glob."""
+    arguments: dict[str, str] = Field(default_factory=dict)
+    """Globs that the arguments must match, by name (`a.b` for a part); lists of words are matched as a command line."""
+    action: Action
+    """What happens then."""
+
+    def applies(self, call: ToolCall) -> bool:
+        """Whether the rule is about ``call``.
+
+        A path that climbs (``..``) is allowed only by a pattern that says so; arguments left out match nothing.
+        """
+        if not fnmatchcase(call.name, self.tool):
+            return False
+        return all(self._matches(_part(call.arguments, name), pattern) for name, pattern in self.arguments.items())
+
+    def _matches(self, value: object, pattern: str) -> bool:
+        if value is _ABSENT:
+            return False
+        text = as_text(value)
+        climbs = ".." in text.replace("\\", "/").split("/")
+        return fnmatchcase(text, pattern) and not (self.action == "allow" and climbs and ".." not in pattern)
+
+
+def as_text(value: object) -> str:
+    """``value`` as patterns see it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+        return shlex.join(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=repr)
+
+
+def _part(arguments: Mapping[str, object], name: str) -> object:
+    if name in arguments:
+        return arguments[name]
+    first, dot, rest = name.partition(".")
+    inner = arguments.get(first)
+    return _part(inner, rest) if dot and isinstance(inner, Mapping) else _ABSENT

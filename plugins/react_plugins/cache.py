@@ -1,0 +1,132 @@
+"""The plugin ``cache``: results of tools that change nothing, kept for the next time they are asked for."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from functools import cached_property, partial
+from typing import ClassVar, TypeVar
+
+from pydantic import Field
+
+from react_plugins.cache_key import key_of
+from react_plugins.cache_store import MemoryStore, SqliteStore, Store
+from react_plugins.matching import matches
+from react_run import Disposition, Iteration, LocalPath, Observation, Outcome, Plugin, Run, ToolCall, hookimpl
+
+T = TypeVar("T")
+
+
+class Fresh:
+    """What one run has read in this round, to be stored once the round is judged: key, generation, observation."""
+
+    def __init__(self) -> None:
+        self.read: dict[ToolCall, tuple[str, int, Observation]] = {}
+
+
+class Cache(Plugin):
+    """Answers a tool call from an earlier result of the same tool, with the same arguments and toolset options.
+
+    Kept are results of tools that say they change nothing (`read_only`) and give the same each time (not
+    `repeatable`). Failures are never kept. When a tool that says it changes things runs, everything is forgotten.
+    Permission is asked before an answer is given, as if the tool ran.
+    """
+
+    kind: ClassVar[str] = "cache"
+
+    path: LocalPath | None = None
+    """A SQLite file that outlives the process and may be shared; in memory when not given."""
+    ttl: float | None = Field(default=None, gt=0)
+    """Seconds for which a result may be used; when not given, until something changes."""
+    tools: list[str] = Field(default=["*"])
+    """The tools whose results may be kept, as globs."""
+    also: list[str] = Field(default_factory=list)
+    """Tools, as globs, kept although they do not say that they change nothing, or may answer differently later."""
+    max_entries: int = Field(default=10_000, ge=1)
+    """How many results are kept; the oldest go first."""
+
+    @cached_property
+    def _store(self) -> Store:
+        if self.path is None:
+            return MemoryStore(self.max_entries)
+        return SqliteStore(self.path, self.max_entries)
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    @hookimpl
+    async def react_tool_call(
+        self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
+    ) -> Observation:
+        tool = call.tool
+        if tool is None or call.problem is not None or not self._may_keep(call):
+            try:
+                return await proceed()
+            finally:
+                if tool is not None and tool.read_only is False and call.executed:
+                    self._try(run, self._store.clear)
+        key = key_of(tool, call.arguments)
+        generation, known = self._try(run, lambda: self._known(key)) or (-1, None)
+        if known is not None:
+            refusal = await call.refusal()
+            if refusal is not None:
+                return refusal
+            if key_of(tool, call.arguments) == key:
+                run.note(self.kind, f"{call.name}: answered from the cache")
+                return known
+        observation = await proceed()
+        if call.executed and not observation.failed and not observation.repaired:
+            # The key of what ran: a plugin further in may have changed the arguments.
+            run.state(Fresh).read[call] = (key_of(tool, call.arguments), generation, observation)
+        return observation
+
+    @hookimpl(trylast=True)
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        """Store what is still no failure, now that sensors and policies have had their say."""
+        fresh = run.state(Fresh).read
+        for call in iteration.calls:
+            if call in fresh and call.observation is not None and not call.observation.failed:
+                self._try(run, partial(self._keep, run, *fresh[call]))
+        fresh.clear()
+
+    def _may_keep(self, call: ToolCall) -> bool:
+        tool = call.tool
+        if tool is None:
+            return False
+        sure = tool.read_only is True and not tool.repeatable and matches(call.name, self.tools)
+        return sure or matches(call.name, self.also)
+
+    def _known(self, key: str) -> tuple[int, Observation | None]:
+        text = self._store.get(key, since=0.0 if self.ttl is None else self.now() - self.ttl)
+        return self._store.generation(), None if text is None else _read(text)
+
+    def _keep(self, run: Run, key: str, generation: int, observation: Observation) -> None:
+        text = _written(observation)
+        if self.path is not None and run.agent.config.masker.mask(text) != text:
+            return  # no secret is written to a file
+        self._store.put(key, text, now=self.now(), generation=generation)
+
+    def _try(self, run: Run, work: Callable[[], T]) -> T | None:
+        """What ``work`` returns; a store that cannot be used is noted, and as good as none."""
+        try:
+            return work()
+        except (OSError, sqlite3.Error, ValueError) as error:
+            run.note(self.kind, f"cannot be used: {error}")
+            return None
+
+
+def _written(observation: Observation) -> str:
+    outcome = None if observation.outcome is None else asdict(observation.outcome)
+    return json.dumps({"content": observation.content, "outcome": outcome}, ensure_ascii=False)
+
+
+def _read(text: str) -> Observation:
+    data = json.loads(text)
+    outcome = data["outcome"]
+    if outcome is not None:
+        outcome = Outcome(**{**outcome, "disposition": Disposition(outcome["disposition"])})
+    return Observation(content=data["content"], outcome=outcome)

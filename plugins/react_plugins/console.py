@@ -1,0 +1,100 @@
+"""The plugin ``console``: what happens, live, a line for each event."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from time import perf_counter
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from react_plugins.lineage import depth
+from react_plugins.shown import as_json, one_line
+from react_run import Iteration, ModelResponse, Observation, Plugin, Run, RunResult, ToolCall, hookimpl
+
+_COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_ERASE_LINE = "\r\x1b[2K"
+
+
+class Started:
+    """When a run started, and how many tool calls it has made."""
+
+    def __init__(self) -> None:
+        self.at = perf_counter()
+        self.calls = 0
+
+
+class Console(Plugin):
+    """Shows what happens, live: thoughts, tool calls, results, interventions, and how the run ended."""
+
+    kind: ClassVar[str] = "console"
+
+    stream: Literal["stderr", "stdout"] = "stderr"
+    """Where the lines go."""
+    thoughts: bool = True
+    """Whether what the model says beside its calls is shown."""
+    guards: bool = True
+    """Whether interventions of guards and plugins are shown."""
+    width: int = Field(default=120, ge=20)
+    """Characters of a line; what is longer is cut."""
+    colour: bool | None = None
+    """Whether to use colours; when not given, on a terminal and without `NO_COLOR`."""
+
+    @hookimpl
+    def react_run_started(self, run: Run) -> None:
+        run.state(Started)
+        self._say(run, "", f"▶ {run.agent.config.name or 'agent'}: {run.prompt}")
+
+    @hookimpl
+    def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:
+        if self.thoughts and response.text and response.message.tool_requests:
+            self._say(run, "dim", f"  {iteration.number}/{run.max_iterations} {response.text}")
+
+    @hookimpl
+    def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
+        run.state(Started).calls += 1
+        self._say(run, "", f"  → {call.name} {as_json(call.arguments)}")
+
+    @hookimpl
+    def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
+        mark, colour = ("✗", "red") if observation.failed else ("✓", "green")
+        self._say(run, colour, f"  {mark} {call.name} {call.seconds:.2f} s {observation.content}")
+
+    @hookimpl
+    def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
+        if self.guards:
+            self._say(run, "yellow", f"  ! {guard}: {detail}")
+
+    @hookimpl
+    def react_run_finished(self, run: Run, result: RunResult) -> None:
+        started, usage = run.state(Started), result.usage
+        parts = [
+            f"{usage.requests} model calls",
+            f"{started.calls} tool calls",
+            f"{'?' if usage.total_tokens is None else usage.total_tokens} tokens",
+            "cost unknown" if usage.cost is None else f"{usage.cost:.4f} USD",
+            f"{perf_counter() - started.at:.1f} s",
+        ]
+        self._say(run, "" if result.success else "red", f"■ {result.stop_reason}: {', '.join(parts)}")
+
+    @hookimpl
+    def react_run_failed(self, run: Run, error: BaseException) -> None:
+        self._say(run, "red", f"■ failed: {type(error).__name__}: {error}")
+
+    def _say(self, run: Run, colour: str, text: str) -> None:
+        target = sys.stderr if self.stream == "stderr" else sys.stdout
+        if target is None:
+            return
+        indent = "  " * depth(run)
+        content = text.lstrip()
+        indent += " " * (len(text) - len(content))
+        line = indent + one_line(run, content, self.width - len(indent))
+        line = line.encode(target.encoding or "utf-8", "replace").decode(target.encoding or "utf-8")
+        on_terminal = target.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        coloured = self.colour if self.colour is not None else on_terminal and not os.environ.get("NO_COLOR")
+        if colour and coloured:
+            line = f"\x1b[{_COLOURS[colour]}m{line}\x1b[0m"
+        with suppress(OSError):  # nobody reads it any more
+            print(f"{_ERASE_LINE if on_terminal else ''}{line}", file=target, flush=True)

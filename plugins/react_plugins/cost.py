@@ -1,0 +1,63 @@
+"""The plugin ``cost``: what model calls cost, from a price table that needs no network."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from react_plugins.matching import first_match
+from react_run import Component, Plugin, Run, RunResult, Usage, cost_of, hookimpl
+
+MILLION = 1_000_000
+
+
+class Price(Component):
+    """What a model costs, in USD per million tokens."""
+
+    input: float = Field(ge=0)
+    """Tokens that the model reads."""
+    output: float = Field(ge=0)
+    """Tokens that it writes."""
+    cached: float | None = Field(default=None, ge=0)
+    """Tokens that the provider still had in its cache; like any other input when not given."""
+
+    def of(self, usage: Usage) -> float | None:
+        """USD for ``usage``; ``None`` when it is not known."""
+        if usage.input_tokens is None or usage.output_tokens is None:
+            return None
+        cached = min(usage.cached_tokens or 0, usage.input_tokens)
+        price_cached = self.input if self.cached is None else self.cached
+        tokens = (usage.input_tokens - cached) * self.input + cached * price_cached + usage.output_tokens * self.output
+        return tokens / MILLION
+
+
+class Cost(Plugin):
+    """Prices model calls whose provider does not say what they cost, and notes the sum at the end of a run.
+
+    Your own prices come first, then the table that LiteLLM ships. A price that nobody knows stays unknown.
+    """
+
+    kind: ClassVar[str] = "cost"
+
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Prices by model; names may be globs, the first that matches counts: `{my-model: {input: 0.1, output: 0.4}}`."""
+    table: bool = True
+    """Whether to look a model up in LiteLLM's table."""
+
+    @hookimpl(tryfirst=True)
+    def react_run(self, run: Run) -> None:
+        run.price = self.price
+
+    def price(self, model: str, usage: Usage) -> float | None:
+        """USD for ``usage`` of ``model``; ``None`` when nobody knows."""
+        own = first_match(model, self.prices)
+        if own is not None:
+            return own.of(usage)
+        return cost_of(model, usage) if self.table else None
+
+    @hookimpl
+    def react_run_finished(self, run: Run, result: RunResult) -> None:
+        used = result.usage
+        cost = "unknown" if used.cost is None else f"{used.cost:.6f} USD"
+        run.note(self.kind, f"{cost} for {used.requests} model calls, {used.total_tokens or 'unknown'} tokens")

@@ -1,0 +1,72 @@
+"""The plugin ``inject``: context that the model gets with each call, and that no conversation keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from react_run import Iteration, LocalPath, Message, ModelResponse, Plugin, Run, hookimpl
+
+
+class Inject(Plugin):
+    """Adds a message to each request, at its end, where it does not spoil the provider's cache of the prefix.
+
+    These are filled in: `{now}`, `{iteration}`, `{iterations_left}`, `{tool_calls}`, `{tokens}`, `{cost}`.
+    """
+
+    kind: ClassVar[str] = "inject"
+
+    text: str = ""
+    """The text; `{file: notes.md}` reads it once, when the agent file is loaded."""
+    path: LocalPath | None = None
+    """A file that is read anew before each call; a missing one is nothing."""
+    when: Literal["each", "first", "later"] = "each"
+    """Before which model calls: each, only the first of a run, or all but the first."""
+
+    @model_validator(mode="after")
+    def _has_something(self) -> Self:
+        if not self.text.strip() and self.path is None:
+            raise ValueError("give text, path, or both")
+        return self
+
+    @hookimpl
+    async def react_model_call(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
+        text = self._text(run) if self._wanted(run) else ""
+        if not text:
+            return await proceed()
+        given = iteration.request
+        iteration.request = replace(given, messages=[*given.messages, Message(role="user", content=text)])
+        try:
+            return await proceed()
+        finally:
+            iteration.request = given
+
+    def _wanted(self, run: Run) -> bool:
+        first = run.model_calls == 0
+        return self.when == "each" or first == (self.when == "first")
+
+    def _text(self, run: Run) -> str:
+        texts = [self.text, "" if self.path is None or not self.path.is_file() else self.path.read_text("utf-8")]
+        return filled("\n\n".join(text.strip() for text in texts if text.strip()), run)
+
+
+def filled(text: str, run: Run) -> str:
+    """``text`` with its placeholders filled in; other braces stay as they are."""
+    used, made = run.usage, len(run.iterations)
+    values = {
+        "now": datetime.now().astimezone().isoformat(timespec="seconds"),
+        "iteration": str(made),
+        "iterations_left": str(max(0, run.max_iterations - made)),
+        "tool_calls": str(len(run.steps)),
+        "tokens": "unknown" if used.total_tokens is None else str(used.total_tokens),
+        "cost": "unknown" if used.cost is None else f"{used.cost:.4f} USD",
+    }
+    for name, value in values.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text

@@ -1,0 +1,67 @@
+"""The plugin ``rate_limit``: tools and models called no faster than they like."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from time import monotonic
+from typing import Annotated, ClassVar
+
+from pydantic import Field, PrivateAttr
+
+from react_plugins.matching import first_match
+from react_run import Iteration, Plugin, Run, ToolCall, hookimpl
+
+PerSecond = Annotated[float, Field(gt=0)]
+MODEL = "(model)"
+
+
+class Pace:
+    """When the next of a series of calls may start."""
+
+    def __init__(self) -> None:
+        self.next = 0.0
+
+    def reserve(self, now: float, interval: float, burst: int) -> float:
+        """Take the next place; the seconds to wait for it."""
+        due = max(self.next, now)
+        self.next = due + interval
+        return max(0.0, due - now - (burst - 1) * interval)
+
+
+class RateLimit(Plugin):
+    """Lets calls wait so that no more than so many start per second, over all runs of the agent.
+
+    Waiting takes no place of a tool that runs, and counts towards the time limit of the run.
+    """
+
+    kind: ClassVar[str] = "rate_limit"
+
+    tools: dict[str, PerSecond] = Field(default_factory=dict)
+    """Calls per second by tool; names may be globs, the first that matches counts, and each tool is counted alone."""
+    model: PerSecond | None = None
+    """Calls per second of the model."""
+    burst: int = Field(default=1, ge=1)
+    """How many calls may start at once after a pause."""
+
+    _paces: dict[str, Pace] = PrivateAttr(default_factory=dict)
+    _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
+
+    @hookimpl
+    async def react_tool_call(self, run: Run, call: ToolCall) -> None:
+        limit = first_match(call.name, self.tools)
+        if limit is not None and call.problem is None:
+            await self._wait(run, call.name, limit)
+
+    @hookimpl
+    async def react_model_call(self, run: Run, iteration: Iteration) -> None:
+        if self.model is not None:
+            await self._wait(run, MODEL, self.model)
+
+    async def _wait(self, run: Run, what: str, per_second: float) -> None:
+        with self._lock:  # an agent may be used from several threads
+            pace = self._paces.setdefault(what, Pace())
+            seconds = pace.reserve(monotonic(), 1 / per_second, self.burst)
+        if seconds > 0:
+            run.note(self.kind, f"{what}: waits {seconds:.2f} s")
+            await asyncio.sleep(seconds)

@@ -1,0 +1,91 @@
+"""The plugin ``validate``: results of tools checked against a JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import field_validator
+
+from react_plugins.matching import first_match
+from react_run import Observation, Outcome, Plugin, Run, ToolCall, hookimpl
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+LONGEST = 300
+
+
+class Validate(Plugin):
+    """Checks what tools return against a JSON Schema each; a result that does not fit is a failed call.
+
+    A result is read as JSON where it is JSON; where the schema accepts text, as text, too.
+    """
+
+    kind: ClassVar[str] = "validate"
+
+    schemas: dict[str, dict[str, Any]]
+    """JSON Schemas by tool; names may be globs, the first that matches counts."""
+    on_mismatch: Literal["fail", "warn"] = "fail"
+    """`fail`: the model gets an error instead of the result. `warn`: it gets the result, with a warning."""
+
+    @field_validator("schemas")
+    @classmethod
+    def _are_schemas(cls, schemas: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        from jsonschema.exceptions import SchemaError
+        from jsonschema.validators import validator_for
+
+        for tool, schema in schemas.items():
+            try:
+                validator_for(schema).check_schema(schema)
+            except SchemaError as error:
+                raise ValueError(f"the schema of {tool!r} is none: {error.message}") from None
+        return schemas
+
+    @cached_property
+    def _validators(self) -> dict[str, Validator]:
+        from jsonschema.validators import validator_for
+
+        return {tool: validator_for(schema)(schema) for tool, schema in self.schemas.items()}
+
+    @hookimpl
+    async def react_tool_call(
+        self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
+    ) -> Observation:
+        observation = await proceed()
+        validator = first_match(call.name, self._validators)
+        if validator is None or observation.failed:
+            return observation
+        problem = _problem(validator, observation.content)
+        if not problem:
+            return observation
+        run.note(self.kind, f"{call.name}: {problem}")
+        if self.on_mismatch == "warn":
+            return replace(observation, content=f"{observation.content}\n\n[Not what was expected: {problem}]")
+        text = f"{call.name} returned something that is not what was expected: {problem}"
+        return Observation(content=f"Error: {text}", outcome=Outcome.retryable("invalid_result", text))
+
+
+def _problem(validator: Validator, content: str) -> str:
+    """What is wrong with ``content``; nothing when it fits."""
+    try:
+        value = json.loads(content)
+    except ValueError:
+        value = content
+    found = _worst(validator, value)
+    if not found or (value is not content and not _worst(validator, content)):
+        return ""
+    return found
+
+
+def _worst(validator: Validator, value: Any) -> str:  # any JSON value
+    from jsonschema.exceptions import best_match
+
+    error = best_match(validator.iter_errors(value))
+    if error is None:
+        return ""
+    text = f"{error.json_path}: {error.message}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
