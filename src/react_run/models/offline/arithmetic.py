@@ -147,10 +147,21 @@ class _Reader:
     def _products(self, left: Expression, index: int) -> Read:
         while True:
             operator, after = self._operator(index, _MULTIPLICATIVE)
+            if not operator and self._is_share(left, index):
+                operator, after = "times", index + 1
             right = self.power(after) if operator else None
             if not right:
                 return left, index
-            left, index = self._binary(left, _MULTIPLICATIVE[operator], right[0], MULTIPLY), right[1]
+            product = self._binary(left, _MULTIPLICATIVE[operator], right[0], MULTIPLY)
+            if self.tokens[index].low == "," and not product.unclear:
+                product = replace(product, unclear=f"Where do the brackets go before '{operator} {right[0].text}'?")
+            left, index = product, right[1]
+
+    def _is_share(self, left: Expression, index: int) -> bool:
+        """``3/4 of 80``"""
+        token = self._token(index)
+        parts = [operand.text.isdigit() for operand in left.operands]
+        return token is not None and token.low == "of" and left.operator == "/" and parts == [True, True]
 
     def _binary(self, left: Expression, operator: str, right: Expression, level: int) -> Expression:
         unclear = left.unclear or right.unclear

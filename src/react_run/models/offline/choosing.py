@@ -37,6 +37,7 @@ class Chooser:
         """What to do about a clause, and the draft it came from."""
         candidates = [card for card in self.cards if may_fit(card, reading)]
         drafts = [draft for card in candidates if (draft := self._draft(card, reading)).fits()]
+        drafts = [draft for draft in drafts if not draft.missing or draft.is_named()]
         drafts.sort(key=lambda draft: (bool(draft.missing), draft.card.general, -draft.score(), draft.indirect))
         if not drafts:
             return self._converted(reading) or Declined(reading.text), None
@@ -71,8 +72,8 @@ class Chooser:
         literals.bind_operands(draft, self)
         measures.bind_measures(draft, self)
         times.bind_durations(draft)
+        places.bind_zones(draft)
         times.bind_moments(draft, self)
-        places.bind_zones(draft, self)
         literals.bind_choices(draft)
         literals.bind_numbers(draft)
         lookups.bind_query(draft)

@@ -140,6 +140,11 @@ class Draft:
             return True
         return target in positions and self.reading.before(positions[target]) == "from"
 
+    def is_named(self) -> bool:
+        """Whether the clause goes for this tool by name, so that a missing parameter is worth a question."""
+        said_here = self.hits() | frozenset[str]().union(*(hinted(word) for word in self.hits()))
+        return bool(said_here & self.card.own) or self.evidence > 0 or bool(self.questions)
+
     def wanted(self) -> frozenset[str]:
         """The stems of the words that say which part of the result is wanted."""
         return frozenset(token.stem for _, token in self._untaken() if token.kind == "word" and is_content(token))

@@ -88,6 +88,8 @@ _PARTS = _formulas(
     MULTIPLY,
     ("N %|percent of P", "{0}/100*{1}"),
     ("N %|percent off ?of P", "{1}*(1-{0}/100)"),
+    ("N %|percent more than P", "{1}*(1+{0}/100)"),
+    ("N %|percent less than P", "{1}*(1-{0}/100)"),
     ("?a N %|percent tip|tax|vat|gratuity|commission on|for P", "{0}/100*{1}"),
     ("multiply P by|with|and P", "{0}*{1}"),
     ("multiply L ?together", "{0:*}"),
@@ -109,6 +111,7 @@ _POWERS = _formulas(
     POWER,
     ("square P", "{0}**2"),
     ("cube P", "{0}**3"),
+    ("P to the N th|st|nd|rd power", "{0}**{1}"),
     ("raise P to the power ?of P", "{0}**{1}"),
 )
 _ROUNDING = _formulas(

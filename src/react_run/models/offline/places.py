@@ -38,7 +38,7 @@ class Run:
 # time zones
 
 
-def bind_zones(draft: Draft, helper: Helper) -> None:
+def bind_zones(draft: Draft) -> None:
     """Bind time zones, also from cities and countries; an unknown or ambiguous place is asked about."""
     slots = draft.open(Kind.ZONE)
     if not slots:
@@ -46,6 +46,8 @@ def bind_zones(draft: Draft, helper: Helper) -> None:
     found = list(_zones(draft)) or list(_unknown_places(draft))
     if len(found) > len(slots):
         return
+    if len(slots) == 2 and len(found) == 1 and draft.reading.word(found[0][0].start - 1) == "in":
+        _whose_time(draft, found[0][0])
     for run, zone in found:
         slot = _zone_slot(draft, run, slots)
         if slot is None:
@@ -55,6 +57,13 @@ def bind_zones(draft: Draft, helper: Helper) -> None:
         draft.put(slot, Known(zone.name))
         draft.take(run.start, run.end)
         draft.moments += 0 if zone.unclear else 1
+
+
+def _whose_time(draft: Draft, run: Run) -> None:
+    """``3pm in Tokyo`` alone is 3pm there, or the user's 3pm shown there."""
+    if _belongs_to_moment(draft.reading, run):
+        place = written(draft.reading.tokens[run.start : run.end])
+        draft.questions.append(f"Is that the time in {place}, or your own time to be shown in {place}?")
 
 
 def _zone_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot | None:
@@ -115,7 +124,7 @@ def _may_be_zone(draft: Draft, start: int, end: int) -> bool:
     first, last = draft.reading.tokens[start], draft.reading.tokens[end - 1]
     if first.kind == "op":
         return first.low in ("+", "-") and end - start > 1
-    if first.kind != "word" or last.kind not in ("word", "number") or (not is_content(first) and first.low != "the"):
+    if first.kind != "word" or last.kind not in ("word", "number", "clock") or (not is_content(first) and first.low != "the"):
         return False
     introduced = draft.reading.before(start) in _INTRODUCING | {"utc", "gmt"} or draft.reading.word(end) in (
         "time",

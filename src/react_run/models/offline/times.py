@@ -215,7 +215,7 @@ def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related
     bare = mention.moment.kind in ("date", "relative") and mention.value is None
     if bare and slot.kind is Kind.DATETIME and len(draft.card.of_kind(*_MOMENTS)) == 1 and mention.moment.iso != "0":
         return  # a time is wanted, and none is given
-    value = mention.value or _value(mention.moment, slot.kind, helper)
+    value = mention.value or _value(mention.moment, slot.kind, helper, _zone_of(draft))
     if value is None:
         return
     draft.put(slot, value)
@@ -225,14 +225,21 @@ def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related
         draft.take(mention.start - 1)
 
 
-def _value(moment: Moment, kind: Kind, helper: Helper) -> Value | None:
+def _zone_of(draft: Draft) -> Value | None:
+    """The time zone that the clause gives for its times, by which "today" is decided."""
+    zones = draft.card.of_kind(Kind.ZONE)
+    given = [slot for slot in zones if slot.role == FROM or len(zones) == 1]
+    return draft.arguments.get(given[0].name) if given else None
+
+
+def _value(moment: Moment, kind: Kind, helper: Helper, zone: Value | None = None) -> Value | None:
     if moment.kind == "relative":
         now = helper.now(Want.DATETIME if kind is Kind.DATETIME else Want.DATE)
         return now if moment.iso == "0" or now is None else helper.shifted(now, {"days": moment.iso})
     if moment.kind == "clock":
         if kind is Kind.CLOCK:
             return Known(moment.iso)
-        today = helper.now(Want.DATE) if kind is Kind.DATETIME else None
+        today = helper.now(Want.DATE, zone) if kind is Kind.DATETIME else None
         return today and Found(today.step, Want.DATE, f"{{}}T{moment.iso}")
     if kind is Kind.DATE and moment.kind == "datetime":
         return Known(moment.iso[:10])

@@ -98,7 +98,7 @@ _ONE_IN_PRACTICE = {"CN": "Asia/Shanghai", "DE": "Europe/Berlin", "GB": "Europe/
 """Countries with several entries and one wall clock."""
 
 _NOT_CITIES = {"act", "east", "factory", "north", "south", "west"}
-_OFFSET = re.compile(r"(?:(?:utc|gmt)\s*)?([+-])(\d{1,2})(?::?(\d{2}))?", re.IGNORECASE)
+_OFFSET = re.compile(r"(?:utc|gmt)\s*([+-])(\d{1,2})(?::?(\d{2}))?|([+-])(\d{2}):?(\d{2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,8 @@ def zone_of(text: str) -> Zone | None:
     """
     folded = _folded(text)
     if match := _OFFSET.fullmatch(folded):
-        return Zone(f"{match[1]}{int(match[2]):02}:{match[3] or '00'}")
+        sign, hours, minutes = [part for part in match.groups() if part] + ([] if match[3] or match[6] else ["00"])
+        return Zone(f"{sign}{int(hours):02}:{minutes}")
     several = _SEVERAL.get(folded, ())
     if len(several) == 1:
         return Zone(several[0])
