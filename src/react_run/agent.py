@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,13 +12,15 @@ from react_run.components import Component
 from react_run.concurrency import run_blocking
 from react_run.config import ReActAgentConfig
 from react_run.errors import ConfigError, ModelError
+from react_run.guides import guide_texts
 from react_run.history import opening
-from react_run.hooks import HookTable, ask, ask_all, notify
+from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
+from react_run.models.stack import model_stack
 from react_run.placing import placed
-from react_run.plugins import hook_table
+from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.streaming import Relay
@@ -48,7 +50,7 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model.
+        model: Used instead of the configured model and its fallbacks, as it is.
         toolsets: Offered after the configured toolsets.
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
@@ -72,7 +74,9 @@ class ReActAgent:
         )
         config = self.config
         self.workspace = Path.cwd()
-        self.model: Model = model or config.model or _offline()
+        self.model: Model = model or model_stack(
+            config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
+        )
         toolsets, plugins = list(toolsets), list(plugins)
         self._given: dict[str, Any] = {"toolsets": toolsets, "plugins": plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])
@@ -82,15 +86,16 @@ class ReActAgent:
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
-        journals = _journals(config.trace if journal is None else journal)
-        self._plugins: list[object] = [*outer, *policies, *inner, *journals, Loop()]
+        self._journals = _journals(config.trace if journal is None else journal)
+        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
         self._components += dict.fromkeys(part for part in map(behind, self._plugins) if isinstance(part, Component))
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None
+        self._below: tuple[list[object], HookTable] | None = None
         self._opened: set[int] = set()
 
     @classmethod
-    def from_yaml(cls, path: str | PathLike[str], **overrides: object) -> Self:
+    def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:
         """Build the agent that a YAML file describes; ``overrides`` replace top-level keys of the file.
 
         Raises:
@@ -105,16 +110,32 @@ class ReActAgent:
         again.workspace = self.workspace
         return again
 
-    async def run(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
+    async def run(
+        self,
+        prompt: str = "",
+        messages: Iterable[Message | Mapping[str, object]] = (),
+        *,
+        parent: Run | None = None,
+    ) -> RunResult:
         """Answer ``prompt``, as the next turn of the conversation ``messages``.
 
         A limit, a stuck run or a failed tool ends in a result whose ``stop_reason`` says so; only these raise:
+
+        Args:
+            prompt: What to answer.
+            messages: The conversation so far.
+            parent: The run that hands this one its task: this one works in its workspace, and its plugins that hold
+                below (:func:`~react_run.plugins.held_below`), its limits and its journal bind this one, too (X1).
 
         Raises:
             ModelError: The provider failed for good; ``error.result`` is what the run had reached.
             ReactError: A plugin failed (layers and questions fail closed).
         """
-        return await self._drive(self._start(prompt, messages, self.hooks), messages)
+        if parent is None:
+            return await self._drive(self._start(prompt, messages, self.hooks), messages)
+        run = self._start(prompt, messages, self._hooks_below(parent))
+        run.parent, run.workspace = parent, parent.workspace
+        return await self._drive(run, messages)
 
     def run_sync(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
         """:meth:`run` for callers without an event loop, or inside a running one (a notebook)."""
@@ -160,6 +181,18 @@ class ReActAgent:
                 self._opened.add(id(component))
                 await component.open()
 
+    def _hooks_below(self, parent: Run) -> HookTable:
+        """The hooks of a run below ``parent``: what holds below stands outermost, a journal innermost, as above."""
+        held = held_below(parent.hooks)
+        if self._below is None or list(map(id, self._below[0])) != list(map(id, held)):
+            above = set(_journals_above(parent))
+            gates = [plugin for plugin in held if id(plugin) not in above]
+            journals = [plugin for plugin in held if id(plugin) in above]
+            own = {id(plugin) for plugin in (*held, *(self._journals if journals else ()))}
+            *plugins, loop = (plugin for plugin in self._plugins if id(plugin) not in own)
+            self._below = held, hook_table([*gates, *plugins, *journals, loop])
+        return self._below[1]
+
     def _start(self, prompt: str, messages: Iterable[object], hooks: HookTable) -> Run:
         if not prompt.strip() and not messages:
             raise ConfigError("the prompt is empty: give the agent something to do")
@@ -200,13 +233,20 @@ class ReActAgent:
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
         run.incoming = tuple(_as_messages(incoming))
-        guides = await ask_all(run.hooks.react_guide, run)
         system_prompt = self.config.system_prompt
         run.messages = opening(
-            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, run.incoming
+            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt,
+            await guide_texts(run),
+            run.incoming,
         )
         if run.prompt:
             run.messages.append(Message(role="user", content=run.prompt))
+
+
+def _journals_above(run: Run | None) -> Iterator[int]:
+    while run is not None:
+        yield from map(id, run.agent._journals)
+        run = run.parent
 
 
 def _journals(journal: object) -> list[object]:

@@ -42,10 +42,11 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The text of the message; of content parts, the text parts joined."""
+        """The text of the message; of content parts, those of type ``text`` joined."""
         if isinstance(self.content, str):
             return self.content
-        return "".join(text for part in self.content if isinstance(text := part.get("text"), str))
+        parts = (part.get("text") for part in self.content if part.get("type", "text") == "text")
+        return "".join(text for text in parts if isinstance(text, str))
 
 
 def _add(a: int | None, b: int | None) -> int | None:

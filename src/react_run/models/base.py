@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator
+from typing import ClassVar
 
 from react_run.components import Component
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
@@ -15,6 +16,9 @@ class Model(Component):
     Raises (from :meth:`complete` and :meth:`stream`):
         ModelError: The provider failed; ``retryable`` says whether the loop may try again (behaviour S6).
     """
+
+    has_provider: ClassVar[bool] = False
+    """Whether somebody else answers, who may lack native tool calls (behaviour H5)."""
 
     @property
     def name(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator
@@ -13,6 +13,8 @@ from react_run.models.base import Model
 
 class RemoteModel(Model):
     """The options that :class:`OpenAIModel` and :class:`LiteLLMModel` share. Neither retries by itself (S6)."""
+
+    has_provider: ClassVar[bool] = True
 
     model: str = Field(min_length=1)
     """The model id."""

@@ -28,11 +28,7 @@ def model_stack(
 
 
 def _with_protocol(model: Model, tool_protocol: Literal["auto", "native", "text"]) -> Model:
-    if tool_protocol == "native":
-        return model
-    from react_run.models.remote import RemoteModel
-
-    if tool_protocol == "auto" and not isinstance(model, RemoteModel):
+    if tool_protocol == "native" or (tool_protocol == "auto" and not model.has_provider):
         return model
     from react_run.models.text_protocol import TextProtocolModel
 
