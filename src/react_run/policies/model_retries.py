@@ -15,7 +15,7 @@ from react_run.policies.slots import Policy
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
-    from react_run.run import Run
+    from react_run.run import Iteration, Run
 
 
 class ModelRetries(Policy):
@@ -35,7 +35,9 @@ class ModelRetries(Policy):
     """The most seconds to wait before one attempt."""
 
     @hookimpl
-    async def react_model_call(self, run: Run, proceed: Callable[[], Awaitable[ModelResponse]]) -> ModelResponse:
+    async def react_model_call(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
         failed = 0
         while True:
             try:

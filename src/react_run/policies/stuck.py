@@ -59,8 +59,10 @@ class Stuck(Policy):
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         answers = run.state(Answers)
-        old = [answers.is_old(call) for call in iteration.calls]  # all of them: each is remembered
-        answers.rounds = answers.rounds + 1 if all(old) else 0
+        new = 0
+        for call in iteration.calls:  # all of them: each is remembered
+            new += not answers.is_old(call)
+        answers.rounds = 0 if new else answers.rounds + 1
         if answers.rounds < self.nudge_at or run.stop_reason is not None:
             return
         if answers.rounds >= self.stop_at:
