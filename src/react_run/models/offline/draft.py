@@ -15,7 +15,8 @@ from react_run.models.offline.text import Token, stem, words_of_name
 
 _HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
 _SILENT = frozenset("?.,;:…()[]\"'-`=") | {"...", "'s"}
-_RELATING = frozenset({"until", "till", "since", "between", "before", "after"})
+_LEADING_TO = frozenset({"until", "till", "since"})
+_RELATING = frozenset({"between", "before", "after"})
 _BACKWARDS = frozenset({"subtract", "minus", "earlier", "ago", "prior", "deduct", "back"})
 """Words that turn an amount of time round: binding takes them, or the tool does not fit."""
 _FUTURE = frozenset({"will", "'ll", "would", "shall"})
@@ -95,7 +96,7 @@ class Draft:
 
     def leftover(self) -> list[Token]:
         """The tokens that nothing accounts for: with any of them the tool does not fit the question."""
-        return [token for index, token in self._untaken() if not self._silent(token) and not self.explains(token)]
+        return [token for i, token in self._untaken() if not self._silent(i, token) and not self.explains(token)]
 
     def hits(self) -> frozenset[str]:
         """The stems of the question that name the tool's topic."""
@@ -173,7 +174,19 @@ class Draft:
     def _untaken(self) -> Iterator[tuple[int, Token]]:
         return ((index, token) for index, token in enumerate(self.reading.tokens) if not self._taken[index])
 
-    def _silent(self, token: Token) -> bool:
+    def _is_counted(self, index: int) -> bool:
+        """Whether what ``how many`` asks for, at ``index``, was bound or is what the tool's name is about."""
+        counted = self.reading.tokens[index : index + 2]
+        if not counted or not self.free(index) or self.evidence:
+            return True
+        own = self.card.own | (self.card.topic & frozenset(token.stem for token in counted))
+        return any(({token.stem} | hinted(token.stem)) & own for token in counted) or bool(_COUNTING & self.card.topic)
+
+    def _silent(self, index: int, token: Token) -> bool:
+        if token.low == "howmany":
+            return self._is_counted(index + 1)
+        if token.low in _LEADING_TO:
+            return False
         if token.low in _RELATING and any(
             self.reading.before(span.start) == token.low for span in self.reading.moments
         ):
@@ -214,4 +227,5 @@ def hinted(word: str) -> frozenset[str]:
 
 
 _NONE: frozenset[str] = frozenset()
+_COUNTING = frozenset(stem(word) for word in ("count", "number", "population", "quantity"))
 _FORETELLING = frozenset({stem("forecast"), stem("future"), stem("predict")})

@@ -18,6 +18,7 @@ _INTRODUCING = word_set(
 _INSIDE = {"of", "de", "la", "le", "du", "di", "da", "von", "van", "upon"}
 _ROLES = {"from": FROM, "between": FROM, "to": TO, "into": TO, "and": TO}
 _PLACING = {"in", "at", "near", "from", "to", "into", "around"}
+_BEFORE_ZONES = _PLACING | {"for", "of", "and", "or", ",", "utc", "gmt"}
 _LONGEST_ZONE = 4
 _NEVER_NAMES = SUPERLATIVES | word_set(
     """
@@ -124,18 +125,17 @@ def _may_be_zone(draft: Draft, start: int, end: int) -> bool:
     first, last = draft.reading.tokens[start], draft.reading.tokens[end - 1]
     if first.kind == "op":
         return first.low in ("+", "-") and end - start > 1
-    if first.kind != "word" or last.kind not in ("word", "number", "clock") or (not is_content(first) and first.low != "the"):
+    words = first.kind == "word" and last.kind in ("word", "number", "clock")
+    if not words or (not is_content(first) and first.low != "the"):
         return False
-    introduced = draft.reading.before(start) in _INTRODUCING | {"utc", "gmt"} or draft.reading.word(end) in (
-        "time",
-        "'s",
-    )
-    return first.capital or introduced
+    placed = draft.reading.before(start) in _BEFORE_ZONES or draft.reading.word(end) in ("time", "'s")
+    return first.capital or placed
 
 
 def _unknown_places(draft: Draft) -> Iterator[tuple[Run, Zone]]:
     for run in runs(draft):
-        if draft.reading.before(run.start) not in ("in", "at", "for", "on", "to", "from", "into"):
+        introduced = draft.reading.before(run.start) in ("in", "at", "for", "on", "to", "from", "into")
+        if not introduced or any(span.start < run.end and run.start < span.end for span in draft.reading.moments):
             continue
         text = written(draft.reading.tokens[run.start : run.end])
         yield (

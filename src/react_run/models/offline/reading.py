@@ -90,10 +90,14 @@ class Reading:
 
     def before(self, index: int) -> str:
         """The word before ``index``, articles skipped: the preposition of what starts there."""
+        return self.word(self.place_before(index))
+
+    def place_before(self, index: int) -> int:
+        """The index of the word before ``index``, articles skipped; -1 when there is none."""
         index -= 1
         while self.word(index) in ("the", "a", "an"):
             index -= 1
-        return self.word(index)
+        return index
 
     def _number(self, tokens: Sequence[Token], index: int) -> tuple[str, int] | None:
         sign = tokens[index].low in ("-", "minus", "negative", "+")

@@ -187,8 +187,10 @@ def _unlocks(description: str, slots: Sequence[Slot]) -> bool:
     needed = [slot for slot in slots if slot.required]
     chooses = len(needed) == 1 and needed[0].kind is Kind.CHOICE
     searches = not needed and [slot.kind for slot in slots].count(Kind.QUERY) == 1 and len(slots) == 2
+    if not chooses and not searches:
+        return False
     words = frozenset(stems(description))
-    return (chooses or searches) and bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
+    return bool(words & _UNLOCKING) and bool(words & _UNLOCKED)
 
 
 def _slot(name: str, schema: Mapping[str, object], required: bool) -> Slot:

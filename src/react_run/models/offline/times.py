@@ -221,8 +221,9 @@ def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related
     draft.put(slot, value)
     draft.take(mention.start, mention.end)
     draft.moments += 1
-    if related and mention.start and draft.reading.word(mention.start - 1) in _ROLE_BY_WORD:
-        draft.take(mention.start - 1)
+    place = draft.reading.place_before(mention.start)
+    if related and place >= 0 and draft.reading.word(place) in _ROLE_BY_WORD:
+        draft.take(place)
 
 
 def _zone_of(draft: Draft) -> Value | None:

@@ -54,6 +54,8 @@ _CITIES = {
     "Europe/Warsaw": "gdansk, krakow, cracow, wroclaw",
     "Europe/Zurich": "basel, bern, geneva, lausanne",
     "Pacific/Auckland": "christchurch, wellington",
+    "Indian/Christmas": "christmas island",
+    "Pacific/Easter": "easter island",
     "Pacific/Honolulu": "hawaii",
     "US/Eastern": "eastern",
     "US/Central": "central",
@@ -97,7 +99,7 @@ _COUNTRIES = {
 _ONE_IN_PRACTICE = {"CN": "Asia/Shanghai", "DE": "Europe/Berlin", "GB": "Europe/London", "MY": "Asia/Kuala_Lumpur"}
 """Countries with several entries and one wall clock."""
 
-_NOT_CITIES = {"act", "east", "factory", "north", "south", "west"}
+_NOT_CITIES = {"act", "christmas", "easter", "east", "factory", "north", "south", "west"}
 _OFFSET = re.compile(r"(?:utc|gmt)\s*([+-])(\d{1,2})(?::?(\d{2}))?|([+-])(\d{2}):?(\d{2})")
 
 
@@ -150,8 +152,9 @@ def _unclear(text: str, zones: tuple[str, ...]) -> Zone:
 
 
 def _folded(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text)
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    plain = text
+    if not text.isascii():
+        plain = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
     return " ".join(plain.replace("_", " ").casefold().split())
 
 
