@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
-from react_run.journal.reading import Journal, read_journal
+from react_run.journal.reading import MODEL_RECORDS, Journal, read_journal
 from react_run.journal.values import Record
 
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
@@ -16,7 +16,7 @@ _WITH_PARTS = ("calls", "error")
 _OF_HEADER = ("type", "version", "model", "max_iterations", "prompt", "incoming")
 """What of the header belongs to the run itself, not to the machine or the day."""
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
-_MODEL = ("tools", "model_request", "model_response", "model_error")
+_MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
 _KINDS = ("header", *_MODEL, *_TOOL, "guard", "round_finished", "footer")
 
@@ -24,11 +24,12 @@ _KINDS = ("header", *_MODEL, *_TOOL, "guard", "round_finished", "footer")
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
     """The records of a run without run id, times and seconds, in an order that does not depend on timing.
 
-    Two runs that did the same have equal canonical forms. Runs below the run, and notes of resumptions, are left out.
+    Two runs that did the same have equal canonical forms, also when one was interrupted and resumed. Runs below the run
+    are left out.
     """
     if not isinstance(journal, Journal):
         journal = read_journal(journal)
-    records = [canonical_record(record) for record in journal.own if record["type"] in _KINDS]
+    records = [canonical_record(record) for record in journal.valid if record["type"] in _KINDS]
     return sorted(records, key=_place)
 
 

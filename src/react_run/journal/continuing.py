@@ -8,10 +8,8 @@ from collections import Counter
 from react_run.journal.canonical import canonical_record
 from react_run.journal.files import FileSink
 from react_run.journal.lines import to_json
-from react_run.journal.reading import Journal
+from react_run.journal.reading import Journal, kept
 from react_run.journal.values import Record
-
-_MODEL = ("model_request", "model_response", "model_error")
 
 
 class ContinuingSink:
@@ -27,8 +25,8 @@ class ContinuingSink:
     def __init__(self, file: FileSink, journal: Journal) -> None:
         self._file = file
         self._run = journal.run_id
-        kept = (record for record in journal.own if not _made_again(record, journal.first_unanswered))
-        self._known = Counter(_key(record) for record in kept if record["type"] not in ("header", "resumed"))
+        records = kept(journal.valid, journal.first_unanswered)
+        self._known = Counter(_key(record) for record in records if record["type"] not in ("header", "resumed"))
 
     def write(self, record: Record, text: str) -> None:
         if record["run"] == self._run and self._is_known(record, text):
@@ -53,10 +51,6 @@ class ContinuingSink:
 
     def close(self) -> None:
         self._file.close()
-
-
-def _made_again(record: Record, first_unanswered: int) -> bool:
-    return record["type"] in _MODEL and record["call"] >= first_unanswered
 
 
 def _key(record: Record) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from react_run.journal.stats import RunStats
     from react_run.messages import Message
 
+MODEL_RECORDS = ("model_request", "model_response", "model_error")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Journal:
@@ -45,6 +47,16 @@ class Journal:
     def own(self) -> Sequence[Record]:
         """The records of the run itself, without those of runs below it."""
         return [record for record in self.records if record["run"] == self.run_id]
+
+    @cached_property
+    def valid(self) -> Sequence[Record]:
+        """The same without model calls that were made again after an interruption, and what followed from them."""
+        valid: list[Record] = []
+        for record in self.own:
+            if record["type"] == "resumed":
+                valid = kept(valid, record["first_call"])
+            valid.append(record)
+        return valid
 
     @cached_property
     def footer(self) -> Record | None:
@@ -134,7 +146,22 @@ def read_journals(path: str | PathLike[str]) -> list[Journal]:
     lines = data.split(b"\n")
     torn = bool(lines.pop())
     records = [_record(line, path, number) for number, line in enumerate(lines, 1)]
-    return [Journal(records=own, path=path, torn=torn and own[-1] is records[-1]) for own in _grouped(records)]
+    groups = _grouped(records)
+    if any(own[0]["type"] != "header" for own in groups):
+        raise JournalError(f"{path}: a run in it does not begin with a header")
+    return [Journal(records=own, path=path, torn=torn and own[-1] is records[-1]) for own in groups]
+
+
+def kept(records: Iterable[Record], first_call: int) -> list[Record]:
+    """The records that hold when the model calls from ``first_call`` on are made again."""
+    found: list[Record] = []
+    void = False
+    for record in records:
+        again = record["type"] in MODEL_RECORDS and record["call"] >= first_call
+        void = void or again
+        if not (again or record["type"] == "footer" or (void and record["type"] == "guard")):
+            found.append(record)
+    return found
 
 
 def _record(line: bytes, path: Path, number: int) -> Record:
@@ -159,7 +186,4 @@ def _grouped(records: Iterable[Record]) -> list[list[Record]]:
         if run not in root:
             root[run] = root.get(record.get("parent", ""), run)
         groups.setdefault(root[run], []).append(record)
-    for own in groups.values():
-        if own[0]["type"] != "header":
-            raise JournalError(f"the journal of run {own[0]['run']} does not begin with a header")
     return list(groups.values())

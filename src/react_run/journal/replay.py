@@ -63,7 +63,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
         if journal.footer is None or journal.footer["status"] != "failed":
             raise
     replayed = Journal(records=sink.records)
-    if complete and not journal.resumed:
+    if complete:
         _compare(canonical(journal), canonical(replayed))
     return Replay(result=result, journal=replayed, complete=complete)
 

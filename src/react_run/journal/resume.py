@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -60,15 +60,29 @@ async def resume(
         return await resumption.agent.run(resumption.prompt, resumption.incoming)
 
 
-def prepare(path: str | PathLike[str], agent: ReActAgent, *, run: str | None = None, force: bool = False) -> Resumption:
+def prepare(
+    path: str | PathLike[str],
+    agent: ReActAgent,
+    *,
+    run: str | None = None,
+    force: bool = False,
+    open_file: Callable[[Path], FileSink] = FileSink,
+) -> Resumption:
     """Make everything ready to :func:`resume` a run.
+
+    Args:
+        path: The journal.
+        agent: The agent of the run.
+        run: The beginning of the run's id, when the journal has several runs.
+        force: Go on although the agent has changed since.
+        open_file: What opens the journal to append to it.
 
     Raises:
         ConfigError, JournalError: As :func:`resume`.
     """
     path = Path(path)
     read_journal(path, run)  # opening the file to append would make one that is not there
-    file = FileSink(path)  # nobody else writes from here on
+    file = open_file(path)  # nobody else writes from here on
     try:
         journal = read_journal(path, run)
         return _prepared(journal, file, agent, force)
