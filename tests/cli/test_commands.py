@@ -261,6 +261,42 @@ def test_values_of_the_command_line_win(call: Call, tmp_path: Path) -> None:
     assert answer == "other\n"
 
 
+COMPARABLE = """\
+id: research_assistant
+name: Research Assistant
+description: Looks things up and calculates.
+class_name: rustic_ai.llm_agent.react.ReActAgent
+properties:
+  model: gpt-5-nano
+  api_key: ${LLM_API_KEY}
+  max_iterations: 10
+  system_prompt: |
+    You are a research assistant.
+  toolset:
+    kind: rustic_ai.llm_agent.react.toolset.CompositeToolset
+    toolsets:
+      - kind: rustic_ai.llm_agent.react.toolsets.math.MathToolset
+      - kind: rustic_ai.llm_agent.react.toolsets.temporal.TemporalToolset
+      - kind: rustic_ai.llm_agent.react.toolsets.mediawiki.MediaWikiSearchToolset
+      - kind: rustic_ai.llm_agent.react.toolsets.duckduckgo.DuckDuckGoInstantAnswerToolset
+        timeout_seconds: 4
+"""
+
+
+def test_an_agent_file_of_the_comparable_system_runs_unchanged(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLM_API_KEY", "sk-CANARY-445566")
+    write(tmp_path, COMPARABLE)
+    assert call("check", "agent.yaml")[0] == 0
+    _, out, _ = call("agent.yaml", "what is 6*7?", "--dry-run")
+    request = json.loads(out)
+    assert request["model"] == "gpt-5-nano"
+    assert len(request["tools"]) >= 12
+    model = "{kind: scripted, replies: [{tool_calls: [{name: calculate, arguments: {expression: 6*7}}]}, It is 42.]}"
+    assert call("agent.yaml", "what is 6*7?", "-m", model)[:2] == (0, "It is 42.\n")
+
+
 def test_plugins_are_added_and_left_out(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, SCRIPTED + "plugins: [{kind: stuck}]\n")
 

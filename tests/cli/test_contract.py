@@ -235,6 +235,31 @@ def test_a_signal_ends_a_run_within_a_second(tmp_path: Path, number: signal.Sign
     assert "Traceback" not in stderr
 
 
+HANGING = """\
+import asyncio
+import time
+
+from react_run import Plugin, hookimpl
+
+
+class Hanging(Plugin):
+    \"\"\"Leaves a thread of asyncio's own executor behind.\"\"\"
+
+    @hookimpl
+    async def react_run_started(self, run):
+        asyncio.get_running_loop().run_in_executor(None, time.sleep, 60)
+"""
+
+
+def test_a_hung_thread_does_not_keep_the_process(tmp_path: Path) -> None:
+    write(tmp_path, HANGING, "hanging.py")
+    write(tmp_path, ECHO + "plugins: [hanging:Hanging]\n")
+    begun = time.monotonic()
+    done = react_run(tmp_path, "agent.yaml", "go", "--trust")
+    assert (done.returncode, done.stdout) == (0, "ok\n")
+    assert time.monotonic() - begun < 10
+
+
 @pytest.mark.parametrize("module", ["click.core", "pydantic_core", "react_run.config", "react_run.agent"])
 def test_a_signal_while_modules_are_imported_ends_quietly_too(tmp_path: Path, module: str) -> None:
     write(tmp_path, SLOW)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import SCRIPTED, command, environment, write
+from tests.cli.kit import SCRIPTED, command, environment, react_run, write
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
@@ -230,6 +230,52 @@ def test_what_cannot_end_in_good_order_is_left_after_a_second(tmp_path: Path, te
     terminal.type("\x03")
     assert terminal.end() == 130
     assert time.monotonic() - pressed < 1.5
+
+
+GUARDED = """\
+model:
+  kind: scripted
+  replies:
+    - tool_calls: [{name: save, arguments: {text: "\\e[2Jhello"}}]
+    - done
+toolsets: [saving:save]
+permissions: [{tool: read, action: allow}]
+failure_handling: legacy
+"""
+SAVING = """\
+from react_run import tool
+
+
+@tool(read_only=False)
+def save(text: str) -> str:
+    \"\"\"Save a text.\"\"\"
+    return "saved"
+"""
+
+
+@pytest.mark.parametrize(("typed", "seen"), [("y\n", "→ saved"), ("n\n", "declined")])
+def test_a_call_that_needs_approval_is_asked_for_on_a_quiet_terminal(tmp_path: Path, typed: str, seen: str) -> None:
+    write(tmp_path, SAVING, "saving.py")
+    write(tmp_path, GUARDED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust", "-v")
+    terminal.until("[N]o: ")
+    terminal.read(0.4)
+    assert terminal.text.endswith("[N]o: ")  # the status line does not write over the question
+    terminal.type(typed)
+    assert terminal.end() == 0
+    assert seen in terminal.text
+    assert b"\x1b[2Jhello" not in terminal.raw
+
+
+def test_yes_approves_and_without_a_terminal_a_call_that_needs_approval_ends_the_run(tmp_path: Path) -> None:
+    write(tmp_path, SAVING, "saving.py")
+    write(tmp_path, GUARDED)
+    done = react_run(tmp_path, "agent.yaml", "go", "--trust", "-v")
+    assert done.returncode == 4
+    assert "needs approval" in done.stderr
+    done = react_run(tmp_path, "agent.yaml", "go", "--trust", "-v", "--yes")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert "→ saved" in done.stderr
 
 
 # -- chat -------------------------------------------------------------------------------------------------------------

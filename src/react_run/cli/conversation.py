@@ -18,7 +18,7 @@ from react_run.cli.keeping import Keeping
 from react_run.cli.lines import line_reader
 from react_run.cli.loading import AgentOptions, built
 from react_run.cli.one_run import OFFLINE, show_answer
-from react_run.cli.progress import Clock, Draft, Progress
+from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, printable
@@ -97,7 +97,9 @@ class Conversation:
         keeping = Keeping(
             options=self.options, config=config, note=self.screen.note, no_save=self.no_save, session=self.session
         )
-        agent = built(config, [progress, *drafts, *self.options.extra_plugins()], keeping.journal())
+        agent = built(
+            config, [progress, Permitted(progress), *drafts, *self.options.extra_plugins()], keeping.journal()
+        )
         self.config, self.agent, self.progress, self.keeping = config, agent, progress, keeping
         self.draft = draft if drafts else None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn, TypeVar
 
 from react_run.cli.ending import Interrupted
+from react_run.concurrency import run_blocking
 
 T = TypeVar("T")
 GRACE = 0.8
@@ -34,7 +35,7 @@ def drive(
     """
     if runner is not None:
         return runner.run(_Drive(at_once, patient=True).guard(main))
-    return asyncio.run(_Drive(at_once, patient=False).guard(main))
+    return run_blocking(_Drive(at_once, patient=False).guard(main))
 
 
 class _Drive:

@@ -6,10 +6,13 @@ import errno
 import os
 import signal
 import sys
-from typing import TextIO
+import threading
+from typing import NoReturn, TextIO
 
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"
+PATIENCE = 0.9
+"""Seconds that threads of others may take to end when everything is done."""
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -35,6 +38,15 @@ def ended(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return _flushed(status)
+
+
+def leave(status: int) -> NoReturn:
+    """Exit; a thread that hangs may not keep the process for longer than :data:`PATIENCE`."""
+    if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
+        watch = threading.Timer(PATIENCE, os._exit, (status,))
+        watch.daemon = True
+        watch.start()
+    sys.exit(status)
 
 
 def _called(arguments: list[str], debug: bool) -> int:

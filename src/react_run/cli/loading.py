@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -131,6 +131,15 @@ def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
             known = ", ".join(listed) or "none"
             raise ConfigError(f"-p no:{name}: the file has no such plugin.{near(name, listed)} Its plugins: {known}")
     config.plugins[:] = [plugin for plugin, kind in zip(config.plugins, listed, strict=True) if kind not in names]
+
+
+def approve_all(plugins: Iterable[object]) -> None:
+    """Let approval plugins allow what they would ask about (``--yes``)."""
+    from react_run.plugins import plugin_name
+
+    for plugin in plugins:
+        if plugin_name(plugin) == "approval":
+            plugin.allow_changes = True  # type: ignore[attr-defined]  # what makes a plugin one for approval
 
 
 def built(config: ReActAgentConfig, plugins: Sequence[object] = (), journal: object = None) -> ReActAgent:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from react_run.cli.ending import Interrupted
-from react_run.cli.loading import AgentOptions, built
+from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.screen import Screen, starting
 from react_run.errors import ModelError, ReactError
 
@@ -57,7 +57,7 @@ class OneRun:
 
     def _answer(self, prompt: str) -> int:
         from react_run.cli.keeping import Keeping
-        from react_run.cli.progress import Clock, Draft, Progress
+        from react_run.cli.progress import Clock, Draft, Permitted, Progress
         from react_run.cli.statuses import footer
 
         config = self.options.config()
@@ -66,7 +66,9 @@ class OneRun:
         progress = Progress(self.screen, config.masker, self.verbose)
         streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
         draft = Draft(self.screen, config.masker) if streams else None
-        plugins = [progress, *([draft] if draft else []), *self.options.extra_plugins()]
+        plugins = [progress, Permitted(progress), *([draft] if draft else []), *self.options.extra_plugins()]
+        if self.yes:
+            approve_all([*plugins, *config.plugins])
         keeping = Keeping(
             options=self.options,
             config=config,

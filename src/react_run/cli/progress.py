@@ -27,6 +27,7 @@ class Progress:
         self.screen, self.masker, self.verbosity = screen, masker, verbosity
         self.run: Run | None = None
         self.running: list[str] = []
+        self.undecided: set[ToolCall] = set()
         self.thinking = False
         self.tool_calls = 0
 
@@ -70,8 +71,19 @@ class Progress:
         self.running.append(call.name)
         self.tool_calls += 1
 
+    @hookimpl(tryfirst=True)
+    def react_tool_permit(self, call: ToolCall) -> None:
+        self.undecided.add(call)  # somebody may ask the user now
+        self.screen.pause(True)
+
+    def decided(self, call: ToolCall) -> None:
+        """Nobody asks about ``call`` any more."""
+        self.undecided.discard(call)
+        self.screen.pause(bool(self.undecided))
+
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
+        self.decided(call)
         if call.name in self.running:
             self.running.remove(call.name)
         if self.verbosity:
@@ -96,6 +108,17 @@ class Progress:
     def _note(self, text: str, colour: str = "") -> None:
         shown = text if not colour else coloured(printable(self.masker.mask(text)), colour)
         self.screen.note(shown)
+
+
+class Permitted:
+    """Tells :class:`Progress` that a call was permitted: it stands last where the other stands first."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    @hookimpl(trylast=True)
+    def react_tool_permit(self, call: ToolCall) -> None:
+        self.progress.decided(call)
 
 
 class Draft:

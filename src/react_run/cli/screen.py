@@ -38,6 +38,7 @@ class Screen:
         self._lock = threading.RLock()
         self._drawn = False
         self._mid_line = False
+        self._paused = False
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
         self._text: Callable[[float], str] = starting
@@ -91,6 +92,14 @@ class Screen:
         with self._lock:
             self._clear()
 
+    def pause(self, paused: bool) -> None:
+        """Leave the terminal to somebody else, or take it back."""
+        with self._lock:
+            if paused:
+                self._clear()
+                self._end_line()
+            self._paused = paused
+
     def _animate(self, started: float) -> None:
         encoding = (getattr(sys.stderr, "encoding", "") or "").lower().replace("-", "")
         frames = cycle(_FRAMES if encoding == "utf8" else _PLAIN_FRAMES)
@@ -98,7 +107,7 @@ class Screen:
             with self._lock:
                 if self._stopped.is_set():
                     return
-                if not self._mid_line:
+                if not self._mid_line and not self._paused:
                     line = fitted(f"{next(frames)} {printable(self._text(monotonic() - started))}", width() - 1)
                     sys.stderr.write(f"{_ERASE}{coloured(line, 'dim')}")
                     sys.stderr.flush()

@@ -1,0 +1,60 @@
+"""CPU seconds of the command line, in fresh processes: start-up, the offline commands, and a hundred files checked."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.measure import report
+
+AGENT = """\
+name: measured
+model: offline
+max_iterations: {number}
+toolsets: [math, {{kind: temporal, timezone: {zone}}}]
+"""
+ZONES = ("UTC", "Europe/Paris", "Asia/Tokyo", "America/Lima")
+COMMANDS = {
+    "version": ["--version"],
+    "help": ["--help"],
+    "run_help": ["run", "--help"],
+    "completion": ["completion", "bash"],
+    "check": ["check", "1.yaml"],
+    "list": ["list"],
+    "explain": ["explain", "1.yaml"],
+    "main_job": ["1.yaml", "15*23"],
+    "check_100": ["check", "."],
+}
+
+
+def cpu(folder: Path, arguments: list[str], attempts: int = 5) -> float:
+    """CPU seconds of the quickest attempt: whatever else runs on the machine only adds to it."""
+    environment = {**os.environ, "REACT_RUN_HOME": str(folder / "home")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    spent = []
+    for _ in range(attempts):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "react_run", *arguments]
+        subprocess.run(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent)
+
+
+def main() -> None:
+    """Report each command."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for number in range(1, 101):
+            text = AGENT.format(number=number % 50 + 5, zone=ZONES[number % len(ZONES)])
+            (folder / f"{number}.yaml").write_text(text, encoding="utf-8")
+        figures = {command: round(cpu(folder, arguments), 3) for command, arguments in COMMANDS.items()}
+    report("command_line_cpu_s", **figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""What the command line may not import; benchmarks/command_line.py has the CPU seconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.kit import SCRIPTED, environment, write
+
+CLIENTS = {"litellm", "openai", "httpx", "aiohttp", "requests", "pint", "trafilatura", "ddgs", "mcp"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "agent.yaml"], ["list"], ["explain", "agent.yaml"], ["agent.yaml", "2+2"]]
+)
+def test_no_provider_client_is_imported_without_need(tmp_path: Path, arguments: list[str]) -> None:
+    write(tmp_path, SCRIPTED + "fallback_models: [anthropic/claude-x]\n")
+    code = (
+        "import json, sys\nfrom react_run.cli.ending import ended\nstatus = ended(sys.argv[1:])\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\nsys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = set(json.loads(done.stderr.splitlines()[-1]))
+    assert not modules & CLIENTS
+
+
+def test_help_imports_click_and_nothing_heavy(tmp_path: Path) -> None:
+    code = "import sys\nfrom react_run.cli.ending import ended\nended(['--help'])\nprint(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "yaml", "pluggy", "asyncio", "rich"} & set(done.stderr.split())
