@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -214,7 +216,7 @@ def test_a_shorthand_means_its_canonical_form(tmp_path: Path, given: str, meant:
 @pytest.mark.parametrize(
     ("line", "key", "kind", "option"),
     [
-        ("skills: [skill]", "toolsets", "skills", "skill_paths"),
+        ("skills: [skill]", "toolsets", "skills", "paths"),
         ("subagents: [other.yaml]", "toolsets", "agents", "agents"),
         ("guides: [Be kind.]", "plugins", "guide", "text"),
         ("permissions: [{tool: '*', action: ask}]", "plugins", "approval", "rules"),
@@ -528,6 +530,21 @@ def test_an_object_made_in_python_cannot_be_written() -> None:
 
 
 # -- what loading costs -----------------------------------------------------------------------------------------------
+
+
+def test_loading_opens_no_socket_starts_no_thread_and_imports_only_the_kinds_that_are_named(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{SCRIPTED}toolsets: [math]\nfallback_models: [gpt-5-nano]\n")
+    code = (
+        "import sys\nfrom react_run.config import load_config\nhappened = []\n"
+        "watched = ('socket.', 'subprocess.', '_thread.start_new_thread', 'os.mkdir', 'os.remove', 'os.system')\n"
+        "sys.addaudithook(lambda event, _: happened.append(event) if event.startswith(watched) else None)\n"
+        f"load_config({str(path)!r})\n"
+        "kinds = [name for name in sys.modules if name.startswith(('react_toolsets.', 'react_plugins.'))]\n"
+        "others = [name for name in kinds if name.count('.') == 1 and not name.endswith(('.math', '.answers'))]\n"
+        "print(happened, others, 'litellm' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["[]", "[]", "False"]
 
 
 def test_a_hundred_files_load_without_work_that_grows(tmp_path: Path) -> None:

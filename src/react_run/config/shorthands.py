@@ -103,7 +103,7 @@ def expand_shorthands(tree: Node, loading: Loading) -> None:
     _fallback_models(entries, loading)
     _paths(entries, "skills", "a skill directory", loading)
     _paths(entries, "subagents", "an agent file", loading)
-    _append(entries, "toolsets", _as_component(entries.get("skills"), "skills", "skill_paths"))
+    _append(entries, "toolsets", _as_component(entries.get("skills"), "skills", "paths"))
     _append(entries, "toolsets", _as_component(entries.get("subagents"), "agents", "agents"))
     guides = entries.get("guides")
     for guide in guides.items if guides else ():
