@@ -115,7 +115,9 @@ class Otel(Plugin):
             "gen_ai.provider.name": _provider_of(model),
             "gen_ai.request.model": model,
             "gen_ai.conversation.id": run.id,
-            **{f"gen_ai.request.{name}": _number(settings.get(name)) for name in ("temperature", "max_tokens", "top_p")},
+            **{
+                f"gen_ai.request.{name}": _number(settings.get(name)) for name in ("temperature", "max_tokens", "top_p")
+            },
         }
         with self._span(f"chat {model}", "CLIENT", attributes) as span:
             response = await proceed()

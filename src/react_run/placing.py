@@ -38,7 +38,7 @@ def placed(given: Iterable[object], config: ReActAgentConfig) -> tuple[list[obje
     once = {id(plugin): plugin for plugin in inner}  # one that has hooks may stand in several level lists
     inner = list(once.values())
     if any(isinstance(plugin, Adapter) for plugin in (*outer, *inner)):
-        inner = [*_helpers(), *inner]
+        inner = [*_helpers(config), *inner]
     return outer, inner
 
 
@@ -47,9 +47,12 @@ def _each(place: Callable[[object], Iterator[object]], entries: Iterable[object]
         yield from place(entry)
 
 
-def _helpers() -> list[object]:
+def _helpers(config: ReActAgentConfig) -> list[object]:
     """The plugins that carry out what wrappers ask for."""
     from react_run.wrappers.outbox import Delivery
+
+    if not (config.request_preprocessors or config.llm_request_wrappers):
+        return [Delivery()]
     from react_run.wrappers.whole_runs import StandingOrders
 
     return [Delivery(), StandingOrders()]

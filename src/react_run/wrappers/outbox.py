@@ -12,7 +12,7 @@ from react_run.messages import Message
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
-    from react_run.run import Iteration, Run
+    from react_run.run import Run
 
 BEFORE_CALLS = -1
 """Where messages that belong to no tool call stand among those of a round."""
@@ -22,17 +22,21 @@ class Outbox:
     """What the wrappers of one run have sent along and nobody has taken yet."""
 
     def __init__(self) -> None:
-        self.pending: list[tuple[int, object]] = []
+        self.pending: list[tuple[int, object, Message | None]] = []
 
     def put(self, messages: Iterable[object], position: int = BEFORE_CALLS) -> None:
         """Send ``messages`` along with the call at ``position``."""
-        self.pending += [(position, message) for message in messages]
+        self.pending += [(position, message, for_the_model(message)) for message in messages]
 
-    def take(self) -> list[object]:
-        """All of them, in request order, whenever they were sent."""
-        taken = [message for _, message in sorted(self.pending, key=lambda entry: entry[0])]
+    def take(self, run: Run) -> None:
+        """Hand everything over, in request order, whenever it was sent."""
+        if not self.pending:
+            return
+        self.pending.sort(key=lambda entry: entry[0])
+        run.emitted += [message for _, message, _ in self.pending]
+        if run.stop_reason is None:
+            run.messages += [ours for _, _, ours in self.pending if ours is not None]
         self.pending.clear()
-        return taken
 
 
 class Delivery:
@@ -41,19 +45,15 @@ class Delivery:
     kind: ClassVar[str] = "wrapper_messages"
 
     @hookimpl
-    async def react_iteration(self, run: Run, proceed: Callable[[], Awaitable[Iteration]]) -> None:
-        await proceed()
-        sent = run.state(Outbox).take()
-        run.emitted += sent
-        if run.stop_reason is None:
-            run.messages += [message for message in map(for_the_model, sent) if message is not None]
+    def react_iteration_finished(self, run: Run) -> None:
+        run.state(Outbox).take(run)
 
     @hookimpl(tryfirst=True)
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> None:
         try:
             await proceed()
         finally:
-            run.emitted += run.state(Outbox).take()
+            run.state(Outbox).take(run)
 
 
 def for_the_model(message: object) -> Message | None:

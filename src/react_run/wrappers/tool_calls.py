@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from inspect import isawaitable
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -14,9 +13,9 @@ from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
 from react_run.render import render
 from react_run.wrappers.bases import ToolCallResult, ToolCallWrapper, ToolSkipResult
-from react_run.wrappers.calling import Adapter, wrong
+from react_run.wrappers.calling import Adapter, awaited, wrong
 from react_run.wrappers.outbox import Outbox
-from react_run.wrappers.tool_input import Inputs, fields_of
+from react_run.wrappers.tool_input import Inputs
 
 if TYPE_CHECKING:
     from react_run.run import Run, ToolCall
@@ -32,41 +31,37 @@ class AroundToolCall(Adapter):
     @hookimpl
     async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
         inputs = run.state(Inputs)
-        outermost = call not in inputs
-        given = inputs.of(call)
+        known = inputs.known.get(call)
+        given = known if known is not None and known.arguments == call.arguments else inputs.enter(call)
         if given is None:
             return await proceed()
         try:
-            return await self._around(run, call, proceed, given, inputs)
+            before, model = given.snapshot(), given.model
+            returned = self.wrapper.preprocess(run.agent, run, call.name, model)
+            if returned is not model:  # unchanged is the usual case, and the quick one
+                made: BaseModel | ToolSkipResult = await awaited(returned)
+                if isinstance(made, ToolSkipResult):
+                    assert call.tool is not None  # there are arguments
+                    return interpret(call, call.tool, made.output)
+                if not isinstance(made, BaseModel):
+                    raise wrong(self.wrapper, "preprocess", made, "the tool's input or a ToolSkipResult")
+                model = made
+            if model is not given.model or given.snapshot() != before:
+                inputs.change(call, model)
+            return await self._after(run, call, model, await proceed())
         finally:
-            if outermost:
-                inputs.forget(call)
+            if known is None:
+                inputs.known.pop(call, None)
 
-    async def _around(
-        self, run: Run, call: ToolCall, proceed: Proceed, given: BaseModel, inputs: Inputs
-    ) -> Observation:
-        wrapper, agent, name = self.wrapper, run.agent, call.name
-        before = fields_of(given)
-        made = wrapper.preprocess(agent, run, name, given)
-        if isawaitable(made):
-            made = await made
-        if isinstance(made, ToolSkipResult):
-            assert call.tool is not None  # there are arguments
-            return interpret(call, call.tool, made.output)
-        if not isinstance(made, BaseModel):
-            raise wrong(wrapper, "preprocess", made, "the tool's input or a ToolSkipResult")
-        if fields_of(made) != before:
-            inputs.change(call, made, before)
-        observation = await proceed()
+    async def _after(self, run: Run, call: ToolCall, model: BaseModel, observation: Observation) -> Observation:
         if call.error is not None and observation.failed:
-            observation = await self._on_error(run, call, made, observation, call.error)
-        done = wrapper.postprocess(agent, run, name, made, observation.content)
-        if isawaitable(done):
-            done = await done
+            observation = await self._on_error(run, call, model, observation, call.error)
+        returned = self.wrapper.postprocess(run.agent, run, call.name, model, observation.content)
+        done: ToolCallResult | None = returned if isinstance(returned, ToolCallResult) else await awaited(returned)
         if done is None:
             return observation
         if not isinstance(done, ToolCallResult):
-            raise wrong(wrapper, "postprocess", done, "a ToolCallResult, or None")
+            raise wrong(self.wrapper, "postprocess", done, "a ToolCallResult, or None")
         if done.messages:
             run.state(Outbox).put(done.messages, call.position)
         return observation if done.output == observation.content else _replaced(call, observation, done.output)
@@ -74,9 +69,7 @@ class AroundToolCall(Adapter):
     async def _on_error(
         self, run: Run, call: ToolCall, given: BaseModel, observation: Observation, error: BaseException
     ) -> Observation:
-        answer = self.wrapper.on_error(run.agent, run, call.name, given, error)
-        if isawaitable(answer):
-            answer = await answer
+        answer = await awaited(self.wrapper.on_error(run.agent, run, call.name, given, error))
         if answer is None:
             return observation
         assert call.tool is not None  # as above

@@ -17,41 +17,45 @@ if TYPE_CHECKING:
 
 Fields = dict[str, Any]
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _generated: WeakKeyDictionary[Tool, type[BaseModel]] = WeakKeyDictionary()
 
 
+class Input:
+    """The arguments of one call in progress, as JSON values and as a model."""
+
+    __slots__ = ("_is_flat", "arguments", "model")
+
+    def __init__(self, arguments: dict[str, object], model: BaseModel) -> None:
+        self.arguments = own_copy(arguments)
+        self.model = model
+        self._is_flat = model.__pydantic_extra__ is None and _SCALARS.issuperset(map(type, model.__dict__.values()))
+
+    def snapshot(self) -> Fields:
+        """What two looks at the model have in common exactly when it was not changed between them."""
+        return self.model.__dict__.copy() if self._is_flat else fields_of(self.model)
+
+
 class Inputs:
-    """The arguments of the calls of one run that are in progress, each made into a model once."""
+    """The inputs of the calls of one run that are in progress, each made once."""
 
     def __init__(self) -> None:
-        self._known: dict[ToolCall, tuple[dict[str, object], BaseModel]] = {}
+        self.known: dict[ToolCall, Input] = {}
 
-    def of(self, call: ToolCall) -> BaseModel | None:
-        """The arguments of ``call`` as they are now; ``None`` when it cannot run with them."""
-        known = self._known.get(call)
-        if known is not None and known[0] == call.arguments:
-            return known[1]
-        if call.tool is None or call.problem is not None:
+    def enter(self, call: ToolCall) -> Input | None:
+        """Make the arguments of ``call`` into a model; ``None`` when it cannot run with them."""
+        made = _made(call)
+        if made is None:
             return None
-        try:
-            made = _model(call.tool).__pydantic_validator__.validate_json(to_json(call.arguments), strict=True)
-        except ValidationError:  # a plugin spoilt them, and the call will be refused
-            return None
-        assert isinstance(made, BaseModel)  # a validator of a model makes instances of it
-        self._known[call] = (own_copy(call.arguments), made)
-        return made
+        found = self.known[call] = Input(call.arguments, made)
+        return found
 
-    def change(self, call: ToolCall, made: BaseModel, before: Fields) -> None:
-        """Have ``call`` go on with the arguments in ``made``; ``before`` is what they were."""
-        call.arguments = changed(call.arguments, before, made)
-        self._known[call] = (own_copy(call.arguments), made)
-
-    def forget(self, call: ToolCall) -> None:
-        """``call`` is over."""
-        self._known.pop(call, None)
-
-    def __contains__(self, call: ToolCall) -> bool:
-        return call in self._known
+    def change(self, call: ToolCall, model: BaseModel) -> None:
+        """Have ``call`` go on with the arguments in ``model``."""
+        before = _made(call)
+        assert before is not None  # it could run before
+        call.arguments = changed(call.arguments, fields_of(before), model)
+        self.known[call] = Input(call.arguments, model)
 
 
 def fields_of(made: BaseModel) -> Fields:
@@ -65,6 +69,17 @@ def changed(arguments: Mapping[str, object], before: Fields, made: BaseModel) ->
     json: Fields = made.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     kept = {name for name in arguments if name in before and name in after and before[name] == after[name]}
     return {name: arguments[name] if name in kept else value for name, value in json.items()}
+
+
+def _made(call: ToolCall) -> BaseModel | None:
+    if call.tool is None or call.problem is not None:
+        return None
+    try:
+        made = _model(call.tool).__pydantic_validator__.validate_json(to_json(call.arguments), strict=True)
+    except ValidationError:  # a plugin spoilt them, and the call will be refused
+        return None
+    assert isinstance(made, BaseModel)  # a validator of a model makes instances of it
+    return made
 
 
 def _model(tool: Tool) -> type[BaseModel]:
