@@ -78,9 +78,7 @@ LocalPath = Annotated[Path, BeforeValidator(_beside_the_file)]
 class Options(BaseModel):
     """Base of everything with options: unknown ones are refused with the nearest name, numbers and flags are strict."""
 
-    model_config = ConfigDict(
-        extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
     @model_validator(mode="wrap")
     @classmethod

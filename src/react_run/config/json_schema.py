@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema
 
 from react_run.components import GROUP_MARK
 from react_run.config.limits import Limits
+from react_run.config.option_docs import documented
 from react_run.config.schema import ReActAgentConfig
 from react_run.config.wrapper_levels import LEVELS
 from react_run.errors import PluginError
@@ -181,7 +182,7 @@ class _Generator(GenerateJsonSchema):
 
     def of(self, cls: type[BaseModel]) -> Schema:
         """The schema of one model; what JSON cannot describe may be anything."""
-        return self.generate(cls.__pydantic_core_schema__, mode="validation")
+        return self.generate(documented(cls).__pydantic_core_schema__, mode="validation")
 
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
         """A default without a JSON form is left out, which needs no warning."""

@@ -1,0 +1,58 @@
+"""The descriptions of options: the strings below the fields, read when somebody wants them.
+
+pydantic can read them when a class is made, which costs every start of the program a pass over the source of every
+component; schemas and references are asked for rarely.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+
+@cache
+def documented(cls: type[BaseModel]) -> type[BaseModel]:
+    """``cls`` itself, with the descriptions of its fields and of the models in them filled in."""
+    for inner in _models_in(cls):
+        documented(inner)
+    found = {name: text for kind in reversed(cls.__mro__) for name, text in _strings_below(kind).items()}
+    for name, field in cls.model_fields.items():
+        if field.description is None and name in found:
+            field.description = found[name]
+    cls.model_rebuild(force=True)
+    return cls
+
+
+def _models_in(cls: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    pending: list[Any] = [field.annotation for field in cls.model_fields.values()]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, type) and issubclass(part, BaseModel) and part is not cls:
+            yield part
+        pending += get_args(part)
+
+
+def _strings_below(cls: type) -> dict[str, str]:
+    if cls.__module__ in ("builtins", "pydantic.main"):
+        return {}
+    try:
+        (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return {}  # made without a source file
+    body = getattr(definition, "body", [])
+    return {
+        field.target.id: inspect.cleandoc(below.value.value)
+        for field, below in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }
