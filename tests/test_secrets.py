@@ -90,6 +90,9 @@ def test_maskers_add_up() -> None:
     first, second = Masker(["value-one"]), Masker(["value-two"], patterns=["p+q"])
     first.update(second)
     assert first.mask("value-one value-two ppq") == "*** *** ***"
+    first.update(first)
+    first.update(second)
+    assert first._patterns == ["p+q"]
     first.add("value-three", "NAME")
     assert first.mask("value-three") == MASK
     assert first.names["value-three"] == "NAME"

@@ -58,8 +58,9 @@ class Masker:
     def update(self, other: Masker) -> None:
         """Mask all that ``other`` masks."""
         for value, name in other._names.items():
-            self.add(value, name)
-        for pattern in other._patterns:
+            if value not in self._names:
+                self.add(value, name)
+        for pattern in [pattern for pattern in other._patterns if pattern not in self._patterns]:
             self.add_pattern(pattern)
 
     @property
