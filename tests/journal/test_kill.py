@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.journal.killed import ANSWER
 
 from react_run.journal import Journal, read_journal
 from react_run.messages import Message
-from tests.journal.killed import ANSWER
 
 Order = Callable[..., dict[str, Any]]
 ONCE = ("append", "sink")
@@ -117,5 +117,6 @@ def test_a_run_killed_again_and_again_still_comes_to_its_end(
 ) -> None:
     for kills in range(len(undisturbed.records)):  # each time it gets at least one record further
         if order(tmp_path, at=(7, "within"))["status"] != 9:
-            return check(tmp_path, undisturbed, kills)
-    return pytest.fail("it did not get any further")
+            check(tmp_path, undisturbed, kills)
+            return
+    pytest.fail("it did not get any further")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.journal.kit import add, agent_of, recorded
 
 from react_run import Plugin, ReActAgent, ReActSkillSpec, ReActToolset, Run, hookimpl, tool
 from react_run.errors import ConfigError, JournalError, ModelError
@@ -17,7 +18,6 @@ from react_run.journal.resume import prepare, resume
 from react_run.models.scripted import ScriptedModel
 from react_run.results import RunResult
 from react_run.testing import calls, says
-from tests.journal.kit import add, agent_of, recorded
 
 
 class Counting(Plugin):
@@ -77,7 +77,7 @@ def activation(name: str) -> tuple[str, dict[str, str]]:
     return "activate_tool_skill", {"skill": name}
 
 
-USAGE = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost": 0.01}}
+USAGE: dict[str, Any] = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost": 0.01}}
 DISCLOSING = [
     calls(activation("lending"), **USAGE),
     calls(("fetch", {"name": "a"}), ("count", {}), **USAGE),  # one of them is not disclosed
@@ -204,8 +204,9 @@ def test_a_finished_call_of_a_tool_that_vanished_keeps_its_result_and_an_unfinis
     path = tmp_path / "run.jsonl"
     path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[: started[1] + 1]), encoding="utf-8")
     result = asyncio.run(resume(path, agent_of(replies, tools=[]), force=True))
-    assert [step.observation for step in result.steps][0] == "3"
-    assert "its outcome is unknown" in result.steps[1].observation
+    first, second = [step.observation for step in result.steps]
+    assert first == "3"
+    assert "its outcome is unknown" in second
     assert result.answer == "done"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -33,6 +34,8 @@ class _Place:
 
     def __init__(self) -> None:
         self.recording: Recording | None = None
+        self.owns = False
+        """Whether the run has a journal of its own, not that of the run above it."""
 
 
 class Recorder(Plugin):
@@ -109,31 +112,35 @@ class Recorder(Plugin):
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
-        self._quietly(run, lambda recording: recording.answered(call, observation))
+        with suppress(JournalError):
+            self._recording(run).answered(call, observation)
 
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
-        self._quietly(run, lambda recording: recording.round_finished(iteration))
+        with suppress(JournalError):
+            self._recording(run).round_finished(iteration)
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
-        self._quietly(run, lambda recording: recording.guard(guard, detail))
+        with suppress(JournalError):
+            self._recording(run).guard(guard, detail)
 
     @hookimpl(trylast=True)
     def react_run_finished(self, run: Run, result: RunResult) -> None:
-        self._quietly(run, lambda recording: recording.footer(result))
-        self._close(run)
+        self._end(run, result, None)
 
     @hookimpl(trylast=True)
     def react_run_failed(self, run: Run, error: BaseException) -> None:
-        self._quietly(run, lambda recording: recording.footer(run.result(), error))
-        self._close(run)
+        self._end(run, run.result(), error)
 
-    def _quietly(self, run: Run, write: Callable[[Recording], None]) -> None:
+    def _end(self, run: Run, result: RunResult, error: BaseException | None) -> None:
         try:
-            write(self._recording(run))
-        except JournalError as error:
-            logger.warning("%s", error)
+            if not isinstance(error, JournalError):
+                self._recording(run).footer(result, error)
+        except JournalError as problem:  # there is no effect any more that it could end
+            logger.warning("%s", problem)
+        finally:
+            self._close(run)
 
     # -- the recording of a run ---------------------------------------------------------------------------------------
 
@@ -147,8 +154,13 @@ class Recorder(Plugin):
     def _begin(self, run: Run, place: _Place) -> Recording:
         """Open the journal of ``run``, or join that of the run above it, and write the header."""
         agent = run.agent
-        above = None if run.parent is None else self._recording(run.parent)
-        book = above.book if above else Book(self._sink or FileSink(self.file_for(run)), agent.config.masker)
+        above = None if run.parent is None else run.parent.state(self._place).recording
+        if above is None:
+            book = Book(self._sink or FileSink(self.file_for(run)), agent.config.masker)
+            place.owns = True
+        else:
+            book = above.book
+            book.masker.update(agent.config.masker)
         recording = place.recording = Recording(run, book)
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
@@ -159,7 +171,7 @@ class Recorder(Plugin):
 
     def _close(self, run: Run) -> None:
         place = run.state(self._place)
-        if place.recording is not None and run.parent is None:
+        if place.recording is not None and place.owns:
             place.recording.book.sink.close()
 
 
