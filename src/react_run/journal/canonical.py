@@ -13,8 +13,8 @@ from react_run.journal.values import Record
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
-_OF_HEADER = ("type", "version", "model", "max_iterations", "prompt", "incoming")
-"""What of the header belongs to the run itself, not to the machine or the day."""
+_OF_HEADER = ("type", "version", "model", "prompt", "incoming")
+"""What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
@@ -37,7 +37,7 @@ def canonical_record(record: Record) -> Record:
     """One record of a run in its canonical form."""
     kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
     if kept["type"] == "header":
-        kept = {**{name: kept[name] for name in _OF_HEADER}, "agent": record["agent"]["digest"]}
+        kept = {name: kept[name] for name in _OF_HEADER}
     elif kept["type"] == "guard":
         kept["detail"] = _SECONDS.sub("… s", kept["detail"])
     for name in _WITH_PARTS:

@@ -112,9 +112,12 @@ class RecordedTools(Player):
             RecordingEnded: The recording was interrupted before it ended.
         """
         attempt = self.attempt(run, call)
-        if attempt is None or attempt.finished is None:
+        if attempt is None:
             await self.beyond(run, f"the call of {call.name}")
         self.check(run, call, attempt)
+        if attempt.finished is None:
+            self.start(run, call)
+            await self.beyond(run, f"the end of {call.name}")
         return attempt, attempt.finished
 
     def check(self, run: Run, call: ToolCall, attempt: Attempt) -> None:

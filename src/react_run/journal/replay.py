@@ -51,7 +51,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
     player = RecordedTools(journal, answers) if tools == "recorded" else LiveTools(journal, answers)
     again = agent.replace(model=ReplayModel.of(journal, answers), journal=[Recorder.into(sink), player])
     result: RunResult | None = None
-    complete = True
+    complete = journal.footer is not None
     try:
         async with again:
             result = await again.run(journal.header["prompt"], journal.incoming)
