@@ -19,11 +19,11 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"errors", "messages", "outcome", "components", "dotted", "kinds", "option_errors", "option_schema"},
+    {"errors", "messages", "outcome", "folder", "components", "dotted", "kinds", "option_errors", "option_schema"},
     {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "models.base"},
     {"hookspecs", "hooks", "concurrency"},
     {"execution", "results", "run", "history", "journal"},
-    {"sensing", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},
+    {"sensing", "patches", "seals", "guides", "loop", "policies", "models", "wrappers", "chat", "streaming", "checks"},
     {"building", "one_tool", "places", "secrets", "trust"},
     {"yaml_source", "skill_fields", "skill_files", "config", "placing", "plugins"},
     {"agent"},

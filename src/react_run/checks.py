@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from react_run.components import Component
 
 if TYPE_CHECKING:
@@ -15,6 +17,17 @@ if TYPE_CHECKING:
 class Check(Component):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
 
+    sealed: list[str] = Field(default_factory=list)
+    """Files of the workspace that this check depends on, as names, directories or globs: whoever changes one of them
+    during a run, adds one or removes one has the answer refused for good."""
+
     @abstractmethod
     async def check(self, run: Run, answer: str) -> Verdict:
-        """Judge ``answer``; the feedback of a refusal goes back to the model verbatim."""
+        """Judge ``answer``; the feedback of a refusal goes back to the model verbatim.
+
+        A check that cannot be carried out raises: that refuses the answer for good, and says so.
+        """
+
+    def guide(self) -> str:
+        """What a model should know of this check from the start, as a section with a heading; nothing by default."""
+        return ""

@@ -53,6 +53,8 @@ class Origin:
     """The directory of the agent file; relative paths start here."""
     trusted: bool = False
     """Whether what starts programs or loads code beside the file may be named."""
+    path: Path | None = None
+    """The agent file, when there is one."""
 
 
 class TextOfFile(str):
@@ -146,3 +148,9 @@ class Component(Options):
 
 class Plugin(Component):
     """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods will do, too."""
+
+    holds_below: ClassVar[bool | None] = None
+    """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
+
+    Left open it does when it answers ``react_tool_permit``: a subagent never has more rights than its parent.
+    """

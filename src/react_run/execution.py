@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from react_run.concurrency import in_thread
@@ -15,13 +16,15 @@ from react_run.render import render
 from react_run.toolset import ReActToolset
 
 if TYPE_CHECKING:
-    from react_run.run import ToolCall
+    from react_run.run import Run, ToolCall
     from react_run.tools import Prepared, Tool
 
 logger = logging.getLogger(__name__)
 
 MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
+SHORTEST = 0.02
+"""Seconds between two looks at the clock, at least."""
 GRACE = 0.5
 """Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
 
@@ -46,7 +49,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     cancelled = _cancellations()
     try:
-        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit)
+        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call.run)
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
@@ -74,18 +77,18 @@ class _Deadline(TimeoutError):
     """Ours, as opposed to a TimeoutError that the tool raised."""
 
 
-async def _start(tool: Tool, function: Callable[[], Any], limit: float) -> object:
+async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run) -> object:
     if tool.is_async:
-        return await _supervise(_shielded(function), limit)
+        return await _supervise(_shielded(function), limit, run)
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        return await _supervise(_shielded(lambda: result), limit) if asyncio.iscoroutine(result) else result
+        return await _supervise(_shielded(lambda: result), limit, run) if asyncio.iscoroutine(result) else result
     try:
         async with asyncio.timeout(limit) as clock:
             result = await in_thread(function)
     except TimeoutError as error:
         raise (_Deadline() if clock.expired() else error) from None
-    return await _supervise(_shielded(lambda: result), limit) if asyncio.iscoroutine(result) else result
+    return await _supervise(_shielded(lambda: result), limit, run) if asyncio.iscoroutine(result) else result
 
 
 async def _shielded(function: Callable[[], Any]) -> object:
@@ -100,11 +103,16 @@ class _Exited(Exception):
         super().__init__(f"the tool called exit({error.code!r})")
 
 
-async def _supervise(work: Coroutine[Any, Any, object], limit: float) -> object:
-    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for."""
+async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) -> object:
+    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
+
+    Time in which a person is asked does not count: inside a tool, that is when the tool is a subagent (T2).
+    """
     task = asyncio.ensure_future(work)
+    end = perf_counter() + limit - run.time_waited
     try:
-        await asyncio.wait((task,), timeout=limit)
+        while not task.done() and (left := end + run.time_waited - perf_counter()) > 0:
+            await asyncio.wait((task,), timeout=max(left, SHORTEST))
     except BaseException:  # cancellation, as a rule
         task.cancel()
         await asyncio.wait((task,), timeout=GRACE)
@@ -143,7 +151,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
 def _failed(call: ToolCall, error: BaseException) -> Observation:
     call.error = error
     if isinstance(error, ToolError):
-        call.opaque = False
+        call.opaque = error.opaque
         outcome = error.outcome()
         prefix = "Error: " if outcome.disposition.endswith("error") else ""
         return Observation(content=prefix + render(str(error)), outcome=outcome)

@@ -61,7 +61,7 @@ Chain = tuple[Implementation, ...]
 
 
 class HookTable:
-    """The implementations of every hook of one agent, outermost first; an attribute per hook."""
+    """The implementations of every hook of one agent, outermost first; an attribute per hook, and its ``plugins``."""
 
     react_guide: Chain
     react_run_started: Chain
@@ -86,7 +86,9 @@ class HookTable:
     react_guard_fired: Chain
 
     def __init__(self, manager: pluggy.PluginManager) -> None:
-        rank = {name: position for position, (name, _) in enumerate(manager.list_name_plugin())}
+        listed = manager.list_name_plugin()
+        self.plugins: tuple[object, ...] = tuple(plugin for _, plugin in listed)
+        rank = {name: position for position, (name, _) in enumerate(listed)}
         for hook in hook_names():
             caller: pluggy.HookCaller = getattr(manager.hook, hook)
             assert caller.spec is not None  # only hooks of the specification are listed

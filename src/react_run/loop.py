@@ -126,12 +126,13 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
     refusals = []
     if run.hooks.react_check_answer:
         verdicts = await ask_all(run.hooks.react_check_answer, run, response.text)
-        refusals = [verdict.feedback for verdict in verdicts if not verdict.accepted]
+        refusals = [verdict for verdict in verdicts if not verdict.accepted]
     if not refusals:
         if response.finish_reason == "length":
             run.finish_reason = "length"  # S5: kept, and marked
         return run.stop(StopReason.COMPLETED, response.text)
-    iteration.feedback = "\n\n".join(refusals)
+    iteration.feedback = "\n\n".join(verdict.feedback for verdict in refusals)
+    iteration.final = any(verdict.final for verdict in refusals)
     run.messages.append(Message(role="user", content=iteration.feedback))
     await run.withdraw(iteration)
     return None

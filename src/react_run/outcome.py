@@ -31,12 +31,15 @@ class Outcome:
         code: A short stable name of the failure, such as ``unknown_unit``; empty for success.
         message: What went wrong and how to correct it, for the model and the user.
         verified_summary: One line that states the result as a fact, used when an answer must be grounded (F5).
+        of_call: Whether a failure is one of this very call rather than of the tool, as when a sensor objects to what
+            was written: other arguments are then a new attempt (F1).
     """
 
     disposition: Disposition
     code: str = ""
     message: str = ""
     verified_summary: str = ""
+    of_call: bool = False
 
     @classmethod
     def success(cls, verified_summary: str = "") -> Outcome:
@@ -44,9 +47,9 @@ class Outcome:
         return cls(disposition=Disposition.SUCCESS, verified_summary=verified_summary)
 
     @classmethod
-    def retryable(cls, code: str, message: str) -> Outcome:
+    def retryable(cls, code: str, message: str, *, of_call: bool = False) -> Outcome:
         """The model can correct the call and try again."""
-        return cls(disposition=Disposition.RETRYABLE_ERROR, code=code, message=message)
+        return cls(disposition=Disposition.RETRYABLE_ERROR, code=code, message=message, of_call=of_call)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,10 +79,14 @@ class ToolError(Exception):
     Args:
         message: Text for the model: what is wrong and what to do instead.
         code: A short stable name of the failure.
+
+    A class of errors that prove nothing sets ``opaque``: a file that is not there is no reason to doubt an answer, and
+    asking for another one is a new attempt (behaviours F1, F6).
     """
 
     disposition = Disposition.RETRYABLE_ERROR
     default_code = "tool_error"
+    opaque = False
 
     def __init__(self, message: str, *, code: str = "") -> None:
         super().__init__(message)
@@ -128,7 +135,11 @@ class Signal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """Whether an answer is accepted; ``feedback`` goes to the model verbatim when it is not (behaviour G3)."""
+    """Whether an answer is accepted; ``feedback`` goes to the model verbatim when it is not (behaviour G3).
+
+    ``final`` says that no other answer could be accepted either: the run ends at once, as unaccepted.
+    """
 
     accepted: bool
     feedback: str = ""
+    final: bool = False

@@ -10,6 +10,7 @@ from react_run.components import Component
 from react_run.errors import PluginError
 from react_run.hooks import HookTable, check_form, hook_names
 from react_run.hookspecs import Hooks
+from react_run.wrappers.calling import behind
 
 
 class Manager(pluggy.PluginManager):
@@ -36,6 +37,20 @@ def hook_table(plugins: Iterable[object]) -> HookTable:
     for plugin in plugins:
         _register(manager, plugin)
     return HookTable(manager)
+
+
+def held_below(hooks: HookTable) -> list[object]:
+    """The plugins behind ``hooks`` that hold for the runs of subagents, too, outermost first (behaviour X1).
+
+    They say so themselves (:attr:`react_run.components.Plugin.holds_below`, for a wrapper: its own); where they do not,
+    those that answer ``react_tool_permit`` do.
+    """
+    return [plugin for plugin in hooks.plugins if _holds_below(plugin)]
+
+
+def _holds_below(plugin: object) -> bool:
+    declared = getattr(behind(plugin), "holds_below", None)
+    return hasattr(plugin, "react_tool_permit") if declared is None else bool(declared)
 
 
 def _register(manager: pluggy.PluginManager, plugin: object) -> None:

@@ -138,8 +138,9 @@ class ToolCall:
 class Iteration:
     """One round: a request, the reply, and the calls it asked for.
 
-    ``feedback`` is what checks said against a proposed answer. ``stops`` are reasons to stop that calls gave while they
-    ran, by position, so that the first in request order stands.
+    ``feedback`` is what checks said against a proposed answer, ``final`` that no other would do either. ``stops`` are
+    reasons to stop that calls gave while they ran, by position, so that the first in request order stands. ``changed``
+    says that files were changed besides what the calls did, so that what was read before may no longer be so.
     """
 
     number: int
@@ -147,6 +148,8 @@ class Iteration:
     response: ModelResponse | None = None
     calls: list[ToolCall] = field(default_factory=list)
     feedback: str | None = None
+    final: bool = False
+    changed: bool = False
     stops: dict[int, tuple[str, str]] = field(default_factory=dict)
     drafted: bool = False
 

@@ -11,7 +11,6 @@ import pytest
 
 from react_run import Observation, Run, StopReason, Tool, ToolCall, hookimpl, tool
 from react_run.policies.deadline import Deadline
-from react_run.policies.limits import for_subagents
 from react_run.testing import agent_with, calls, run_agent, says
 
 Make = Callable[..., Tool]
@@ -75,16 +74,8 @@ def test_what_a_subagent_uses_counts_and_its_parents_limits_bind_it(scripted_too
     @tool
     async def delegate(task: str, run: Run) -> str:
         """Let another agent do it."""
-        parent = run
-
-        class Below:
-            @hookimpl(tryfirst=True)
-            def react_run(self, run: Run) -> None:
-                run.parent = parent
-
-        tools = [scripted_tool("read", "t")]
-        agent = agent_with(looping(9), tools=tools, plugins=[Below(), *for_subagents(run)])
-        return str((await agent.run(task)).stop_reason)
+        agent = agent_with(looping(9), tools=[scripted_tool("read", "t")])
+        return str((await agent.run(task, parent=run)).stop_reason)
 
     replies = [calls(("delegate", {"task": "look"}), usage=USED), says("done", usage=USED)]
     result = run_agent(replies, tools=[delegate], max_cost=0.4)

@@ -9,6 +9,7 @@ from typing import ClassVar, get_args
 import pytest
 
 from react_run import ConfigError, Iteration, ReActAgent, Run, StopReason, Tool, hookimpl
+from react_run.hooks import hook_names
 from react_run.kinds import installed, resolve
 from react_run.policies.limits import RunLimits
 from react_run.policies.slots import Guard, Policy, Without
@@ -21,10 +22,10 @@ Make = Callable[..., Tool]
 def guards(agent: ReActAgent) -> list[str]:
     """The guards of an agent in plugin order, outermost first."""
     found: dict[str, None] = {}
-    table = vars(agent.hooks)
+    chains = [getattr(agent.hooks, hook) for hook in hook_names()]
     for policy in agent._plugins:
         name = getattr(policy, "guard", "")
-        if name and any(impl.plugin is policy for chain in table.values() for impl in chain):
+        if name and any(impl.plugin is policy for chain in chains for impl in chain):
             found[name] = None
     return list(found)
 

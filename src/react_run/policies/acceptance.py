@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from react_run.checks import Check
+from react_run.concurrency import in_thread
+from react_run.execution import describe
+from react_run.folder import Folder
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
 from react_run.policies.slots import Policy
 from react_run.results import StopReason
+from react_run.seals import broken, digests
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run
 
+logger = logging.getLogger(__name__)
+
+SEAL_BROKEN = "A file that the check {check} depends on was tampered with: {what}. No answer is accepted any more."
+NOT_RUN = "The check {check} could not be carried out, so nothing is accepted: {why}"
+
+
+class Seals(dict[Check, dict[str, str]]):
+    """The sealed files of one run, by check: their digests when it started."""
+
 
 class Acceptance(Policy):
-    """Asks the checks of an agent about each proposed answer, and ends a run whose answers are refused too often."""
+    """Asks the checks of an agent about each proposed answer, and ends a run whose answers are refused too often.
+
+    A refusal that no other answer could change ends it at once: a check that cannot be carried out, and a sealed file
+    that was changed.
+    """
 
     kind: ClassVar[str] = "acceptance"
     guard: ClassVar[str] = "acceptance"
@@ -28,10 +47,40 @@ class Acceptance(Policy):
     """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
 
     @hookimpl
+    def react_guide(self, run: Run) -> str | None:
+        return "\n\n".join(filter(None, (check.guide() for check in self.checks))) or None
+
+    @hookimpl
+    async def react_run(self, run: Run) -> None:
+        for check in self.checks:
+            if check.sealed:
+                seal = partial(digests, Folder(run.workspace), check.sealed)
+                run.state(Seals)[check] = await in_thread(seal)
+
+    @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
-        verdicts = [await check.check(run, answer) for check in self.checks]
-        refusals = [verdict.feedback for verdict in verdicts if not verdict.accepted]
-        return Verdict(accepted=False, feedback="\n\n".join(refusals)) if refusals else None
+        verdicts = [await self._verdict(check, run, answer) for check in self.checks]
+        refusals = [verdict for verdict in verdicts if not verdict.accepted]
+        if not refusals:
+            return None
+        feedback = "\n\n".join(verdict.feedback for verdict in refusals)
+        return Verdict(accepted=False, feedback=feedback, final=any(verdict.final for verdict in refusals))
+
+    async def _verdict(self, check: Check, run: Run, answer: str) -> Verdict:
+        if what := await _breach(check, run):
+            return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+        try:
+            verdict = await check.check(run, answer)
+        except Exception as error:  # whatever it is, it is no pass
+            logger.exception("check %s failed", label(check))
+            return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
+        if what := await _breach(check, run):  # what the check ran may have changed them
+            return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+        return verdict
+
+    def _refused(self, run: Run, guard: str, text: str) -> Verdict:
+        run.note(guard, text)
+        return Verdict(accepted=False, feedback=text, final=True)
 
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
@@ -39,5 +88,15 @@ class Acceptance(Policy):
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
-        if refused > self.rounds:
+        if iteration.final or refused > self.rounds:
             run.stop(StopReason.UNACCEPTED, iteration.response.text)
+
+
+async def _breach(check: Check, run: Run) -> str:
+    sealed = run.state(Seals).get(check)
+    return "" if sealed is None else await in_thread(partial(broken, Folder(run.workspace), check.sealed, sealed))
+
+
+def label(check: Check) -> str:
+    """How messages call a check."""
+    return check.kind or type(check).__name__

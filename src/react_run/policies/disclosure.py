@@ -70,6 +70,7 @@ class Disclosure:
     """
 
     kind: ClassVar[str] = "disclosure"
+    holds_below: ClassVar[bool | None] = False  # it is about the tools of its own agent
 
     def __init__(self, catalogue: Catalogue, *, must_follow_up: bool, explicit: bool, expands: bool) -> None:
         self.catalogue = catalogue

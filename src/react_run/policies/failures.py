@@ -45,8 +45,8 @@ class Ledger:
 class Failures(Policy):
     """The first failure of a kind is left for the model to correct, the next one ends the run.
 
-    A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, when the
-    same arguments fail again.
+    A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, or where
+    the failure is one of the very call, when the same arguments fail again.
     """
 
     kind: ClassVar[str] = "failures"
@@ -94,6 +94,6 @@ def key_of(call: ToolCall, outcome: Outcome) -> Key:
     """What makes two failures the same kind (F1, F3)."""
     if outcome.disposition is Disposition.NO_RESULT:
         return call.name, Disposition.NO_RESULT
-    if call.opaque and outcome.code not in NO_SUCH_TOOL:
+    if (call.opaque or outcome.of_call) and outcome.code not in NO_SUCH_TOOL:
         return call.name, call.key if call.problem is None else canonical(call.request.arguments)
     return call.name, outcome.code

@@ -24,11 +24,12 @@ WITHHELD = ModelResponse(message=Message(role="assistant"), usage=NO_USAGE)
 class RunLimits(Policy):
     """Ends a run that has used up its money, tokens or time: as a result, and without a further model call.
 
-    What subagents use counts for their parents, too; give them this same object (:func:`for_subagents`).
+    What subagents use counts for their parents, too, whose limits bind them as well (behaviour X1).
     """
 
     kind: ClassVar[str] = "limits"
     guard: ClassVar[str] = "limits"
+    holds_below: ClassVar[bool | None] = True
 
     max_cost: float | None = Field(default=None, ge=0)
     """USD."""
@@ -100,8 +101,3 @@ class RunTimeout(Policy):
         run.note(self.guard, text)
         run.stop(StopReason.TIMEOUT, text)
         return run.result()
-
-
-def for_subagents(run: Run) -> list[RunLimits]:
-    """The limits that runs below ``run`` must keep as well: plugins to add to theirs."""
-    return [impl.plugin for impl in run.hooks.react_model_call if isinstance(impl.plugin, RunLimits)]

@@ -94,7 +94,7 @@ class Repeats(Policy):
             call.observation, call.opaque = first.observation, first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
-        executed = changed = 0
+        executed, changed = 0, int(iteration.changed)
         for call in iteration.calls:
             if call.executed and call.tool is not None:
                 executed += 1
@@ -102,7 +102,8 @@ class Repeats(Policy):
         if changed:
             memory.forget_reads()
         for key, call in memory.current.items():
-            raced = changed and executed > 1 and goes_stale(call)  # it may have read before the change
+            # It may have read before the change.
+            raced = changed and (executed > 1 or iteration.changed) and goes_stale(call)
             if call.executed and not raced:
                 self._remember(memory, key, call)
 

@@ -1,0 +1,17 @@
+"""Somebody who swaps a directory for a link while we use it gets nothing (reliability 11)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmarks.symlink_race import race
+
+
+@pytest.mark.slow
+def test_swapping_a_directory_for_a_link_leads_nowhere(tmp_path: Path) -> None:
+    counts = race(tmp_path, seconds=3.0)
+    assert counts["escapes"] == 0
+    for attempt in ("read", "write", "list", "find"):  # it met both: otherwise this would prove nothing
+        assert counts[f"{attempt}_done"] > 20
+        assert counts[f"{attempt}_symbolic_link"] > 20
