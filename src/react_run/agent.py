@@ -89,6 +89,7 @@ class ReActAgent:
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
         self._components += dict.fromkeys(part for part in map(behind, self._plugins) if isinstance(part, Component))
+        config.keep_secret(self._components)
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None

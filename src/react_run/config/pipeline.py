@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -28,7 +28,6 @@ class Loading(Origin):
     tree: Node
     report: Report = field(default_factory=Report)
     masker: Masker = field(default_factory=Masker)
-    path: Path | None = None
     reader: TreeReader | None = None
     model_id: str | None = None
 
@@ -100,25 +99,36 @@ def written_secrets(tree: Node) -> Masker:
 
 def inspect(config: object, loading: Loading) -> None:
     """Look at everything that was built: what of it is secret, and what needs trust."""
-    seen: set[int] = set()
+    for part, loc in _parts(config, (), set()):
+        if isinstance(part, SecretStr):
+            _remember(part.get_secret_value(), loading)
+        else:
+            _check_trust(part, loc, loading)
 
-    def visit(value: object, loc: tuple[str | int, ...]) -> None:
-        if isinstance(value, SecretStr):
-            _remember(value.get_secret_value(), loading)
-        elif isinstance(value, (list, tuple)):
-            for index, item in enumerate(value):
-                visit(item, (*loc, index))
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                visit(item, (*loc, key))
-        elif isinstance(value, BaseModel) and id(value) not in seen:
-            seen.add(id(value))
-            if isinstance(value, Component):
-                _check_trust(value, loc, loading)
-            for name in type(value).model_fields:
-                visit(getattr(value, name), (*loc, name))
 
-    visit(config, ())
+def secrets_of(components: Iterable[object]) -> Iterator[str]:
+    """The values of secret type in components that were made in Python."""
+    for part, _ in _parts(list(components), (), set()):
+        if isinstance(part, SecretStr):
+            yield part.get_secret_value()
+
+
+def _parts(value: object, loc: tuple[str | int, ...], seen: set[int]) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
+    """The secrets and components in ``value``, each with where it is."""
+    inside: Iterable[tuple[str | int, object]] = ()
+    if isinstance(value, SecretStr):
+        yield value, loc
+    elif isinstance(value, (list, tuple)):
+        inside = enumerate(value)
+    elif isinstance(value, dict):
+        inside = value.items()
+    elif isinstance(value, BaseModel) and id(value) not in seen:
+        seen.add(id(value))
+        if isinstance(value, Component):
+            yield value, loc
+        inside = ((name, getattr(value, name)) for name in type(value).model_fields)
+    for key, item in inside:
+        yield from _parts(item, (*loc, key), seen)
 
 
 def _remember(secret: str, loading: Loading) -> None:

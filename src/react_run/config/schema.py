@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -23,7 +23,7 @@ from react_run.building import build
 from react_run.checks import Check
 from react_run.components import LocalPath, Options
 from react_run.config.limits import Limits
-from react_run.config.pipeline import Loading, validated
+from react_run.config.pipeline import Loading, secrets_of, validated
 from react_run.config.wrapper_levels import check_level
 from react_run.models.base import Model
 from react_run.option_errors import problem
@@ -226,6 +226,11 @@ class ReActAgentConfig(Options):
     def masker(self) -> Masker:
         """Masks the secrets of this configuration in any text (behaviour J2)."""
         return self._loading.masker
+
+    def keep_secret(self, components: Iterable[object]) -> None:
+        """Mask what is of secret type in ``components``, which were made in Python, as well."""
+        for value in secrets_of(components):
+            self.masker.add(value)
 
     @property
     def path(self) -> Path | None:
