@@ -15,7 +15,7 @@ from react_run.plugins import hook_table
 from react_run.testing import calls, run_agent, says
 
 TEXT = (Path(__file__).parent.parent / "docs" / "hooks.md").read_text(encoding="utf-8")
-SECTIONS = re.findall(r"^### `(.+?)`\n(.*?)(?=^##|\Z)", TEXT, re.M | re.S)
+SECTIONS = re.findall(r"^### `(.+?)`\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
 
 
 @tool(read_only=True)
@@ -40,7 +40,7 @@ def test_the_table_of_hooks_knows_exactly_the_hooks_of_the_manual() -> None:
 
 @pytest.mark.parametrize(("heading", "body"), SECTIONS, ids=[heading.split("(")[0] for heading, _ in SECTIONS])
 def test_the_example_of_a_hook_registers_for_it_and_a_run_survives_it(heading: str, body: str) -> None:
-    (source,) = re.findall(r"```python\n(.*?)```", body, re.S)
+    (source,) = re.findall(r"```python\n(.*?)```", body, re.DOTALL)
     names: dict[str, object] = {"__name__": "example"}
     exec(source, names)
     (plugin_class,) = [value for value in names.values() if isinstance(value, type) and value.__module__ == "example"]

@@ -152,6 +152,7 @@ def test_a_provider_failure_raises_with_what_the_run_had_reached() -> None:  # S
 
 def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  # L3, architecture §7
     runs: list[Run] = []
+    hanging = asyncio.Event()
 
     class Watch:
         @hookimpl
@@ -161,14 +162,13 @@ def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  #
     @tool
     async def hang() -> None:
         """Never return."""
+        hanging.set()
         await asyncio.Event().wait()
 
     async def scenario() -> bool:
         agent = agent_with([calls(("hang", {}), ("add", {"a": 1}))], tools=[hang, add], plugins=[Watch()])
         task = asyncio.ensure_future(agent.run("go"))
-        while not runs or not runs[0].iterations or not runs[0].iterations[0].calls:
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
+        await hanging.wait()
         task.cancel()
         await asyncio.wait((task,))
         return task.cancelled()
@@ -180,9 +180,7 @@ def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  #
 def test_a_plugin_may_not_answer_cancellation_away() -> None:
     class Swallow:
         @hookimpl
-        async def react_iteration(
-            self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
-        ) -> Iteration:
+        async def react_iteration(self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]) -> Iteration:
             try:
                 return await proceed()
             except asyncio.CancelledError:
