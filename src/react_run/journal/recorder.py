@@ -45,6 +45,7 @@ class Recorder(Plugin):
     """
 
     kind: ClassVar[str] = "journal"
+    holds_below: ClassVar[bool | None] = True
 
     path: LocalPath
     """The file, or a directory that gets a file for each run, named by its id."""
