@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Generator
-from inspect import isawaitable, isgeneratorfunction
+from inspect import isawaitable, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
 from typing import Any
 
@@ -27,12 +27,13 @@ PLAIN, AROUND, GENERATOR = range(3)
 class Implementation:
     """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for."""
 
-    __slots__ = ("form", "hook", "plugin", "plugin_name", "start")
+    __slots__ = ("form", "hook", "is_async", "plugin", "plugin_name", "start")
 
     def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...]) -> None:
         self.hook = hook
         self.plugin = impl.plugin
         self.plugin_name = impl.plugin_name
+        self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
         self.start: Call = _starter(impl.function, impl.argnames, argnames)
 
@@ -123,8 +124,8 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
         raise PluginError(f"plugin {impl.plugin_name!r}: {hook} {problem}")
 
 
-class _Proceed:
-    """The rest of a chain, as handed to an implementation that surrounds it."""
+class _Rest:
+    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it."""
 
     __slots__ = ("args", "called", "chain", "error", "index", "result")
 
@@ -135,13 +136,41 @@ class _Proceed:
         self.result: Any = None
 
     async def __call__(self) -> Any:
+        """The first answer further in. How it ended is remembered, so that nobody else is blamed for it."""
         self.called = True
+        chain, index, args = self.chain, self.index, self.args
+        inner: _Rest | None = None
         try:
-            self.result = await _descend(self.chain, self.index, self.args)
+            while index < len(chain):
+                impl = chain[index]
+                index += 1
+                inner = None if impl.form == PLAIN else _Rest(chain, index, args)
+                answer = impl.start(args, inner) if impl.form != GENERATOR else _surround(impl.start(args), inner)
+                if impl.is_async or (answer is not None and isawaitable(answer)):
+                    answer = await answer
+                if answer is None and inner is not None:
+                    answer = inner.kept(impl)
+                if answer is not None:
+                    self.result = answer
+                    return answer
+            raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
         except BaseException as error:
             self.error = error
+            if index < len(chain) and (inner is None or error is not inner.error):  # the last one is the loop itself
+                impl.blame(error)
             raise
-        return self.result
+
+    def kept(self, impl: Implementation) -> Any:
+        """The result that an implementation without an answer of its own leaves standing.
+
+        Raises:
+            PluginError: There is none, because it did not proceed, or swallowed what came of it.
+        """
+        if self.called and self.error is None:
+            return self.result
+        raise PluginError(
+            f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
+        )
 
 
 async def ask(chain: Chain, *args: object) -> Any:
@@ -152,48 +181,11 @@ async def ask(chain: Chain, *args: object) -> Any:
     """
     if len(chain) == 1:  # the loop alone: one direct call
         return await chain[0].start(args)
-    return await _descend(chain, 0, args)
+    return await _Rest(chain, 0, args)()
 
 
-async def _descend(chain: Chain, index: int, args: tuple[object, ...]) -> Any:
-    while index < len(chain):
-        impl = chain[index]
-        index += 1
-        if impl.form == PLAIN:
-            try:
-                answer = impl.start(args)
-                if answer is not None and isawaitable(answer):
-                    answer = await answer
-            except BaseException as error:
-                if index < len(chain):  # the last one is the loop itself, and no plugin's fault
-                    impl.blame(error)
-                raise
-            if answer is not None:
-                return answer
-            continue
-        proceed = _Proceed(chain, index, args)
-        try:
-            if impl.form == AROUND:
-                answer = impl.start(args, proceed)
-                if isawaitable(answer):
-                    answer = await answer
-            else:
-                answer = await _surround(impl.start(args), proceed)
-        except BaseException as error:
-            if error is not proceed.error:
-                impl.blame(error)
-            raise
-        if answer is not None:
-            return answer
-        if not proceed.called or proceed.error is not None:
-            raise PluginError(
-                f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
-            )
-        return proceed.result
-    raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
-
-
-async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed) -> Any:
+async def _surround(wrapper: Generator[None, Any, Any], proceed: _Rest | None) -> Any:
+    assert proceed is not None  # there is one around every wrapper
     try:
         next(wrapper)
     except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
