@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.measure import report
-from react_run.folder import Folder, PathRefused, find
+from react_run.folder import Folder, PathRefused
 
 SWAPPER = """
 import ctypes, os, sys
@@ -55,7 +55,7 @@ def _try(folder: Folder, counts: Counter[str]) -> None:
         "read": lambda: b"CANARY" in folder.read("d/secret.txt", 100),
         "write": lambda: folder.replace("d/new.txt", b"mine"),
         "list": lambda: len(folder.entries("d")) == 0,
-        "find": lambda: any(b"CANARY" in folder.read(entry.path, 100) for entry in find(folder, "d/**/secret.txt")),
+        "find": lambda: any(b"CANARY" in folder.read(entry.path, 100) for entry in folder.find("d/**/secret.txt")),
     }
     for name, attempt in attempts.items():
         try:

@@ -19,7 +19,18 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"errors", "messages", "outcome", "folder", "components", "dotted", "kinds", "option_errors", "option_schema"},
+    {
+        "errors",
+        "messages",
+        "outcome",
+        "folder",
+        "components",
+        "code",
+        "dotted",
+        "kinds",
+        "option_errors",
+        "option_schema",
+    },
     {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "models.base"},
     {"hookspecs", "hooks", "concurrency"},
     {"execution", "results", "run", "history", "journal"},

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest as ChatCompletionRequest
     from react_run.chat import ChatCompletionResponse as ChatCompletionResponse
     from react_run.checks import Check as Check
+    from react_run.code import LocalFunction as LocalFunction
+    from react_run.code import LocalModule as LocalModule
     from react_run.components import Component as Component
     from react_run.components import LocalPath as LocalPath
+    from react_run.components import Origin as Origin
     from react_run.components import Plugin as Plugin
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.errors import ConfigError as ConfigError
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
+    from react_run.folder import Folder as Folder
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
@@ -73,9 +77,11 @@ _HOMES = {
     "agent": ("DEFAULT_REACT_SYSTEM_PROMPT", "ReActAgent"),
     "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
     "checks": ("Check",),
-    "components": ("Component", "LocalPath", "Plugin"),
+    "code": ("LocalFunction", "LocalModule"),
+    "components": ("Component", "LocalPath", "Origin", "Plugin"),
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
+    "folder": ("Folder",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
     "messages": (

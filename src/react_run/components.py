@@ -63,9 +63,12 @@ class TextOfFile(str):
     directory: Path
 
 
-def _beside_the_file(value: object, info: ValidationInfo) -> object:
-    if not isinstance(value, (str, Path)):
-        return value
+def _local_path(value: object, info: ValidationInfo) -> object:
+    return beside_the_file(value, info) if isinstance(value, (str, Path)) else value
+
+
+def beside_the_file(value: str | Path, info: ValidationInfo) -> Path:
+    """The path that an option names: relative to the file it was written in, if there is one."""
     start = value.directory if isinstance(value, TextOfFile) else None
     if start is None and isinstance(info.context, Origin):
         start = info.context.directory
@@ -73,7 +76,7 @@ def _beside_the_file(value: object, info: ValidationInfo) -> object:
     return start / path if start else path
 
 
-LocalPath = Annotated[Path, BeforeValidator(_beside_the_file)]
+LocalPath = Annotated[Path, BeforeValidator(_local_path)]
 """A path option: relative to the agent file, or to the working directory when the component is built from Python."""
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
@@ -33,18 +34,35 @@ def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:
     module_name, separator, attribute = path.partition(":")
     if not separator:
         module_name, _, attribute = path.rpartition(".")
-    parts = [*module_name.split("."), *attribute.split(".")]
-    if not all(part.isidentifier() and not part.startswith("__") for part in parts):
+    if not _is_dotted(f"{module_name}.{attribute}"):
         raise UnknownKind(f"{path!r} is not a path such as package.module.Class")
-    if parts[0] in sys.stdlib_module_names:
-        raise UnknownKind(f"{path!r} names the standard library; a kind must name a component of an installed package")
-    with _importable(parts[0], path, directory, trusted):
-        target = _import(module_name, path)
+    target: object = import_module(module_name, directory, trusted=trusted, path=path)
     for name in attribute.split("."):
         if not hasattr(target, name):
             raise UnknownKind(f"module {module_name!r} has no {attribute!r}.{near(name, dir(target))}")
         target = getattr(target, name)
     return target
+
+
+def import_module(name: str, directory: Path | None, *, trusted: bool, path: str = "") -> ModuleType:
+    """The module ``name``, installed or in ``directory``; ``path`` is what messages call it.
+
+    Raises:
+        ConfigError: It is no name of a module, leads into the standard library, or to code that is not trusted.
+        PluginError: Importing it failed.
+    """
+    path = path or name
+    if not _is_dotted(name):
+        raise UnknownKind(f"{path!r} is not the name of a module such as package.module")
+    package = name.partition(".")[0]
+    if package in sys.stdlib_module_names:
+        raise UnknownKind(f"{path!r} names the standard library; name something of an installed package")
+    with _importable(package, path, directory, trusted):
+        return _import(name, path)
+
+
+def _is_dotted(path: str) -> bool:
+    return all(part.isidentifier() and not part.startswith("__") for part in path.split("."))
 
 
 @contextmanager
@@ -115,13 +133,13 @@ def _forget_other(package: str, directory: Path) -> None:
             del sys.modules[name]
 
 
-def _import(module_name: str, path: str) -> object:
+def _import(module_name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         hint = install_hint(error) or "Is its package installed?"
-        raise KindImportError(f"cannot import {module_name!r} of kind {path!r}: {error}. {hint}") from error
+        raise KindImportError(f"cannot import {module_name!r} for {path!r}: {error}. {hint}") from error
     except (Exception, SystemExit) as error:
         raise KindImportError(
-            f"importing {module_name!r} of kind {path!r} failed: {type(error).__name__}: {error}"
+            f"importing {module_name!r} for {path!r} failed: {type(error).__name__}: {error}"
         ) from error

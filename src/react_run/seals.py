@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
 from react_run.errors import ConfigError
-from react_run.folder import Entry, Folder, PathRefused, find
+from react_run.folder import Entry, Folder, PathRefused
 
 CACHES = frozenset(("__pycache__", ".git", ".react-run", ".pytest_cache", ".mypy_cache", ".ruff_cache"))
 """Directories in which programs leave things behind on their own: sealing them would break every seal."""
@@ -50,7 +50,7 @@ def broken(folder: Folder, patterns: Iterable[str], sealed: Mapping[str, str]) -
 
 def _digests(folder: Folder, pattern: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for entry in find(folder, pattern, CACHES):
+    for entry in folder.find(pattern, CACHES):
         below = folder.walk(entry.path, CACHES) if entry.kind == "directory" else (entry,)
         found |= {file.path: _digest(folder, file) for file in below}
     return found

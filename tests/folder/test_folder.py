@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.folder.kit import ATTEMPTS, Attempt, build, everything_outside
 
-from react_run.folder import Folder, PathRefused, find, parts_of
+from react_run.folder import Folder, PathRefused, parts_of
 
 REASONS = {
     "outside": {"outside"},
@@ -38,7 +38,7 @@ def attempt(folder: Folder, case: Attempt) -> object:
             return None
         case op:
             assert op == "glob"
-            return list(find(folder, case["path"]))
+            return list(folder.find(case["path"]))
 
 
 @pytest.mark.parametrize("case", ATTEMPTS, ids=lambda case: f"{case['op']} {case['path'][:40]!r}")
@@ -204,13 +204,13 @@ def test_a_tree_that_is_too_deep_is_said_to_be(folder: Folder) -> None:
     ],
 )
 def test_patterns_find_what_they_say(folder: Folder, pattern: str, found: list[str]) -> None:
-    assert [entry.path for entry in find(folder, pattern)] == found
+    assert [entry.path for entry in folder.find(pattern)] == found
 
 
 @pytest.mark.parametrize("pattern", ["nowhere/*", "a.txt/*", "[z-a].txt"])
 def test_patterns_that_can_find_nothing_are_refused(folder: Folder, pattern: str) -> None:
     with pytest.raises(PathRefused):
-        list(find(folder, pattern))
+        list(folder.find(pattern))
 
 
 def test_no_descriptor_stays_open(folder: Folder) -> None:

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, AliasChoices, Field, PrivateAttr
 
 from react_run import (
     AgentSkill,
+    Folder,
     LocalPath,
     ReActSkillSpec,
     ReActToolset,
@@ -24,7 +25,6 @@ from react_run import (
     read_skills,
     tool,
 )
-from react_toolsets.inside import open_inside, parts_of, read_inside
 from react_toolsets.programs import Finished, run_program, scrubbed_environment
 
 MAX_FILE = 1024 * 1024
@@ -124,7 +124,7 @@ class SkillToolset(ReActToolset):
             skill: The name of the skill.
             path: The file, relative to the folder of the skill, such as references/terms.md.
         """
-        data = read_inside(self._skill(skill).directory, path, MAX_FILE)
+        data = Folder(self._skill(skill).directory).read(path, MAX_FILE)
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
@@ -167,11 +167,10 @@ class SkillToolset(ReActToolset):
 
 
 def _command(folder: Path, script: str) -> list[str]:
-    parts = parts_of(script)
-    if not parts or parts[0] != "scripts":
+    os.close(Folder(folder).open(script))
+    path = Path(os.path.normpath(folder / script))  # no link is in the way, so this is what was opened
+    if not path.is_relative_to(folder / "scripts"):
         raise ToolError(f"{script!r} is not in scripts/; only files in there are run", code="outside")
-    os.close(open_inside(folder, script))
-    path = folder.joinpath(*parts)
     if interpreter := _INTERPRETERS.get(path.suffix.lower()):
         return [*interpreter, str(path)]
     if os.access(path, os.X_OK):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from react_run.folder.entries import Entry
 from react_run.folder.folder import Folder
-from react_run.folder.globs import find
 from react_run.folder.names import PathRefused, parts_of
 from react_run.folder.replacing import Version
 
-__all__ = ["Entry", "Folder", "PathRefused", "Version", "find", "parts_of"]
+__all__ = ["Entry", "Folder", "PathRefused", "Version", "parts_of"]

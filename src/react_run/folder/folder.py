@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from react_run.folder.entries import Entry, entries, walk
+from react_run.folder.globs import compiled, fixed_part
 from react_run.folder.names import PathRefused, parts_of, refusal, shown, written_parts_of
 from react_run.folder.opening import DIRECTORY, FILE, open_in
 from react_run.folder.replacing import Version, replace
@@ -120,6 +121,28 @@ class Folder:
         parts = parts_of(path)
         with self._directory(parts, path) as directory:
             yield from walk(directory, "/".join(parts), skipped, depth)
+
+    def find(self, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
+        """What ``pattern`` names: without wildcards what is there, else everything that matches and is no directory.
+
+        Args:
+            pattern: Relative to the folder: ``*`` and ``?`` stay within a name, ``**`` is any number of levels.
+            skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
+
+        Raises:
+            PathRefused: The pattern is absolute, leads out, is none, or leads through something that is no directory.
+        """
+        parts = parts_of(pattern)
+        matches = compiled(pattern, parts)
+        fixed = fixed_part(parts)
+        if len(fixed) < len(parts):
+            for entry in self.walk("/".join(fixed) or ".", skipped):
+                if entry.kind == "closed" or matches.fullmatch(entry.path):
+                    yield entry
+        elif not parts:
+            yield Entry(".", "directory")
+        elif self.exists(pattern):
+            yield from (entry for entry in self.entries("/".join(parts[:-1]) or ".") if matches.fullmatch(entry.path))
 
     # -- writing ------------------------------------------------------------------------------------------------------
 

@@ -1,59 +1,28 @@
-"""Files found by patterns as in ``src/**/*.py``: ``*`` and ``?`` stay within a name, ``**`` is any number of levels."""
+"""Patterns for paths, as in ``src/**/*.py``: ``*`` and ``?`` stay within a name, ``**`` is any number of levels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 
-from react_run.folder.entries import Entry
-from react_run.folder.folder import Folder
-from react_run.folder.names import PathRefused, parts_of, shown
+from react_run.folder.names import PathRefused, shown
 
 
-def find(folder: Folder, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
-    """What ``pattern`` names: without wildcards what is there, else everything that matches and is no directory.
+def fixed_part(parts: Sequence[str]) -> list[str]:
+    """The names before the first one that has a wildcard."""
+    return list(takewhile(lambda part: not _has_wildcard(part), parts))
 
-    Args:
-        folder: Where to look.
-        pattern: Relative to the folder.
-        skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
+
+def compiled(pattern: str, parts: Sequence[str]) -> re.Pattern[str]:
+    """A regular expression for the whole paths that ``pattern`` matches; ``parts`` are its names.
 
     Raises:
-        PathRefused: The pattern is absolute, leads out, is none, or leads through something that is no directory.
+        PathRefused: It has ``..`` behind a wildcard, or a set in brackets that is none.
     """
-    parts = parts_of(pattern)
-    fixed = list(takewhile(lambda part: not _has_magic(part), parts))
-    if _climbs(pattern):
-        raise PathRefused(f"{shown(pattern)} has .. behind a wildcard", code="outside")
-    if len(fixed) == len(parts):
-        yield from _named(folder, parts)
-        return
-    matches = _compiled(parts)
-    for entry in folder.walk("/".join(fixed) or ".", skipped):
-        if entry.kind == "closed" or matches.fullmatch(entry.path):
-            yield entry
-
-
-def _named(folder: Folder, parts: Sequence[str]) -> Iterator[Entry]:
-    path = "/".join(parts)
-    if not parts:
-        yield Entry(".", "directory")
-    elif folder.exists(path):
-        yield from (entry for entry in folder.entries("/".join(parts[:-1]) or ".") if entry.path == path)
-
-
-def _has_magic(name: str) -> bool:
-    return any(character in name for character in "*?[")
-
-
-def _climbs(pattern: str) -> bool:
     names = pattern.split("/")
-    first = next((at for at, name in enumerate(names) if _has_magic(name)), len(names))
-    return ".." in names[first:]
-
-
-def _compiled(parts: Sequence[str]) -> re.Pattern[str]:
+    if ".." in names[len(fixed_part(names)) :]:
+        raise PathRefused(f"{shown(pattern)} has .. behind a wildcard", code="outside")
     text = ""
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
@@ -64,7 +33,11 @@ def _compiled(parts: Sequence[str]) -> re.Pattern[str]:
     try:
         return re.compile(text, re.DOTALL)
     except re.error as error:
-        raise PathRefused(f"{shown('/'.join(parts))} is no pattern: {error}") from None
+        raise PathRefused(f"{shown(pattern)} is no pattern: {error}") from None
+
+
+def _has_wildcard(name: str) -> bool:
+    return any(character in name for character in "*?[")
 
 
 def _name(pattern: str) -> str:
