@@ -520,6 +520,15 @@ def test_a_secret_given_in_python_is_written_as_a_variable() -> None:
     assert data == {"api_key": "${API_KEY}"}
 
 
+def test_values_without_a_form_in_yaml_are_written_as_text(tmp_path: Path) -> None:
+    from react_toolsets.duckduckgo import DuckDuckGoToolset
+
+    toolset = DuckDuckGoToolset.model_validate({"endpoint": "https://example.org/x"})
+    text = ReActAgentConfig(toolsets=[toolset]).to_yaml()
+    assert "endpoint: https://example.org/x" in text
+    assert load(tmp_path, text).to_yaml() == text
+
+
 def test_an_object_made_in_python_cannot_be_written() -> None:
     class Mine:
         def __init__(self) -> None:

@@ -41,7 +41,8 @@ def ended(arguments: list[str]) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """Exit; a thread that hangs may not keep the process for longer than :data:`PATIENCE`."""
+    """Exit; neither a late Ctrl-C nor a thread that hangs for longer than :data:`PATIENCE` has a say in it any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
         watch = threading.Timer(PATIENCE, os._exit, (status,))
         watch.daemon = True

@@ -81,7 +81,7 @@ def _agents() -> Iterator[dict[str, str]]:
         entries = tree.mapping if tree else {}
         if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
             continue  # some other YAML file
-        texts = {key: str(entries[key].value) if key in entries else "" for key in ("name", "description")}
+        texts = {key: entries[key].raw if key in entries else "" for key in ("name", "description")}
         error = report.problems[0].text if report.problems else ""
         yield {**texts, "name": texts["name"] or path.stem, "file": str(path), "error": error}
 

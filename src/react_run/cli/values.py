@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr
 
+from react_run.building import has_hooks, is_wrapper
 from react_run.components import Component
 from react_run.config.dump import kind_name, kind_of
 from react_run.one_tool import OneTool
@@ -72,7 +72,7 @@ def _value(value: object, loc: Loc, tree: Node) -> Iterator[Value]:
     elif value is None or isinstance(value, (str, int, float, list, Mapping)):
         yield Value(key_path(loc), value, source_of(tree, loc))
     else:
-        shown = str(value) if isinstance(value, Path) else kind_of(type(value))
+        shown = kind_of(type(value)) if has_hooks(value) or is_wrapper(value) else str(value)
         yield Value(key_path(loc), shown, source_of(tree, loc))
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
 from pydantic import BaseModel, SecretStr
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from react_run.components import Component
 from react_run.errors import ConfigError, PluginError
@@ -108,6 +110,8 @@ class _Dumper:
         written = _written(self.config, loc)
         if written is not None:
             return written
+        with suppress(PydanticSerializationError):
+            return self.value(to_jsonable_python(value), loc)
         cls = value if isinstance(value, type) else type(value)
         raise ConfigError(f"{key_path(loc)}: a {cls.__qualname__} made in Python cannot be written to an agent file")
 
