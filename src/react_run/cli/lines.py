@@ -56,6 +56,8 @@ class _Plain:
             import readline  # noqa: F401  # importing it gives input() line editing
 
     def read(self) -> str:
+        if is_terminal(sys.stdout):
+            return input(PROMPT)
         print(PROMPT, end="", file=sys.stderr, flush=True)
         return input()
 
