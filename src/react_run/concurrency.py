@@ -21,6 +21,12 @@ LEAVE_SECONDS = 0.5
 """How long tasks that were left running may take to end when the loop closes."""
 
 
+def cancellations() -> int:
+    """How often the current task was asked to stop; a :class:`CancelledError` without a new one is somebody's own."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
+
+
 async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
     """Run ``jobs`` concurrently, at most ``limit`` at once, starting in order; results in order.
 
@@ -89,6 +95,12 @@ def _resolve(future: asyncio.Future[Any], result: object, error: BaseException |
 
 
 _idle: deque[_Worker] = deque()
+_workers: list[_Worker] = []
+
+
+def busy_threads() -> int:
+    """How many threads are running a tool, those that were given up included."""
+    return len(_workers) - len(_idle)
 
 
 async def in_thread(function: Callable[[], T]) -> T:
@@ -103,6 +115,7 @@ async def in_thread(function: Callable[[], T]) -> T:
     except IndexError:
         worker = _Worker(_idle)
         worker.start()
+        _workers.append(worker)
     worker.jobs.put((copy_context(), function, loop, future))
     return await future
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +174,16 @@ def test_rounds_are_replaced_whole(rounds: int, keep: int) -> None:
     assert parts.messages[3:] == before[len(before) - kept :]
 
 
-def test_what_is_asked_about_older_rounds_is_bounded_and_names_the_calls() -> None:
-    older = conversation(50).messages
-    system, user = question(older, 10_000)
+def test_what_is_asked_about_older_rounds_is_bounded_and_leaves_no_message_out() -> None:
+    older = conversation(50).messages[2:]
+    for number, message in enumerate(older):
+        older[number] = replace(message, content=f"mark {number}. {message.text}")
+    earlier = Message(role="user", content="an earlier summary " * 50)
+    system, user = question([earlier, *older], 30_000)
     assert (system.role, user.role) == ("system", "user")
-    assert len(user.text) <= 10_000
+    assert len(user.text) <= 31_000
+    assert earlier.text in user.text
+    assert all(f"mark {number}. " in user.text for number in range(len(older)))
     assert outline(older).count("\n") == len(older) - 1
 
 

@@ -1,0 +1,49 @@
+"""The guard bench finds nothing, and docs/guards.md says what it found."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from benchmarks.guards.behaviours import BEHAVIOURS
+from benchmarks.guards.report import BEGIN, END, updated
+from benchmarks.guards.running import guards
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = (ROOT / "docs" / "guards.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_every_behaviour_ends_as_it_must_and_every_guard_is_needed() -> None:
+    command = [sys.executable, "-m", "benchmarks.guards", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=180, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_there_are_many_behaviours_each_with_a_name_of_its_own() -> None:
+    names = Counter(behaviour.name for behaviour in BEHAVIOURS)
+    assert len(names) == len(BEHAVIOURS) >= 45
+    assert {behaviour.persona for behaviour in BEHAVIOURS} == {"obedient", "slow", "stubborn"}
+    assert sum(behaviour.quiet for behaviour in BEHAVIOURS) >= 5
+
+
+def test_the_document_explains_every_guard_and_no_other() -> None:
+    explained = {
+        name
+        for heading in re.findall(r"^### (.+)$", DOCUMENT, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", heading)
+    }
+    assert explained == set(guards())
+
+
+def test_the_document_lists_every_behaviour() -> None:
+    rows = re.findall(r"^\| ([^|`]+) \| (?:clean|obedient|slow|stubborn) \|", DOCUMENT, re.MULTILINE)
+    assert rows == [behaviour.name for behaviour in BEHAVIOURS]
+
+
+def test_only_the_tables_of_the_document_are_replaced() -> None:
+    assert updated(f"before\n{BEGIN}\nold\n{END}\nafter\n", "new") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
