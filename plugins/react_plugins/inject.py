@@ -33,7 +33,7 @@ class Inject(Plugin):
             raise ValueError("give text, path, or both")
         return self
 
-    @hookimpl
+    @hookimpl(trylast=True)  # next to the model, so that what is asked again has it, too
     async def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:
@@ -53,7 +53,8 @@ class Inject(Plugin):
 
     def _text(self, run: Run) -> str:
         texts = [self.text, "" if self.path is None or not self.path.is_file() else self.path.read_text("utf-8")]
-        return filled("\n\n".join(text.strip() for text in texts if text.strip()), run)
+        text = filled("\n\n".join(text.strip() for text in texts if text.strip()), run)
+        return run.agent.config.masker.mask(text)  # `redact` may have looked at the request already
 
 
 def filled(text: str, run: Run) -> str:

@@ -29,6 +29,7 @@ class Otel(Plugin):
     """
 
     kind: ClassVar[str] = "otel"
+    holds_below: ClassVar[bool | None] = True
 
     exporter: Literal["global", "console"] = "global"
     """`global`: the tracer provider of the program. `console`: print finished spans to stderr, to try it out."""

@@ -36,6 +36,7 @@ class RateLimit(Plugin):
     """
 
     kind: ClassVar[str] = "rate_limit"
+    holds_below: ClassVar[bool | None] = True
 
     tools: dict[str, PerSecond] = Field(default_factory=dict)
     """Calls per second by tool; names may be globs, the first that matches counts, and each tool is counted alone."""
@@ -53,7 +54,7 @@ class RateLimit(Plugin):
         if limit is not None and call.problem is None:
             await self._wait(run, call.name, limit)
 
-    @hookimpl
+    @hookimpl(trylast=True)  # next to the model, so that each attempt is paced
     async def react_model_call(self, run: Run, iteration: Iteration) -> None:
         if self.model is not None:
             await self._wait(run, MODEL, self.model)

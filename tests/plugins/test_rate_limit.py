@@ -1,0 +1,84 @@
+"""The plugin ``rate_limit``: calls wait until it is their turn, over all runs of the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import pairwise
+from time import monotonic
+
+import pytest
+from pydantic import ValidationError
+from tests.plugins.kit import Fired
+
+from react_plugins.rate_limit import Pace, RateLimit
+from react_run import tool
+from react_run.testing import agent_with, calls, run_agent, says
+
+
+@pytest.mark.parametrize(
+    ("times", "burst", "waits"),
+    [
+        ([0, 0, 0, 0], 1, [0, 1, 2, 3]),
+        ([0, 0, 0, 0], 2, [0, 0, 1, 2]),
+        ([0, 0.5, 5, 5], 1, [0, 0.5, 0, 1]),
+        ([0, 0, 0, 10, 10, 10, 10], 3, [0, 0, 0, 0, 0, 0, 1]),
+        ([0, 1, 2, 3], 1, [0, 0, 0, 0]),
+    ],
+)
+def test_places_are_given_one_interval_apart_after_a_burst(times: list[float], burst: int, waits: list[float]) -> None:
+    pace = Pace()
+    assert [pytest.approx(pace.reserve(100 + now, 1.0, burst)) for now in times] == waits
+
+
+def test_calls_of_one_tool_start_no_faster_than_allowed_over_all_runs() -> None:
+    starts: list[float] = []
+
+    @tool(repeatable=True)
+    async def slow() -> str:
+        """Note when it starts."""
+        starts.append(monotonic())
+        return "ok"
+
+    @tool
+    async def free() -> str:
+        """Run at once."""
+        return "ok"
+
+    fired = Fired()
+    agent = agent_with(
+        [calls(("slow", {}), ("free", {})), says("done")],
+        tools=[slow, free],
+        plugins=[RateLimit(tools={"sl*": 50}), fired],
+    )
+
+    async def scenario() -> None:
+        await asyncio.gather(*(agent.run("go") for _ in range(4)))
+
+    asyncio.run(scenario())
+    gaps = [later - earlier for earlier, later in pairwise(starts)]
+    assert all(gap >= 0.015 for gap in gaps)
+    assert [detail.split(":")[0] for detail in fired.of("rate_limit")] == ["slow"] * 3
+
+
+def test_model_calls_are_paced_as_well() -> None:
+    fired = Fired()
+    run_agent([says(""), says("done")], plugins=[RateLimit(model=100), fired])
+    assert [detail.split(":")[0] for detail in fired.of("rate_limit")] == ["(model)"]
+
+
+def test_calls_that_cannot_run_take_no_place() -> None:
+    @tool
+    def slow(x: int) -> str:
+        """Work."""
+        return "ok"
+
+    limit, fired = RateLimit(tools={"*": 0.001}), Fired()
+    replies = [calls(("slow", {}), ("nowhere", {}), ("slow", {"x": 1})), says("done")]
+    run_agent(replies, tools=[slow], plugins=[limit, fired], failure_handling="legacy")
+    assert fired.of("rate_limit") == []
+
+
+@pytest.mark.parametrize("options", [{"tools": {"a": 0}}, {"model": -1}, {"burst": 0}])
+def test_a_rate_must_let_something_through(options: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        RateLimit.model_validate(options)
