@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -224,7 +225,117 @@ def test_events_reach_every_listener_although_one_fails(caplog: pytest.LogCaptur
     assert "Broken" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["unknown hook", "wrong argument", "old wrapper", "bare generator", "wrapped event"])
+class Panic(BaseException):
+    """As foreign code raises it that is not written in Python."""
+
+
+@pytest.mark.parametrize("kind", [asyncio.CancelledError, Panic])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_what_a_listener_raises_is_never_felt_even_when_it_is_no_ordinary_error(
+    kind: type[BaseException], is_async: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Plain:
+        @hookimpl
+        def react_run_started(self) -> None:
+            raise kind
+
+    class Awaited:
+        @hookimpl
+        async def react_run_started(self) -> None:
+            raise kind
+
+    asyncio.run(notify(hook_table([Awaited() if is_async else Plain()]).react_run_started, None))
+    assert kind.__name__ in caplog.text
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_the_users_interrupt_is_felt_wherever_it_strikes(kind: type[BaseException]) -> None:  # T1
+    class Struck:
+        @hookimpl
+        def react_run_started(self) -> None:
+            raise kind
+
+    with pytest.raises(kind):
+        asyncio.run(notify(hook_table([Struck()]).react_run_started, None))
+
+
+def test_a_listener_that_is_cancelled_with_its_run_does_not_keep_it_alive() -> None:
+    class Slow:
+        @hookimpl
+        async def react_run_started(self) -> None:
+            await asyncio.Event().wait()
+
+    async def scenario() -> bool:
+        task = asyncio.ensure_future(notify(hook_table([Slow()]).react_run_started, None))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,))
+        return task.cancelled()
+
+    assert asyncio.run(scenario())
+
+
+LAYERS = ["react_run", "react_iteration", "react_model_call", "react_tool_call"]
+QUESTIONS = ["react_guide", "react_tool_permit", "react_sense", "react_check_answer"]
+
+
+@pytest.mark.parametrize(
+    ("hook", "form"),
+    [(hook, form) for hook in LAYERS for form in ("plain", "awaited", "around")]
+    + [(hook, form) for hook in QUESTIONS for form in ("plain", "awaited")],
+)
+def test_an_answer_of_another_type_fails_closed_and_names_who_gave_it(hook: str, form: str) -> None:
+    def plain(self: object) -> object:
+        return False
+
+    async def awaited(self: object) -> object:
+        return False
+
+    async def around(self: object, proceed: Proceed) -> object:
+        return False
+
+    marked = {"plain": hookimpl(plain), "awaited": hookimpl(awaited), "around": hookimpl(around)}
+    careless = type("Careless", (), {hook: marked[form]})()
+    last = type("Last", (), {hook: hookimpl(lambda self: None)})()  # whoever is last is taken for the loop
+    chain = getattr(hook_table([careless, last]), hook)
+    with pytest.raises(PluginError, match=f"'Careless' answered {hook} with bool"):
+        asyncio.run(ask(chain, None, None) if hook in LAYERS else ask_all(chain, None, None))
+
+
+def test_proceeding_after_the_answer_was_given_runs_nothing() -> None:
+    kept: list[Proceed] = []
+
+    class Skips:
+        @hookimpl
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            kept.append(proceed)
+            return Observation(content="skipped")
+
+    last = Last()
+    table = hook_table([Skips(), last])
+
+    async def scenario() -> None:
+        skipped: Observation = await ask(table.react_tool_call, None, None)
+        assert skipped.content == "skipped"
+        with pytest.raises(PluginError, match="'Skips' called proceed\\(\\) after it had answered"):
+            await kept[0]()
+
+    asyncio.run(scenario())
+    assert last.times == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unknown hook",
+        "wrong argument",
+        "old wrapper",
+        "bare generator",
+        "wrapped event",
+        "asynchronous generator",
+        "class instead of object",
+    ],
+)
 def test_an_implementation_that_cannot_be_honoured_is_refused_at_registration(name: str) -> None:
     class Unknown:
         @hookimpl
@@ -249,18 +360,71 @@ def test_an_implementation_that_cannot_be_honoured_is_refused_at_registration(na
         def react_run_started(self) -> Generator[None, None, None]:
             yield
 
-    plugin = {
+    class Asynchronous:
+        @hookimpl
+        async def react_tool_call(self) -> AsyncGenerator[None, None]:
+            yield
+
+    plugin: type = {
         "unknown hook": Unknown,
         "wrong argument": Wrong,
         "old wrapper": Old,
         "bare generator": Bare,
         "wrapped event": Event,
+        "asynchronous generator": Asynchronous,
+        "class instead of object": Last,
     }[name]
     with pytest.raises(PluginError, match=plugin.__name__):
-        hook_table([plugin()])
+        hook_table([plugin if name == "class instead of object" else plugin()])
+
+
+def test_a_class_whose_hooks_need_no_object_may_be_a_plugin() -> None:
+    class Static:
+        @staticmethod
+        @hookimpl
+        def react_tool_call(run: object) -> Observation:
+            return Observation(content="static")
+
+        @classmethod
+        @hookimpl
+        def react_run_started(cls, run: object) -> None: ...
+
+    assert answer(Static).content == "static"
 
 
 def test_two_plugins_of_one_class_are_two_plugins() -> None:
     log: list[str] = []
     answer(Around("a", log), Around("b", log))
     assert log == ["a in", "b in", "b out", "a out"]
+
+
+@dataclass
+class Note:
+    """Two of these are equal, and neither has a hash."""
+
+    log: list[str] = field(compare=False)
+
+    @hookimpl
+    def react_tool_call(self) -> None:
+        self.log.append("noted")
+
+
+class Undecided(Note):
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("neither equal nor not")
+
+
+@pytest.mark.parametrize("kind", [Note, Undecided])
+def test_plugins_that_call_themselves_equal_are_two_plugins(kind: type[Note]) -> None:
+    log: list[str] = []
+    first, second = kind(log), kind(log)
+    assert answer(first, second).content == "real 1"
+    assert log == ["noted", "noted"]
+    plugins = hook_table([first, second]).plugins
+    assert [id(plugin) for plugin in plugins] == [id(first), id(second)]
+
+
+def test_one_object_given_twice_is_refused() -> None:
+    note = Note([])
+    with pytest.raises(PluginError, match=r"'Note' .* is listed twice as one object"):
+        hook_table([note, note])

@@ -8,15 +8,16 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from inspect import isawaitable, iscoroutinefunction, isgeneratorfunction
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from inspect import getattr_static, isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
 from typing import Any
 
 import pluggy
 
+from react_run.concurrency import cancellations
 from react_run.errors import PluginError
-from react_run.hookspecs import Hooks
+from react_run.hookspecs import Hooks, hookimpl
 
 logger = logging.getLogger(__name__)
 
@@ -24,14 +25,32 @@ Call = Callable[..., Any]
 PLAIN, AROUND, GENERATOR = range(3)
 
 
+class Apart:
+    """Stands for a plugin that says itself what it equals: pluggy asks, and would take two alike for one."""
+
+    def __init__(self, plugin: object) -> None:
+        self.plugin = plugin
+        for name in dir(plugin):
+            if hasattr(getattr_static(plugin, name, None), f"{hookimpl.project_name}_impl"):
+                setattr(self, name, getattr(plugin, name))
+
+
+def _itself(plugin: object) -> object:
+    return plugin.plugin if isinstance(plugin, Apart) else plugin
+
+
 class Implementation:
-    """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for."""
+    """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for.
 
-    __slots__ = ("form", "hook", "is_async", "plugin", "plugin_name", "start")
+    ``answers`` are the types that its answer may have.
+    """
 
-    def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...]) -> None:
+    __slots__ = ("answers", "form", "hook", "is_async", "plugin", "plugin_name", "start")
+
+    def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...]) -> None:
         self.hook = hook
-        self.plugin = impl.plugin
+        self.answers = answers
+        self.plugin = _itself(impl.plugin)
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
@@ -40,6 +59,19 @@ class Implementation:
     def blame(self, error: BaseException) -> None:
         """Note on ``error`` which plugin and hook it came from (architecture §4)."""
         error.add_note(f"raised by plugin {self.plugin_name!r} in {self.hook}")
+
+    def check(self, answer: object) -> None:
+        """Refuse an answer of another type: what is behind would trip over it, or take it for something else.
+
+        Raises:
+            PluginError: It is one.
+        """
+        if not isinstance(answer, self.answers):
+            wanted = ", ".join(kind.__name__ for kind in self.answers)
+            raise PluginError(
+                f"plugin {self.plugin_name!r} answered {self.hook} with {type(answer).__name__}; "
+                f"what it may answer: {wanted}, None"
+            )
 
 
 def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:
@@ -86,16 +118,17 @@ class HookTable:
     react_check_answer: Chain
     react_guard_fired: Chain
 
-    def __init__(self, manager: pluggy.PluginManager) -> None:
+    def __init__(self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]]) -> None:
         listed = manager.list_name_plugin()
-        self.plugins: tuple[object, ...] = tuple(plugin for _, plugin in listed)
+        self.plugins: tuple[object, ...] = tuple(_itself(plugin) for _, plugin in listed)
         rank = {name: position for position, (name, _) in enumerate(listed)}
         for hook in hook_names():
             caller: pluggy.HookCaller = getattr(manager.hook, hook)
             assert caller.spec is not None  # only hooks of the specification are listed
             argnames = tuple(name for name in caller.spec.argnames if name != "proceed")
             impls = sorted(caller.get_hookimpls(), key=lambda impl: (_moved(impl), rank[impl.plugin_name]))
-            setattr(self, hook, tuple(Implementation(hook, impl, argnames) for impl in impls))
+            kinds = answers.get(hook, (object,))
+            setattr(self, hook, tuple(Implementation(hook, impl, argnames, kinds) for impl in impls))
 
 
 def _moved(impl: pluggy.HookImpl) -> int:
@@ -111,34 +144,48 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
     """Refuse forms that the calling order cannot honour.
 
     Raises:
-        PluginError: An old-style hook wrapper, or a generator that is not marked as a wrapper.
+        PluginError: An old-style hook wrapper, a generator that is not marked as a wrapper, or a method without its
+            object.
     """
     problem = ""
     if impl.hookwrapper:
         problem = "uses hookwrapper=True, pluggy's old form; use @hookimpl(wrapper=True) and return the result"
+    elif isasyncgenfunction(impl.function):
+        problem = "is an asynchronous generator; take `proceed` and await it"
     elif not impl.wrapper and isgeneratorfunction(impl.function):
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
+    elif _lacks_its_object(impl):
+        problem = "is a method of the class that was given as the plugin; give an object of that class"
     elif impl.wrapper and hook not in ("react_run", "react_iteration", "react_model_call", "react_tool_call"):
         problem = "is a wrapper, but only the four layer hooks can be surrounded"
     if problem:
         raise PluginError(f"plugin {impl.plugin_name!r}: {hook} {problem}")
 
 
-class _Rest:
-    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it."""
+def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
+    plugin = _itself(impl.plugin)
+    kinds = plugin.__mro__ if isinstance(plugin, type) else ()
+    return any(impl.function is found for kind in kinds for found in vars(kind).values())
 
-    __slots__ = ("args", "called", "chain", "error", "index", "result")
+
+class _Rest:
+    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
+
+    __slots__ = ("args", "called", "chain", "error", "index", "over", "result")
 
     def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
         self.chain, self.index, self.args = chain, index, args
-        self.called = False
+        self.called = self.over = False
         self.error: BaseException | None = None
         self.result: Any = None
 
     async def __call__(self) -> Any:
         """The first answer further in. How it ended is remembered, so that nobody else is blamed for it."""
-        self.called = True
         chain, index, args = self.chain, self.index, self.args
+        if self.over:  # what it answered is judged and recorded by now: nothing more may happen on its behalf
+            outer = chain[index - 1]
+            raise PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
+        self.called = True
         inner: _Rest | None = None
         try:
             while index < len(chain):
@@ -148,14 +195,18 @@ class _Rest:
                 answer = impl.start(args, inner) if impl.form != GENERATOR else _surround(impl.start(args), inner)
                 if impl.is_async or (answer is not None and isawaitable(answer)):
                     answer = await answer
-                if answer is None and inner is not None:
-                    answer = inner.kept(impl)
+                if inner is not None:
+                    inner.over = True
+                    answer = inner.kept(impl) if answer is None else answer
                 if answer is not None:
+                    impl.check(answer)
                     self.result = answer
                     return answer
             raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
         except BaseException as error:
             self.error = error
+            if inner is not None:
+                inner.over = True
             if index < len(chain) and (inner is None or error is not inner.error):  # the last one is the loop itself
                 impl.blame(error)
             raise
@@ -214,11 +265,12 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
             answer = impl.start(args)
             if answer is not None and isawaitable(answer):
                 answer = await answer
+            if answer is not None:
+                impl.check(answer)
+                answers.append(answer)
         except BaseException as error:
             impl.blame(error)
             raise
-        if answer is not None:
-            answers.append(answer)
     return answers
 
 
@@ -234,8 +286,10 @@ def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[ob
     for impl in chain:
         try:
             answer = impl.start(args)
-        except Exception:
-            logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)
+        except _MEANT_FOR_ALL:
+            raise
+        except BaseException:  # a cancellation of its own, too, or a panic of foreign code
+            _log(impl)
         else:
             if answer is not None and isawaitable(answer):
                 pending.append((impl, answer))
@@ -244,7 +298,19 @@ def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[ob
 
 async def quietly(impl: Implementation, answer: Awaitable[object]) -> None:
     """Await what an event listener returned; log what it raises."""
+    cancelled = cancellations()
     try:
         await answer
-    except Exception:
-        logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)
+    except _MEANT_FOR_ALL:
+        raise
+    except BaseException:
+        if cancellations() > cancelled:  # the run is cancelled, not the listener
+            raise
+        _log(impl)
+
+
+_MEANT_FOR_ALL = (KeyboardInterrupt, SystemExit, GeneratorExit)
+
+
+def _log(impl: Implementation) -> None:
+    logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)

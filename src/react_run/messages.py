@@ -25,13 +25,24 @@ class ToolRequest:
     arguments: dict[str, object] | str
 
 
+def encodable(text: str) -> str:
+    """``text`` as every provider can be sent it: split surrogate pairs are joined, lone ones become U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
 
-    ``content`` is text, or a list of provider content parts kept opaque. ``tool_requests`` belong to assistant
-    messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks and
-    their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
+    ``content`` is text, made encodable, or a list of provider content parts kept opaque. ``tool_requests`` belong to
+    assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
+    and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
     """
 
     role: Role
@@ -39,6 +50,10 @@ class Message:
     tool_requests: tuple[ToolRequest, ...] = ()
     tool_request_id: str | None = None
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.content, str) and not self.content.isascii():
+            object.__setattr__(self, "content", encodable(self.content))
 
     @property
     def text(self) -> str:

@@ -41,6 +41,9 @@ class Outcome:
     verified_summary: str = ""
     of_call: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "disposition", Disposition(self.disposition))  # its plain text will do
+
     @classmethod
     def success(cls, verified_summary: str = "") -> Outcome:
         """The call did what it was asked to do."""
@@ -66,6 +69,11 @@ class Observation:
     spilled_to: str | None = None
     repaired: tuple[str, ...] = ()
     raw: object = None
+
+    def __post_init__(self) -> None:
+        _expect(self, "content", self.content, str)
+        if self.outcome is not None:
+            _expect(self, "outcome", self.outcome, Outcome)
 
     @property
     def failed(self) -> bool:
@@ -118,6 +126,10 @@ class NoResult(ToolError):
     default_code = "no_result"
 
 
+SEVERITIES = ("block", "warn", "hint")
+"""How serious a signal may be."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
     """What a sensor says about an executed call (behaviour G2).
@@ -132,6 +144,11 @@ class Signal:
     location: str = ""
     patch: str = ""
 
+    def __post_init__(self) -> None:
+        if self.severity not in SEVERITIES:  # a misspelt block must not pass for a hint
+            raise ValueError(f"the severity of a Signal is one of {', '.join(SEVERITIES)}, not {self.severity!r}")
+        _expect(self, "message", self.message, str)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
@@ -143,3 +160,12 @@ class Verdict:
     accepted: bool
     feedback: str = ""
     final: bool = False
+
+    def __post_init__(self) -> None:
+        _expect(self, "feedback", self.feedback, str)
+
+
+def _expect(owner: object, field: str, value: object, kind: type) -> None:
+    """What plugins and tools make is checked where they make it: the error then names their line, not ours."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{field} of {type(owner).__name__} must be {kind.__name__}, not {type(value).__name__}")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pluggy
 
 from react_run.components import Component
 from react_run.errors import PluginError
-from react_run.hooks import HookTable, check_form, hook_names
+from react_run.hooks import Apart, HookTable, check_form, hook_names
 from react_run.hookspecs import Hooks
+from react_run.messages import ModelResponse
+from react_run.outcome import Observation, Signal, Verdict
+from react_run.run import Iteration, RunResult
 from react_run.wrappers.calling import behind
 
 
@@ -24,6 +27,19 @@ class Manager(pluggy.PluginManager):
 
 
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
+_BY_IDENTITY = (object.__eq__, Component.__eq__)
+
+ANSWERS: Mapping[str, tuple[type, ...]] = {
+    "react_guide": (str,),
+    "react_run": (RunResult,),
+    "react_iteration": (Iteration,),
+    "react_model_call": (ModelResponse,),
+    "react_tool_call": (Observation,),
+    "react_tool_permit": (Observation,),
+    "react_sense": (Signal, list, tuple),
+    "react_check_answer": (Verdict,),
+}
+"""What a plugin may answer, besides nothing; a settled round has no use for an answer."""
 
 
 def hook_table(plugins: Iterable[object]) -> HookTable:
@@ -34,9 +50,12 @@ def hook_table(plugins: Iterable[object]) -> HookTable:
     """
     manager = Manager("react_run")
     manager.add_hookspecs(Hooks)
-    for plugin in plugins:
+    plugins = list(plugins)
+    for position, plugin in enumerate(plugins):
+        if any(plugin is earlier for earlier in plugins[:position]):
+            raise PluginError(f"plugin {plugin_name(plugin)!r} ({_where(plugin)}) is listed twice as one object")
         _register(manager, plugin)
-    return HookTable(manager)
+    return HookTable(manager, ANSWERS)
 
 
 def held_below(hooks: HookTable) -> list[object]:
@@ -53,18 +72,17 @@ def _holds_below(plugin: object) -> bool:
     return hasattr(plugin, "react_tool_permit") if declared is None else bool(declared)
 
 
-def _register(manager: pluggy.PluginManager, plugin: object) -> None:
-    name = _free_name(manager, plugin)
+def _register(manager: pluggy.PluginManager, given: object) -> None:
+    name = _free_name(manager, given)
+    plugin = given if type(given).__eq__ in _BY_IDENTITY else Apart(given)
     try:
         manager.register(plugin, name)
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"plugin {name!r} ({_where(plugin)}): {error}") from error
-    except ValueError as error:
-        raise PluginError(f"plugin {name!r} ({_where(plugin)}) is listed twice as one object") from error
+        raise PluginError(f"plugin {name!r} ({_where(given)}): {error}") from error
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.spec is None:
             known = ", ".join(hook_names())
-            raise PluginError(f"plugin {name!r} ({_where(plugin)}): unknown hook {caller.name!r}. Hooks: {known}")
+            raise PluginError(f"plugin {name!r} ({_where(given)}): unknown hook {caller.name!r}. Hooks: {known}")
         for impl in caller.get_hookimpls():
             if impl.plugin is plugin:
                 check_form(impl, caller.name)

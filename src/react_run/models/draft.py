@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from react_run.models.values import clean, identifier, index, mapping, mappings, text
+from react_run.messages import encodable
+from react_run.models.values import identifier, index, mapping, mappings, text
 
 
 class Draft:
@@ -85,7 +86,7 @@ class Draft:
         whole = self._held + added
         half = "\ud800" <= whole[-1] <= "\udbff"
         self._held = whole[-1] if half else ""
-        return clean(whole[:-1] if half else whole)
+        return encodable(whole[:-1] if half else whole)
 
 
 def is_text_part(part: Mapping[str, object]) -> bool:

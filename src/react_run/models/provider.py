@@ -11,11 +11,11 @@ from dataclasses import replace
 from uuid import uuid4
 
 from react_run.arguments import decode_arguments
-from react_run.messages import Message, ModelResponse, ToolRequest, Usage
+from react_run.messages import Message, ModelResponse, ToolRequest, Usage, encodable
 from react_run.models.draft import Draft, as_json, is_text_part
 from react_run.models.failures import failure, model_error
 from react_run.models.finish import FAILURES, finish_reason
-from react_run.models.values import clean, count, identifier, mapping, mappings, number, text
+from react_run.models.values import count, identifier, mapping, mappings, number, text
 
 CALL_FIELDS = "tool_call_fields"
 """Key in ``Message.extra``: what a provider keeps on single calls (thought signatures), by the id of the request."""
@@ -217,7 +217,7 @@ def fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Itera
 
 
 def _arguments(raw: object) -> dict[str, object] | str:
-    sent = clean(raw) if isinstance(raw, str) else "" if raw is None else as_json(raw)
+    sent = encodable(raw) if isinstance(raw, str) else "" if raw is None else as_json(raw)
     decoded = decode_arguments(sent)
     if isinstance(decoded, dict):
         return decoded

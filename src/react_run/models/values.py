@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from react_run.messages import encodable
+
 _LONGEST_ID = 128
 _EMPTY: Mapping[str, object] = {}
 
@@ -26,18 +28,7 @@ def mappings(value: object) -> list[Mapping[str, object]]:
 
 def text(value: object) -> str:
     """``value`` when it is text, without lone surrogates, else ``""``."""
-    return clean(value) if isinstance(value, str) else ""
-
-
-def clean(value: str) -> str:
-    """``value`` as encodable text: split surrogate pairs are joined, lone ones become U+FFFD."""
-    if value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value
+    return encodable(value) if isinstance(value, str) else ""
 
 
 def number(value: object) -> float | None:
