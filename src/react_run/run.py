@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -43,6 +43,19 @@ def canonical(arguments: object) -> str:
     return text
 
 
+def identity(arguments: Mapping[str, object]) -> Hashable:
+    """A value that is equal for equal arguments, like :func:`canonical`, but not encoded where that can be avoided."""
+    try:
+        found = frozenset(arguments.items())
+        hash(found)
+    except TypeError:  # lists and objects
+        return canonical(arguments)
+    for value in arguments.values():
+        if value is True or value is False:  # to Python, they equal 1 and 0
+            return canonical(arguments)
+    return found
+
+
 def _whole(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -76,7 +89,7 @@ class ToolCall:
     error: BaseException | None = None
     seconds: float = 0.0
     opaque: bool = True
-    _key: str | None = None
+    _key: Hashable | None = None
 
     @property
     def name(self) -> str:
@@ -84,10 +97,10 @@ class ToolCall:
         return self.request.name
 
     @property
-    def key(self) -> str:
-        """The arguments as one text, as they were when first asked for: equal for equal calls (behaviour F4)."""
+    def key(self) -> Hashable:
+        """What equal calls of a tool have in common: their arguments, as they were when first asked for (F4)."""
         if self._key is None:
-            self._key = canonical(self.arguments)
+            self._key = identity(self.arguments)
         return self._key
 
     def append(self, text: str) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from react_run import Tool, tool
-from react_run.policies.identity import identity
 from react_run.policies.repeats import loose
+from react_run.run import identity
 from react_run.testing import calls, run_agent, says
 
 Make = Callable[..., Tool]

@@ -42,7 +42,7 @@ class Ceiling(Policy):
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         calls = iteration.calls
-        if len(calls) == 1 and len(_observed(calls[0]).content) * 4 <= self.max_bytes:
+        if len(calls) == 1 and (only := calls[0].observation) is not None and len(only.content) * 4 <= self.max_bytes:
             return  # short, whatever its characters are: the usual case
         left = self.max_bytes * ROUND - STUB * len(calls)
         for call in calls:

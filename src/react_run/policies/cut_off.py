@@ -27,8 +27,8 @@ class CutOff(Policy):
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
-        if not is_cut(iteration):
-            return
+        if iteration.response is None or iteration.response.finish_reason != "length":
+            return  # the usual case
         last = run.iterations[-self.in_a_row :]
         if len(last) == self.in_a_row and all(map(is_cut, last)):
             run.note(self.guard, f"{self.in_a_row} cut replies in a row")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
@@ -15,7 +16,7 @@ from react_run.run import canonical
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
-Key = tuple[str, str]
+Key = tuple[str, Hashable]
 NOT_THE_TOOLS = frozenset({"cut_off", "cancelled"})
 """Codes that say nothing about the tool: the reply was cut, the run was interrupted."""
 NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})

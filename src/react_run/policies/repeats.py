@@ -9,7 +9,6 @@ from unicodedata import normalize
 
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
-from react_run.policies.identity import identity
 from react_run.policies.slots import Policy
 from react_run.run import canonical
 
@@ -68,7 +67,7 @@ class Repeats(Policy):
             return None
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
-        key = (call.request.name, identity(call.arguments))
+        key = (call.request.name, call.key)
         first = memory.current.setdefault(key, call)
         if first is not call:
             memory.shared.append((call, first))

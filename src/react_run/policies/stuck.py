@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.hookspecs import hookimpl
-from react_run.policies.identity import identity
 from react_run.policies.slots import Policy
 from react_run.results import StopReason
 from react_run.run import canonical
@@ -33,7 +32,7 @@ class Answers:
     def is_old(self, call: ToolCall) -> bool:
         """Whether ``call`` was answered before with the same result; remembers the result when not."""
         assert call.observation is not None  # a round is judged when all its calls are in
-        same = identity(call.arguments) if call.problem is None else canonical(call.request.arguments)
+        same = call.key if call.problem is None else canonical(call.request.arguments)
         key = (call.request.name, same)
         before = self.known.get(key)
         if before is not None and not call.executed and call.problem is None:
