@@ -10,7 +10,7 @@ import pytest
 
 from react_run import ConfigError, Iteration, ReActAgent, Run, StopReason, Tool, hookimpl
 from react_run.hooks import hook_names
-from react_run.kinds import installed, resolve
+from react_run.kinds import resolve
 from react_run.policies.limits import RunLimits
 from react_run.policies.slots import Guard, Policy, Without
 from react_run.policies.stuck import Stuck
@@ -109,8 +109,8 @@ def test_safe_can_be_tuned_and_other_words_are_refused() -> None:
             agent_with(["hi"], failure_handling=wrong)
 
 
-def test_limits_of_a_file_and_of_a_plugin_mean_the_same() -> None:
-    agent = agent_with(["hi"], plugins=[RunLimits(max_cost=0.0)])
-    assert agent.run_sync("go").stop_reason == StopReason.COST_LIMIT
-    assert "without" in installed("plugins")
-    assert Without(without="limits").without == "limits"
+def test_limits_add_up_so_that_those_of_a_run_above_do_not_replace_a_runs_own() -> None:
+    for given, own in ((0.0, 9.0), (9.0, 0.0)):
+        agent = agent_with(["hi"], plugins=[RunLimits(max_cost=given)], max_cost=own)
+        assert agent.run_sync("go").stop_reason == StopReason.COST_LIMIT
+    assert agent_with(["hi"], plugins=[Without(without="limits")], max_cost=0.0).run_sync("go").success

@@ -30,6 +30,7 @@ class RunLimits(Policy):
     kind: ClassVar[str] = "limits"
     guard: ClassVar[str] = "limits"
     holds_below: ClassVar[bool | None] = True
+    adds: ClassVar[bool] = True  # those of a run above hold beside a run's own
 
     max_cost: float | None = Field(default=None, ge=0)
     """USD."""

@@ -39,6 +39,8 @@ class Policy(Plugin):
 
     guard: ClassVar[str] = ""
     """Which guard this is."""
+    adds: ClassVar[bool] = False
+    """Whether another one stands beside the built-in one instead of taking its place."""
 
 
 class Without(Plugin):
@@ -56,7 +58,7 @@ def arranged(defaults: Iterable[Policy], plugins: Iterable[object]) -> list[obje
     for plugin in plugins:
         if isinstance(plugin, Without):
             chosen[plugin.without] = None
-        elif guard := getattr(plugin, "guard", ""):
+        elif (guard := getattr(plugin, "guard", "")) and not getattr(plugin, "adds", False):
             chosen[guard] = plugin
     order = get_args(Guard)
     in_order = sorted(defaults, key=lambda policy: order.index(policy.guard))
