@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from react_run.components import BASES, Origin
 from react_run.errors import ReactError
-from react_run.kinds import KindImportError, KindNotTrusted, resolve
+from react_run.kinds import KindImportError, KindNotTrusted, installed, resolve
 from react_run.option_errors import at, problem
 
 ARTICLES = {"toolsets": "a toolset", "plugins": "a plugin", "models": "a model", "checks": "a check"}
@@ -91,21 +91,23 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
             return _without_options(target, kind, options)
         raise _wrong_kind(group, kind, f"it is {type(target).__name__}, not a class")
     if not _fits(group, target):
-        raise _wrong_kind(
-            group, kind, f"{target.__module__}.{target.__qualname__} is no subclass of {_base_name(group)}"
-        )
+        without = ", and has no method marked @hookimpl" if group == "plugins" else ""
+        cls = f"{target.__module__}.{target.__qualname__}"
+        raise _wrong_kind(group, kind, f"{cls} is no subclass of {_base_name(group)}{without}")
     if issubclass(target, BaseModel):
         return target.model_validate(options, context=origin)
     return _plain_object(target, kind, options)
 
 
 def _wrong_kind(group: str, kind: str, why: str) -> ValidationError:
-    return at(("kind",), problem(f"cfg.unknown_{group[:-1]}", f"{kind!r} is not {ARTICLES[group]}: {why}"), kind)
+    known = installed(group).get(kind)
+    of = f" of {known.origin}" if known is not None else ""
+    return at(("kind",), problem(f"cfg.unknown_{group[:-1]}", f"{kind!r}{of} is not {ARTICLES[group]}: {why}"), kind)
 
 
 def _base_name(group: str) -> str:
-    path = next((path for path, of in BASES.items() if of == group), "a plugin: it has no method marked @hookimpl")
-    return path.partition(":")[2] or path
+    path = next((path for path, of in BASES.items() if of == group), "react_run:Plugin")
+    return path.partition(":")[2]
 
 
 def _fits(group: str, cls: type) -> bool:

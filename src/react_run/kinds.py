@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from react_run.errors import ConfigError, PluginError
 
+OURS = "react-run"
+"""The distribution whose kinds nobody can take the names of."""
 GROUPS = ("toolsets", "plugins", "models", "checks")
 """What can be named by ``kind``; each is the entry-point group ``react_run.<name>``."""
 
@@ -38,21 +40,41 @@ class Kind:
     distribution: str
     version: str
     entry_point: metadata.EntryPoint
+    rivals: tuple[Kind, ...] = field(default=(), compare=False, repr=False)
+    """Kinds of other distributions that want the same name."""
+
+    @property
+    def origin(self) -> str:
+        """Distribution, version and entry point."""
+        return f"{self.distribution or 'an unknown distribution'} {self.version} (entry point {self.target})"
+
+    @property
+    def clash(self) -> str:
+        """Why the name is nobody's: two distributions want it, and neither is ours; else nothing."""
+        if not self.rivals or self.distribution == OURS:
+            return ""
+        wanted = " and of ".join(kind.origin for kind in (self, *self.rivals))
+        return (
+            f"{self.group[:-1]} {self.name!r} is a kind of {wanted}. Uninstall one of them, or write "
+            f"'kind: {self.target}' for the one you mean"
+        )
 
     def load(self) -> object:
         """Import the target.
 
         Raises:
-            PluginError: It cannot be imported; the message names distribution, version and entry point.
+            PluginError: It cannot be imported, or another distribution wants its name; the message names
+                distribution, version and entry point.
         """
+        if self.clash:
+            raise KindImportError(self.clash)
         try:
             loaded: object = self.entry_point.load()
         except (Exception, SystemExit) as error:
-            distribution = self.distribution or "an unknown distribution"
-            remedy = install_hint(error) or f"Reinstall or upgrade {distribution}."
+            remedy = install_hint(error) or f"Reinstall or upgrade {self.distribution or 'its distribution'}."
             raise KindImportError(
-                f"{self.group[:-1]} {self.name!r} of {distribution} {self.version} (entry point {self.target}) "
-                f"cannot be loaded: {type(error).__name__}: {error}. {remedy}"
+                f"{self.group[:-1]} {self.name!r} of {self.origin} cannot be loaded: "
+                f"{type(error).__name__}: {error}. {remedy}"
             ) from error
         return loaded
 
@@ -78,9 +100,27 @@ def _normal(name: str) -> str:
 def installed(group: str) -> Mapping[str, Kind]:
     """The kinds of one group that installed distributions offer, by name; nothing is imported.
 
-    The first distribution found wins when two offer one name, which ``list`` and ``doctor`` report.
+    A name of ours stays ours. One that two other distributions want is an error for whoever uses it
+    (:attr:`Kind.clash`), and for nobody else.
     """
-    return {kind.name: kind for kind in reversed(list(every_installed(group)))}
+    found: dict[str, list[Kind]] = {}
+    for kind in every_installed(group):
+        found.setdefault(kind.name, []).append(kind)
+    kinds = {}
+    for name, wanted in found.items():
+        first, *rivals = sorted(wanted, key=lambda kind: kind.distribution != OURS)
+        kinds[name] = replace(first, rivals=tuple(rivals))
+    return kinds
+
+
+def kind_of_class(group: str, cls: type) -> Kind | None:
+    """The installed kind that ``cls`` is the target of, be it there or somewhere else in the same package."""
+    package = cls.__module__.partition(".")[0]
+    for kind in installed(group).values():
+        module, _, name = kind.target.partition(":")
+        if name == cls.__qualname__ and module.partition(".")[0] == package:
+            return kind
+    return None
 
 
 def every_installed(group: str) -> Iterator[Kind]:

@@ -10,6 +10,7 @@ from react_run.components import Component
 from react_run.errors import PluginError
 from react_run.hooks import Apart, HookTable, check_form, hook_names
 from react_run.hookspecs import Hooks
+from react_run.kinds import kind_of_class, near
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal, Verdict
 from react_run.run import Iteration, RunResult
@@ -78,14 +79,26 @@ def _register(manager: pluggy.PluginManager, given: object) -> None:
     try:
         manager.register(plugin, name)
     except pluggy.PluginValidationError as error:
-        raise PluginError(f"plugin {name!r} ({_where(given)}): {error}") from error
+        raise _refused(name, given, str(error)) from error
     for caller in manager.get_hookcallers(plugin) or ():
         if caller.spec is None:
             known = ", ".join(hook_names())
-            raise PluginError(f"plugin {name!r} ({_where(given)}): unknown hook {caller.name!r}. Hooks: {known}")
+            raise _refused(
+                name, given, f"unknown hook {caller.name!r}.{near(caller.name, hook_names())} Hooks: {known}"
+            )
         for impl in caller.get_hookimpls():
             if impl.plugin is plugin:
-                check_form(impl, caller.name)
+                try:
+                    check_form(impl, caller.name)
+                except PluginError as error:
+                    raise _refused(name, given, str(error)) from None
+
+
+def _refused(name: str, plugin: object, why: str) -> PluginError:
+    cls = _class_of(plugin)
+    kind = kind_of_class("plugins", cls)
+    upgrade = f"\nCorrect it, or install another version of {kind.distribution}." if kind is not None else ""
+    return PluginError(f"plugin {name!r} ({_where(plugin)}): {why}{upgrade}")
 
 
 def _free_name(manager: pluggy.PluginManager, plugin: object) -> str:
@@ -106,6 +119,13 @@ def plugin_name(plugin: object) -> str:
     return str(name)
 
 
+def _class_of(plugin: object) -> type:
+    return plugin if isinstance(plugin, type) else type(plugin)
+
+
 def _where(plugin: object) -> str:
-    target = plugin if isinstance(plugin, type) else type(plugin)
+    target = _class_of(plugin)
+    kind = kind_of_class("plugins", target)
+    if kind is not None:
+        return f"{target.__qualname__} of {kind.origin}"
     return f"{target.__module__}.{target.__qualname__}"

@@ -44,10 +44,11 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
     winners = installed(group)
     for kind in sorted(every_installed(group), key=lambda kind: kind.name):
-        description, error = "", ""
-        if winners[kind.name] != kind:
-            error = f"hidden by {kind.name!r} of {winners[kind.name].distribution}"
-        else:
+        description, winner = "", winners[kind.name]
+        error = winner.clash
+        if winner != kind:
+            error = error or f"the name belongs to {winner.origin}; write 'kind: {kind.target}' for this one"
+        elif not error:
             try:
                 description = first_line(kind.load())
             except PluginError as problem:

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from react_run.kinds import near
+from react_run.config.wrapper_levels import LEVELS
+from react_run.kinds import OURS, installed, near
 from react_run.yaml_source import Node, Report, locate
 
 _TYPES = {
@@ -39,6 +40,15 @@ _RANGES = {
     "string_too_long": "of at most {max_length} characters",
 }
 
+GROUP_OF = {
+    "model": "models",
+    "fallback_models": "models",
+    "toolsets": "toolsets",
+    "checks": "checks",
+    **dict.fromkeys(("plugins", "failure_handling", "tool_disclosure", *LEVELS), "plugins"),
+}
+"""The group of the components below each key."""
+
 
 def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
     """Add every error that pydantic found in ``tree`` to the report."""
@@ -47,7 +57,21 @@ def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
         code, text = _explained(found, node, missing)
         place = node.key_place if code == "cfg.unknown_key" and node.key_place else node.place
         path = (*node.path, *missing[:1]) if found["type"] == "missing" else node.path
-        report.add(code, text, place, path)
+        report.add(code, f"{text}{_outside(tree, found['loc'])}", place, path)
+
+
+def _outside(tree: Node, loc: tuple[str | int, ...]) -> str:
+    """Whose option is wrong, when it is one of an outside package."""
+    group = GROUP_OF.get(str(loc[0]) if loc else "")
+    if group is None or loc[-1] == "kind":
+        return ""
+    for end in range(len(loc) - 1, 0, -1):
+        node, missing = locate(tree, loc[:end])
+        named = node.mapping.get("kind")
+        kind = installed(group).get(str(named.value)) if named is not None and not missing else None
+        if kind is not None:
+            return "" if kind.distribution == OURS else f" (an option of {kind.origin})"
+    return ""
 
 
 def _explained(found: Any, node: Node, missing: tuple[str | int, ...]) -> tuple[str, str]:
