@@ -11,6 +11,11 @@ COMMANDS = {
     "schema": "Print the JSON Schema of agent files.",
     "init": "Start an agent, a toolset package or a plugin package.",
     "doctor": "Find out what is wrong with the installation.",
+    "trace": "Show what happened in a run: a tree, a page, or data.",
+    "replay": "Run again on recorded replies, and show the first difference.",
+    "resume": "Go on with a run that was interrupted, killed, or failed.",
+    "runs": "List, show, export and remove runs.",
+    "test": "Test an agent offline, with recorded or scripted replies.",
     "trust": "Let agent files of a directory start programs and load code beside them.",
     "completion": "Print the completion script for a shell.",
 }

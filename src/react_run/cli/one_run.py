@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class OneRun:
     style: str = "text"
     no_stream: bool = False
     record: str | None = None
+    replay: str | None = None
     no_save: bool = False
     continues: bool = False
     session: str | None = None
@@ -61,7 +63,7 @@ class OneRun:
         from react_run.cli.statuses import footer
 
         config = self.options.config()
-        if config.model is None:
+        if config.model is None and self.replay is None:
             self.screen.note(OFFLINE)
         progress = Progress(self.screen, config.masker, self.verbose)
         streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
@@ -77,7 +79,7 @@ class OneRun:
             no_save=self.no_save,
             session=self.session,
         )
-        agent = built(config, plugins, keeping.journal())
+        agent = self._agent(config, plugins, keeping)
         self.screen.start_status(progress.status)
         clock = Clock()
         try:
@@ -90,15 +92,32 @@ class OneRun:
             if (run := progress.run) is not None:
                 self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
 
+    def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
+        """The agent that answers."""
+        journal = keeping.journal()
+        agent = built(config, plugins, journal)
+        if self.replay is None:
+            return agent
+        from react_run.journal.finding import find_run
+        from react_run.models.replay import ReplayModel
+
+        return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
+
+    def _earlier(self, keeping: Keeping) -> Sequence[Message]:
+        """The conversation that the run continues."""
+        return keeping.earlier(continues=self.continues)
+
     def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
         from react_run.cli.driving import drive
 
-        earlier = keeping.earlier(continues=self.continues)
+        earlier = self._earlier(keeping)
         result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
         keeping.keep(result.messages)
         return result
 
-    async def _run(self, agent: ReActAgent, prompt: str, earlier: list[Message], config: ReActAgentConfig) -> RunResult:
+    async def _run(
+        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+    ) -> RunResult:
         async with agent:
             if self.style != "stream-json":
                 return await agent.run(prompt, messages=earlier)

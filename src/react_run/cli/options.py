@@ -39,6 +39,24 @@ def agent_options(function: F) -> F:
     return function
 
 
+def run_argument(function: F) -> F:
+    """The run that a command is about; the command gets ``None`` for the last one."""
+
+    def given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if (value is None) != context.params.pop("last", False):
+            raise click.UsageError("name a run: an id or its beginning, a journal file, or --last", context)
+        return value
+
+    function = click.option("--last", is_flag=True, is_eager=True, help="The last run.")(function)
+    return click.argument("run", metavar="RUN", required=False, callback=given, shell_complete=_complete_runs)(function)
+
+
+def _complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.journal.finding import run_files
+
+    return [path.stem for path in run_files() if path.stem.startswith(incomplete)]
+
+
 def _complete_plugins(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     from react_run.kinds import installed
 

@@ -36,6 +36,7 @@ class RunCommand(click.Command):
 @click.option("--json", "as_json", is_flag=True, help="Short for --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
+@click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
 @click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
 @click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")

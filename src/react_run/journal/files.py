@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Protocol
 
 from react_run.concurrency import in_thread
@@ -19,6 +20,7 @@ from react_run.journal.values import Record
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BLOCK = 65_536
+_PATIENCE = 5
 
 
 class Sink(Protocol):
@@ -86,7 +88,7 @@ class FileSink:
             self._file = os.open(path, _FLAGS, 0o600)
         except OSError as error:
             raise JournalError(f"cannot open the journal {path}: {error.strerror}") from error
-        if not try_lock(self._file):
+        if not _lock(self._file):
             os.close(self._file)
             raise JournalError(f"another run is writing to {path}; give a directory, for a file per run")
         self._size = self._durable = _cut_torn_line(self._file)
@@ -136,6 +138,15 @@ class FileSink:
     def _failed(self, error: OSError) -> JournalError:
         self._problem = JournalError(f"cannot write the journal {self.path}: {error.strerror or error}")
         return self._problem
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock the file; somebody who only looks whether it is locked lets go at once."""
+    for _ in range(_PATIENCE):
+        if try_lock(descriptor):
+            return True
+        sleep(0.02)
+    return try_lock(descriptor)
 
 
 def _cut_torn_line(descriptor: int) -> int:

@@ -1,0 +1,37 @@
+"""From a journal back to the agent that it records."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from react_run.cli.loading import AgentOptions
+from react_run.errors import ConfigError
+
+if TYPE_CHECKING:
+    from react_run.journal import Journal
+
+
+def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOptions:
+    """How the recorded agent is made again; the working directory becomes that of the run, where it exists.
+
+    Args:
+        journal: The recording.
+        agent: An agent file to use instead.
+        trust: Whether to trust its directory for this run.
+
+    Raises:
+        ConfigError: The run was started from Python, so nobody knows how to make its agent.
+    """
+    header = journal.header
+    recorded = header["options"] or {"file": header["agent"]["file"]}
+    if agent is not None:
+        recorded = {**recorded, "file": str(Path(agent).absolute())}
+    if recorded["file"] is None:
+        raise ConfigError("the run was not started from an agent file: name one that makes the same agent (--agent)")
+    options = AgentOptions.from_record(recorded)
+    if Path(header["workspace"]).is_dir():
+        os.chdir(header["workspace"])
+    return replace(options, trust=options.trust or trust)

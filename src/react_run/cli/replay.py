@@ -1,0 +1,48 @@
+"""``react-run replay RUN``: run the agent again on recorded replies, and show the first difference (behaviour J3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from react_run.cli.options import run_argument
+
+
+@click.command("replay", context_settings={"help_option_names": ["-h", "--help"]})
+@run_argument
+@click.option(
+    "--tools",
+    type=click.Choice(["recorded", "live"]),
+    default="live",
+    show_default=True,
+    help="Run the tools again, or answer them from the recording, too: then nothing leaves the process.",
+)
+@click.option("--agent", metavar="AGENT.yaml", help="Replay with this agent instead of the recorded one.")
+@click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
+def command(run: str | None, tools: Literal["recorded", "live"], agent: str | None, trust: bool) -> int:
+    """Replay RUN: the model answers as it was recorded, everything else happens again and is compared.
+
+    Exit status 6 and the first difference when something is not as recorded.
+    """
+    from react_run.cli.driving import drive
+    from react_run.cli.loading import built
+    from react_run.cli.recorded import options_of
+    from react_run.journal import read_journal
+    from react_run.journal.finding import find_run
+    from react_run.journal.replay import replay
+    from react_run.journal.words import plural
+
+    journal = read_journal(find_run(run))
+    options = options_of(journal, agent, trust=trust)
+    made = built(options.config(), options.extra_plugins(), ())
+    replayed = drive(replay(journal, made, tools=tools))
+    end = "" if replayed.complete else "; the recording was interrupted there"
+    stats = journal.stats
+    counts = (
+        plural(stats.rounds, "round"),
+        plural(stats.model_calls, "model call"),
+        plural(stats.tool_calls, "tool call"),
+    )
+    print(f"identical: {', '.join(counts)}{end}")
+    return 0

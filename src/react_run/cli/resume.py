@@ -1,0 +1,71 @@
+"""``react-run resume RUN``: go on with a run that was interrupted, killed, or failed (behaviour J4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from react_run.cli.loading import built
+from react_run.cli.one_run import OneRun
+from react_run.cli.options import run_argument
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.cli.keeping import Keeping
+    from react_run.config import ReActAgentConfig
+    from react_run.journal.resume import Resumption
+    from react_run.messages import Message
+
+
+@click.command("resume", context_settings={"help_option_names": ["-h", "--help"]})
+@run_argument
+@click.option("--force", is_flag=True, help="Go on although the agent has changed since.")
+@click.option("--agent", metavar="AGENT.yaml", help="Go on with this agent instead of the recorded one.")
+@click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
+@click.option("--json", "as_json", is_flag=True, help="Write one result object.")
+@click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+def command(run: str | None, force: bool, agent: str | None, trust: bool, as_json: bool, **given: Any) -> int:
+    """Go on with RUN where it stopped.
+
+    What was recorded is not done again: model replies and finished tool calls come from the journal. A call that had
+    started and not finished runs again only when its tool is read-only or idempotent; otherwise the model is told that
+    its outcome is unknown.
+    """
+    from react_run.cli.recorded import options_of
+    from react_run.journal import read_journal
+    from react_run.journal.finding import find_run
+
+    path = find_run(run).absolute()
+    journal = read_journal(path)
+    options = options_of(journal, agent, trust=trust)
+    style = "json" if as_json else "text"
+    session = journal.header["session"]
+    goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, **given)
+    return goes_on.answer(journal.header["prompt"])
+
+
+@dataclass(kw_only=True)
+class _Resumed(OneRun):
+    """A run that goes on from its journal."""
+
+    path: Path
+    force: bool = False
+    ready: Resumption = field(init=False)
+
+    def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
+        from react_run.journal.resume import prepare
+
+        self.ready = prepare(self.path, built(config, plugins, ()), force=self.force)
+        for note in self.ready.notes:
+            self.screen.note(note)
+        return self.ready.agent
+
+    def _earlier(self, keeping: Keeping) -> Sequence[Message]:
+        return self.ready.incoming

@@ -1,0 +1,186 @@
+"""``react-run runs``: the runs that were kept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+import click
+
+from react_run.cli.options import run_argument
+
+if TYPE_CHECKING:
+    from react_run.journal import Journal
+    from react_run.journal.finding import Summary
+
+HELP = {"help_option_names": ["-h", "--help"]}
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+COLUMNS = ("run", "started", "agent", "status", "seconds", "tokens", "cost", "prompt")
+
+
+@click.group("runs", context_settings=HELP)
+def command() -> None:
+    """List, show, export and remove runs.
+
+    RUN is the id of a run, shortened like git's, or a journal file; --last is the last run.
+    """
+
+
+@command.command("list", context_settings=HELP)
+@click.option("-n", "--number", type=int, default=20, show_default=True, help="How many, the latest first; 0 is all.")
+@click.option("--session", metavar="NAME", help="Only runs of the conversation NAME.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def list_runs(number: int, session: str | None, as_json: bool) -> int:
+    """List runs, the latest first."""
+    from react_run.cli.list import show_table
+
+    found = _summaries(lambda summary: session is None or summary.header["session"] == session)
+    listed = [summary for _, summary in zip(range(number or 10**9), found, strict=False)]
+    if as_json:
+        print(json.dumps([summary.to_dict() for summary in listed], ensure_ascii=False, indent=2))
+    elif listed:
+        show_table([_row(summary) for summary in listed], COLUMNS)
+    return 0
+
+
+def _summaries(wanted: Callable[[Summary], bool]) -> Iterator[Summary]:
+    from react_run.journal.finding import run_files, summaries
+
+    return filter(wanted, summaries(run_files()))
+
+
+def _row(summary: Summary) -> dict[str, str]:
+    from react_run.cli.terminal import fitted
+    from react_run.journal import words
+
+    data = summary.to_dict()
+    tokens, cost = data["tokens"], data["cost"]
+    return {
+        "run": summary.run_id[:12],
+        "started": words.moment(summary.header["time"]),
+        "agent": str(data["agent"]),
+        "status": summary.status,
+        "seconds": f"{data['seconds']:.1f}",
+        "tokens": f"{tokens:,}" if tokens is not None else "n/a",
+        "cost": f"${cost:.4f}" if cost is not None else "n/a",
+        "prompt": fitted(words.one_line(summary.header["prompt"]), 50),
+    }
+
+
+@command.command("show", context_settings=HELP)
+@run_argument
+@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+def show_run(run: str | None, as_json: bool) -> int:
+    """Show what a run was, and what it used."""
+    from react_run.cli.terminal import printable
+    from react_run.journal.export import as_json as exported
+
+    journal, path = _journal(run)
+    if as_json:
+        print(json.dumps(exported(journal), ensure_ascii=False, indent=2))
+        return 0
+    for name, value in _facts(journal, path).items():
+        print(f"{name:<10} {printable(value)}")
+    return 0
+
+
+def _facts(journal: Journal, path: Path) -> dict[str, str]:
+    from react_run.journal import words
+
+    stats, header, footer = journal.stats, journal.header, journal.footer or {}
+    tools = (
+        f"{name} {tool.calls} ({tool.failed} failed, {words.seconds(tool.seconds)})"
+        for name, tool in stats.tools.items()
+    )
+    return {
+        "run": journal.run_id,
+        "agent": f"{words.name(journal)} {header['agent']['file'] or ''}".strip(),
+        "model": str(header["model"]),
+        "started": words.moment(header["time"]),
+        "session": str(header["session"] or "-"),
+        "status": words.status(journal),
+        "used": words.totals(stats),
+        "tools": ", ".join(tools) or "-",
+        "guards": ", ".join(f"{name} {number}" for name, number in stats.guards.items()) or "-",
+        "prompt": words.one_line(header["prompt"]),
+        "error": words.error(footer["error"]) if "error" in footer else "-",
+        "answer": words.one_line(footer.get("answer", "")) or "-",
+        "journal": str(path),
+    }
+
+
+def _journal(run: str | None) -> tuple[Journal, Path]:
+    from react_run.journal import read_journal
+    from react_run.journal.finding import find_run
+
+    path = find_run(run)
+    return read_journal(path), path
+
+
+@command.command("export", context_settings=HELP)
+@run_argument
+@click.option(
+    "--format", "form", type=click.Choice(["markdown", "json", "html"]), help="By FILE's ending, or markdown."
+)
+@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write it; - is standard output.")
+def export_run(run: str | None, form: str | None, output: str) -> int:
+    """Write a run as one document."""
+    from react_run.cli.trace import write
+
+    journal, _ = _journal(run)
+    endings = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
+    write(output, _exported(journal, form or endings.get(Path(output).suffix.lower(), "markdown")))
+    return 0
+
+
+def _exported(journal: Journal, form: str) -> str:
+    if form == "html":
+        from react_run.journal.html import page
+
+        return page(journal)
+    from react_run.journal.export import as_json, as_markdown
+
+    if form == "markdown":
+        return as_markdown(journal)
+    return json.dumps(as_json(journal), ensure_ascii=False, indent=2) + "\n"
+
+
+def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """A time as people write it, ``30d``, in seconds."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d+)\s*([mhdw])", value.strip())
+    if found is None:
+        raise click.BadParameter(f"{value!r} is no age: write a number and m, h, d or w, such as 30d")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds()
+
+
+@command.command("rm", context_settings=HELP)
+@click.argument("runs", metavar="[RUN]…", nargs=-1)
+@click.option("--last", is_flag=True, help="The last run.")
+@click.option("--older-than", metavar="AGE", callback=_age, help="All runs that began longer ago: 12h, 30d, 8w.")
+@click.option("--keep", metavar="N", type=int, help="All but the latest N runs.")
+@click.option("--all", "everything", is_flag=True, help="All runs.")
+def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, keep: int | None, everything: bool) -> int:
+    """Remove runs: their journals, and what they saved in their workspaces. Runs that go on are left alone."""
+    from react_run.journal.finding import find_run, remove_run, run_files, summaries
+
+    if not (runs or last or everything) and older_than is None and keep is None:
+        raise click.UsageError("name runs, or use --last, --older-than AGE, --keep N or --all")
+    files = [find_run(run) for run in (*runs, *([None] if last else []))]
+    chosen = list(summaries(files))
+    if len(chosen) < len(files):
+        raise click.UsageError("one of these is no journal of a run")
+    if everything or older_than is not None or keep is not None:
+        beyond = list(summaries(run_files()[keep or 0 :]))
+        chosen += [summary for summary in beyond if time() - summary.header["time"] > (older_than or 0.0)]
+    removed = {summary.path: summary for summary in chosen if files or not summary.running}
+    for summary in removed.values():
+        remove_run(summary)
+    print(f"removed {len(removed)} run{'' if len(removed) == 1 else 's'}")
+    return 0

@@ -1,0 +1,101 @@
+"""``react-run test FILE CASES.yaml``: an agent tested offline, with recorded or scripted replies."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+import click
+
+from react_run.cli.loading import AgentOptions, built
+from react_run.cli.options import agent_options
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.cli.cases import Case, Verdict
+
+
+@click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("file", metavar="AGENT.yaml", type=click.Path())
+@click.argument("cases", metavar="CASES.yaml", type=click.Path())
+@agent_options
+@click.option("-k", "--only", metavar="TEXT", help="Only cases whose names contain TEXT.")
+@click.option("--junit", metavar="FILE", help="Write the results as JUnit XML, for CI.")
+@click.option("--json", "as_json", is_flag=True, help="Write the results as JSON.")
+def command(file: str, cases: str, only: str | None, junit: str | None, as_json: bool, **given: Any) -> int:
+    """Test an agent offline. Exit status 1 when a case fails.
+
+    \b
+      cases:
+        - name: a sum                       # a scripted model: replies as of {kind: scripted}
+          prompt: 15*23
+          replies: [{tool_calls: [{name: calculate, arguments: {expression: "15*23"}}]}, "345"]
+          answer: "345"
+          tools: [calculate]
+        - name: as it was in May            # a recorded run: everything must be as recorded
+          recording: runs/may.jsonl
+
+    A case may also say contains, matches, success, stop_reason and max_iterations.
+    """
+    from react_run.cli.cases import needs_network, read_cases
+    from react_run.cli.driving import drive
+    from react_run.errors import ConfigError
+
+    options = AgentOptions(file=file, **given)
+    wanted = [case for case in read_cases(Path(cases)) if only is None or only in case.name]
+    if not wanted:
+        raise click.UsageError(f"no case has {only!r} in its name")
+    agent = built(options.config(), options.extra_plugins(), ())
+    if problems := list(filter(None, (needs_network(case, agent) for case in wanted))):
+        raise ConfigError("\n".join(problems))
+    verdicts = drive(_judged(wanted, agent, quiet=as_json))
+    failed = sum(bool(verdict.problems) for verdict in verdicts)
+    if junit is not None:
+        Path(junit).write_bytes(as_junit(Path(cases).name, verdicts))
+    if as_json:
+        print(json.dumps({"passed": not failed, "cases": [verdict.to_dict() for verdict in verdicts]}, indent=2))
+    else:
+        print(f"{len(verdicts) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+async def _judged(cases: list[Case], agent: ReActAgent, *, quiet: bool) -> list[Verdict]:
+    from react_run.cli.cases import judged
+
+    verdicts = []
+    for case in cases:
+        verdict = await judged(case, agent)
+        verdicts.append(verdict)
+        if not quiet:
+            _show(verdict)
+    return verdicts
+
+
+def _show(verdict: Verdict) -> None:
+    from react_run.cli.terminal import coloured, printable
+
+    mark = coloured("✗", "red", sys.stdout) if verdict.problems else coloured("✓", "green", sys.stdout)
+    print(f"{mark} {printable(verdict.name)}")
+    for text in verdict.problems:
+        print("\n".join(f"    {line}" for line in printable(text).splitlines()))
+
+
+def as_junit(suite: str, verdicts: list[Verdict]) -> bytes:
+    """The results as JUnit XML."""
+    from react_run.render import escape
+
+    failed = sum(bool(verdict.problems) for verdict in verdicts)
+    seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
+    attributes = {"name": suite, "tests": str(len(verdicts)), "failures": str(failed), "errors": "0", "time": seconds}
+    root = ElementTree.Element("testsuite", attributes)
+    for verdict in verdicts:
+        about = {"classname": suite, "name": escape(verdict.name), "time": f"{verdict.seconds:.3f}"}
+        case = ElementTree.SubElement(root, "testcase", about)
+        if verdict.problems:
+            text = escape("\n".join(verdict.problems))
+            ElementTree.SubElement(case, "failure", message=text.splitlines()[0]).text = text
+    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return document

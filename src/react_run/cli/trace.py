@@ -1,0 +1,70 @@
+"""``react-run trace RUN``: a run as a tree in the terminal, as a page, or as data (behaviour J5)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from react_run.cli.options import run_argument
+
+if TYPE_CHECKING:
+    from react_run.journal import Journal
+
+
+@click.command("trace", context_settings={"help_option_names": ["-h", "--help"]})
+@run_argument
+@click.option("--html", metavar="FILE", help="Write one self-contained page.")
+@click.option("--chrome-trace", metavar="FILE", help="Write a trace for Perfetto (ui.perfetto.dev).")
+@click.option("--json", "as_json", is_flag=True, help="Write the records of the run as JSON lines.")
+@click.option("--full", is_flag=True, help="Do not cut lines to the width of the terminal.")
+def command(run: str | None, html: str | None, chrome_trace: str | None, as_json: bool, full: bool) -> int:
+    """Show what happened in RUN: thoughts, actions, results, times, tokens, cost, guards.
+
+    RUN is the id of a run, shortened like git's, or a journal file; --last is the last run.
+    """
+    from react_run.journal import read_journal
+    from react_run.journal.finding import find_run
+
+    journal = read_journal(find_run(run))
+    if html is not None:
+        from react_run.journal.html import page
+
+        write(html, page(journal))
+    if chrome_trace is not None:
+        from react_run.journal.chrome import chrome_trace as traced
+
+        write(chrome_trace, json.dumps(traced(journal), ensure_ascii=False))
+    if as_json:
+        for record in journal.records:
+            print(json.dumps(record, ensure_ascii=False))
+    elif html is None and chrome_trace is None:
+        show_tree(journal, full=full)
+    return 0
+
+
+def write(name: str, text: str) -> None:
+    """Write a file, or to standard output when it is called ``-``, and say where it is."""
+    if name == "-":
+        sys.stdout.write(text)
+        return
+    Path(name).write_text(text, encoding="utf-8", errors="replace")
+    print(f"written to {name}", file=sys.stderr)
+
+
+def show_tree(journal: Journal, *, full: bool = False) -> None:
+    """Print the tree of a run."""
+    from react_run.cli.terminal import cells, coloured, fitted, is_terminal, printable, width
+    from react_run.journal.tree import lines_of, tree_of
+
+    columns = width() if is_terminal(sys.stdout) else 160
+    for frame, branch in lines_of(tree_of(journal)):
+        mark = f"{branch.mark} " if branch.mark else ""
+        text = printable(branch.text)
+        if not full:
+            text = fitted(text, max(20, columns - cells(frame + mark)))
+        shown = coloured(mark, branch.colour, sys.stdout) + text if mark else coloured(text, branch.colour, sys.stdout)
+        print(f"{coloured(frame, 'dim', sys.stdout) if frame else ''}{shown}")
