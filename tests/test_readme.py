@@ -1,0 +1,61 @@
+"""What the README shows, works."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from react_run import Observation, ReActToolset
+from react_run.config import ReActAgentConfig
+from react_run.plugins import hook_table
+from react_run.testing import calls, run_agent, says
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def run(source: str) -> dict[str, object]:
+    names: dict[str, object] = {"__name__": "readme"}
+    exec(source, names)
+    return names
+
+
+def test_the_toolset_of_the_readme_answers_calls() -> None:
+    toolset_class = run(PYTHON[0])["Ledger"]
+    assert isinstance(toolset_class, type)
+    assert issubclass(toolset_class, ReActToolset)
+    replies = [calls(("balance", {"account": "rent"})), says("12.50")]
+    result = run_agent(replies, toolsets=[toolset_class.model_validate({"currency": "USD"})])
+    assert result.steps[0].observation == "rent: 12.50 USD"
+
+
+def test_the_plugin_of_the_readme_surrounds_every_call(capsys: pytest.CaptureFixture[str]) -> None:
+    plugin_class = run(PYTHON[1])["Shout"]
+    assert isinstance(plugin_class, type)
+    assert hook_table([plugin_class()]).react_tool_call
+
+    def hello() -> Observation:
+        """Say hello."""
+        return Observation(content="hello")
+
+    run_agent([calls(("hello", {})), says("done")], tools=[hello], plugins=[plugin_class()])
+    assert capsys.readouterr().out == "calling hello with {}\ngot hello\n"
+
+
+def test_the_agent_of_the_readme_loads_and_its_python_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(ROOT)
+    (source,) = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+    (tmp_path / "agent.yaml").write_text(source, encoding="utf-8")
+    assert ReActAgentConfig.from_yaml(tmp_path / "agent.yaml").limits.max_cost == 0.25
+    assert getattr(run(PYTHON[2])["result"], "answer", None) == "345"
+
+
+def test_every_path_and_page_that_the_readme_names_exists() -> None:
+    pages = re.findall(r"\]\(([^)#]+)\)", TEXT)
+    folders = re.findall(r"^  ?([a-z_]+(?:/|\.py))", TEXT.split("```text")[1].split("```")[0], re.MULTILINE)
+    missing = [page for page in pages if not (ROOT / page).exists()]
+    missing += [name for name in folders if not (ROOT / "src" / "react_run" / name).exists()]
+    assert not missing
