@@ -7,17 +7,15 @@ remembers is a plugin around it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from functools import partial
 
-from react_run.concurrency import gather_ordered
+from react_run.drafts import stream
 from react_run.errors import ModelError
 from react_run.hooks import ask, ask_all, notify
 from react_run.hookspecs import hookimpl
-from react_run.messages import Message, ModelResponse, TextDelta, Usage
+from react_run.messages import Message, ModelResponse, Usage
 from react_run.outcome import Observation
+from react_run.round import judge, perform
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
-from react_run.sensing import sense
 
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
 _FAILED_CALL = Usage(input_tokens=0, output_tokens=0, cost=0.0)
@@ -87,40 +85,6 @@ async def iterate(run: Run) -> None:
         await notify(run.hooks.react_iteration_finished, run, iteration)
 
 
-async def perform(run: Run, iteration: Iteration) -> None:
-    """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
-    if len(iteration.calls) == 1:
-        return await run.handle(iteration.calls[0])
-    jobs: list[Callable[[], Awaitable[None]]] = []
-    serial: list[ToolCall] = []
-    for call in iteration.calls:
-        if call.tool is not None and call.tool.serial:
-            if not serial:
-                jobs.append(partial(_one_by_one, run, serial))
-            serial.append(call)
-        else:
-            jobs.append(partial(run.handle, call))
-    await gather_ordered(jobs, run.agent.config.limits.parallel_tools)
-    return None
-
-
-async def _one_by_one(run: Run, calls: list[ToolCall]) -> None:
-    for call in calls:
-        await run.handle(call)
-
-
-async def judge(run: Run, iteration: Iteration) -> None:
-    """Judge a round once all its calls are in, in request order: sensors, policies, reasons to stop."""
-    hooks = run.hooks
-    signals = await sense(run, iteration) if hooks.react_sense else {}
-    if hooks.react_settle:
-        await ask_all(hooks.react_settle, run, iteration)
-    for call, text in signals.items():
-        call.append(text)
-    for _, (reason, answer) in sorted(iteration.stops.items()):
-        run.stop(reason, answer)
-
-
 async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> None:
     """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
     refusals = []
@@ -136,24 +100,3 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
     run.messages.append(Message(role="user", content=iteration.feedback))
     await run.withdraw(iteration)
     return None
-
-
-async def stream(run: Run, iteration: Iteration) -> ModelResponse:
-    """Have the request answered as a stream, handing on the draft; a draft that comes to nothing is withdrawn."""
-    response: ModelResponse | None = None
-    try:
-        async for item in run.agent.model.stream(iteration.request):
-            if isinstance(item, TextDelta):
-                iteration.drafted = True
-                await notify(run.hooks.react_text_delta, run, iteration, item.text)
-            else:
-                response = item
-    except BaseException:
-        await run.withdraw(iteration)
-        raise
-    if response is None:
-        problem = f"{run.agent.model.name} ended its stream without a response"
-        raise ModelError(problem, code="incomplete", retryable=True)  # A5b
-    if response.message.tool_requests:
-        await run.withdraw(iteration)
-    return response

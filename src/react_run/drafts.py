@@ -1,0 +1,29 @@
+"""Replies that are read as they come: the draft is handed on, and withdrawn when nothing comes of it (L10)."""
+
+from __future__ import annotations
+
+from react_run.errors import ModelError
+from react_run.hooks import notify
+from react_run.messages import ModelResponse, TextDelta
+from react_run.run import Iteration, Run
+
+
+async def stream(run: Run, iteration: Iteration) -> ModelResponse:
+    """Have the request answered as a stream, handing on the draft; a draft that comes to nothing is withdrawn."""
+    response: ModelResponse | None = None
+    try:
+        async for item in run.agent.model.stream(iteration.request):
+            if isinstance(item, TextDelta):
+                iteration.drafted = True
+                await notify(run.hooks.react_text_delta, run, iteration, item.text)
+            else:
+                response = item
+    except BaseException:
+        await run.withdraw(iteration)
+        raise
+    if response is None:
+        problem = f"{run.agent.model.name} ended its stream without a response"
+        raise ModelError(problem, code="incomplete", retryable=True)  # A5b
+    if response.message.tool_requests:
+        await run.withdraw(iteration)
+    return response
