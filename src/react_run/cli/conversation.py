@@ -43,11 +43,12 @@ class Conversation:
     def __init__(
         self, options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool
     ) -> None:
-        self.options, self.verbosity, self.no_save, self.session = options, verbosity, no_save, session
+        self.options, self.verbosity, self.no_save = options, verbosity, no_save
+        self.session, self.continues = session, continues
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
-        self.messages = self.keeping.earlier(continues=continues)
+        self.messages = self.keeping.earlier()
         self.commands: dict[str, Callable[[str], bool]] = {
             "/help": self._help,
             "/tools": self._tools,
@@ -95,7 +96,12 @@ class Conversation:
         progress, draft = Progress(self.screen, config.masker, self.verbosity), Draft(self.screen, config.masker)
         drafts = [draft] if self.screen.shows_drafts else []
         keeping = Keeping(
-            options=self.options, config=config, note=self.screen.note, no_save=self.no_save, session=self.session
+            options=self.options,
+            config=config,
+            note=self.screen.note,
+            no_save=self.no_save,
+            session=self.session,
+            continues=self.continues,
         )
         agent = built(
             config, [progress, Permitted(progress), *drafts, *self.options.extra_plugins()], keeping.journal()
@@ -127,8 +133,10 @@ class Conversation:
         self.screen.start_status(self.progress.status)
         clock = Clock()
         try:
-            turn = self.agent.run(prompt, messages=self.messages)
-            result = drive(turn, at_once=self.screen.stop_status, runner=self.runner)
+            with self.keeping.turn(self.messages) as earlier:
+                turn = self.agent.run(prompt, messages=earlier)
+                result = drive(turn, at_once=self.screen.stop_status, runner=self.runner)
+                self.keeping.keep(result.messages)
         except Interrupted as error:
             self.screen.stop_status()
             self.screen.end_draft()
@@ -149,7 +157,6 @@ class Conversation:
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
-        self.keeping.keep(self.messages)
 
     def _say(self, text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)
@@ -165,6 +172,7 @@ class Conversation:
 
     def _reset(self, _: str) -> bool:
         self.messages = []
+        self.keeping.keep([])
         self._say("forgotten")
         return True
 

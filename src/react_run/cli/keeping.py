@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.loading import AgentOptions
-from react_run.cli.sessions import read_session, session_file, write_session
+from react_run.journal.sessions import Session
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -26,6 +27,7 @@ class Keeping:
         record: The file for the journal, instead of our own place.
         no_save: Keep nothing that was not asked for.
         session: The name of the conversation.
+        continues: Whether the last conversation is continued when none is named.
     """
 
     options: AgentOptions
@@ -34,11 +36,12 @@ class Keeping:
     record: str | None = None
     no_save: bool = False
     session: str | None = None
+    continues: bool = False
 
     def __post_init__(self) -> None:
         self.session = self.session or self.config.session
         assert self.config.path is not None  # the command line reads files
-        self._conversation = session_file(self.config.path, self.session)
+        self._conversation = Session.named(self.session) if self.session else Session.last_with(self.config.path)
 
     def journal(self) -> object:
         """What writes the journal of each run; ``()`` for nothing."""
@@ -60,19 +63,39 @@ class Keeping:
             return None
         return directory
 
-    def earlier(self, *, continues: bool) -> list[Message]:
+    def earlier(self) -> list[Message]:
         """The conversation so far, when it is to be continued.
 
         Raises:
             ConfigError: It cannot be read.
         """
-        return read_session(self._conversation) if continues or self.session else []
+        return self._conversation.read() if self.continues or self.session else []
+
+    @contextmanager
+    def turn(self, begun: Sequence[Message] = ()) -> Iterator[Sequence[Message]]:
+        """One turn of the conversation: what was said so far. Other processes wait until it is over.
+
+        Args:
+            begun: What was said so far, where that is nobody else's business.
+        """
+        if self.no_save or not (self.continues or self.session):
+            yield begun or self.earlier()
+            return
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(self._conversation.turn(self._say_waiting))
+            except OSError as error:
+                self.note(f"the conversation cannot be locked ({error.strerror}): nobody else should be in it now")
+            yield self.earlier()
+
+    def _say_waiting(self) -> None:
+        self.note("waiting for another turn of this conversation to end")
 
     def keep(self, messages: Sequence[Message]) -> None:
         """Keep the conversation for the next time."""
         if self.no_save:
             return
         try:
-            write_session(self._conversation, messages, self.config.masker)
+            self._conversation.write(messages, self.config.masker)
         except OSError as error:
-            self.note(f"the conversation is not kept: {self._conversation} cannot be written ({error.strerror})")
+            self.note(f"the conversation is not kept: {self._conversation.path} cannot be written ({error.strerror})")

@@ -78,6 +78,7 @@ class OneRun:
             record=self.record,
             no_save=self.no_save,
             session=self.session,
+            continues=self.continues,
         )
         agent = self._agent(config, plugins, keeping)
         self.screen.start_status(progress.status)
@@ -103,16 +104,12 @@ class OneRun:
 
         return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
 
-    def _earlier(self, keeping: Keeping) -> Sequence[Message]:
-        """The conversation that the run continues."""
-        return keeping.earlier(continues=self.continues)
-
     def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
         from react_run.cli.driving import drive
 
-        earlier = self._earlier(keeping)
-        result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
-        keeping.keep(result.messages)
+        with keeping.turn() as earlier:
+            result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
+            keeping.keep(result.messages)
         return result
 
     async def _run(

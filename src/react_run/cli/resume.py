@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.journal.resume import Resumption
     from react_run.messages import Message
+    from react_run.results import RunResult
 
 
 @click.command("resume", context_settings={"help_option_names": ["-h", "--help"]})
@@ -67,5 +68,19 @@ class _Resumed(OneRun):
             self.screen.note(note)
         return self.ready.agent
 
-    def _earlier(self, keeping: Keeping) -> Sequence[Message]:
-        return self.ready.incoming
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+        from react_run.cli.driving import drive
+
+        run = self._run(agent, prompt, self.ready.incoming, config)
+        result = drive(run, at_once=self.screen.stop_status)
+        if keeping.session is not None:
+            with keeping.turn() as earlier:
+                self._keep(keeping, earlier, result)
+        return result
+
+    def _keep(self, keeping: Keeping, earlier: Sequence[Message], result: RunResult) -> None:
+        """Add the turn to its conversation, unless that has gone on without it."""
+        if list(earlier) == list(self.ready.incoming):
+            keeping.keep(result.messages)
+        else:
+            self.screen.note(f"the conversation {keeping.session!r} has gone on since: this turn is not added to it")
