@@ -9,13 +9,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from react_run import Message, RunResult, Tool
+from react_run import (
+    Message,
+    Observation,
+    Outcome,
+    ReActToolset,
+    RunResult,
+    Tool,
+    ToolError,
+    ToolFailed,
+    tool,
+)
 from react_run.render import NO_OUTPUT
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -59,6 +69,19 @@ class Rude(Exception):
         raise TypeError("no")
 
 
+class Panic(BaseException):
+    """As foreign code raises it that is not written in Python."""
+
+
+class RudeToolError(ToolError):
+    def __str__(self) -> str:
+        raise TypeError("no")
+
+
+class Unheard(ToolError):
+    disposition = "unheard of"  # type: ignore[assignment]  # what the test is about
+
+
 RAISED = [
     (ValueError("no\nway"), "Error: ValueError: no way"),
     (OSError(2, "gone"), "Error: FileNotFoundError: [Errno 2] gone"),
@@ -73,6 +96,11 @@ RAISED = [
     (MemoryError(), "Error: MemoryError"),
     (Rude(), "Error: Rude: (no message)"),
     (ValueError("m" * 5_000_000), "Error: ValueError: mmm"),
+    (ValueError("\x00" * 300), "Error: ValueError: \\x00\\x00"),
+    (Panic("on a thread"), "Error: Panic: on a thread"),
+    (BaseExceptionGroup("two", [Panic()]), "Error: BaseExceptionGroup: two"),
+    (RudeToolError("hidden"), "Error: RudeToolError: (no message)"),
+    (Unheard("of"), "Error: Unheard: of"),
 ]
 
 
@@ -84,6 +112,17 @@ def test_what_a_tool_raises_is_a_text_result(way: Wrap, error: BaseException, te
     assert len(step.observation) < 330
     assert "\n" not in step.observation
     assert (step.error_code, step.executed) == ("execution_error", True)
+
+
+class Forgetful(ToolFailed):
+    def __init__(self, what: str) -> None:
+        Exception.__init__(self, f"no {what}")
+
+
+def test_a_tool_error_means_the_same_when_its_class_forgot_our_constructor() -> None:  # F2
+    tool = plain(raising(Forgetful("luck")))
+    (step,) = run_agent([calls(("t", {})), says("done")], tools=[tool], failure_handling="legacy").steps
+    assert (step.observation, step.error_code) == ("Error: no luck", "tool_failed")
 
 
 @WAYS
@@ -224,6 +263,67 @@ RESULTS: list[tuple[object, str]] = [
     ("a\x00b\x1b[2J", "a\\x00b\\x1b[2J"),
     ({"b": 1, "a": [None]}, '{"b": 1, "a": [null]}'),
 ]
+
+
+class Later:
+    def __await__(self) -> Generator[Any, None, str]:
+        yield from asyncio.sleep(0).__await__()
+        return "at last"
+
+
+async def twice() -> object:
+    return Later()
+
+
+@WAYS
+@pytest.mark.parametrize("make", [Later, twice])
+def test_what_can_be_awaited_is_awaited(way: Wrap, make: Callable[[], object]) -> None:
+    assert one(way(make)).steps[0].observation == "at last"
+
+
+async def one_by_one() -> AsyncIterator[int]:
+    yield 1
+
+
+@WAYS
+@pytest.mark.parametrize("make", [lambda: aiter(one_by_one()), lambda: (n for n in "abc"), lambda: map(str, "abc")])
+def test_an_iterator_is_refused_instead_of_shown_as_an_address(way: Wrap, make: Callable[[], object]) -> None:
+    (step,) = one(way(make)).steps
+    assert step.error_code == "execution_error"
+    assert "but a model reads one result" in step.observation
+
+
+@WAYS
+def test_an_observation_made_by_a_tool_is_text_like_any_other(way: Wrap) -> None:  # T3
+    assert one(way(lambda: Observation(content="caf\udce9\x00"))).steps[0].observation == "caf�\\x00"
+    assert one(way(lambda: Observation(content=""))).steps[0].observation == NO_OUTPUT
+    (step,) = one(way(lambda: Observation(content=b"no text"))).steps  # type: ignore[arg-type]  # the point
+    assert step.observation == "Error: TypeError: content of Observation must be str, not bytes"
+
+
+def test_repairs_are_told_beside_an_observation_made_by_the_tool() -> None:  # A3
+    def look(n: int) -> Observation:
+        """Look."""
+        return Observation(content=f"saw {n}")
+
+    (step,) = run_agent([calls(("look", {"n": "3", "m": 1})), says("done")], tools=[look]).steps
+    assert step.observation.startswith("saw 3\n\n[Arguments corrected: ")
+    assert len(step.repaired) == 2
+
+
+@pytest.mark.parametrize("answer", ["success", {"disposition": "success"}, True])
+def test_an_interpreter_that_gives_no_outcome_leaves_the_result_opaque(answer: Any) -> None:  # F
+    class Interpreted(ReActToolset):
+        @tool
+        def look(self) -> str:
+            """Look."""
+            return "seen"
+
+        def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
+            return cast("Outcome", answer)
+
+    result = run_agent([calls(("look", {})), says("done")], toolsets=[Interpreted()])
+    assert (result.steps[0].observation, result.steps[0].outcome, result.success) == ("seen", None, True)
 
 
 @WAYS

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
+from inspect import isawaitable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from react_run.concurrency import in_thread
+from react_run.concurrency import cancellations, in_thread
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.render import render
 from react_run.toolset import ReActToolset
@@ -47,7 +49,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     if tool.context:
         kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
-    cancelled = _cancellations()
+    cancelled = cancellations()
     try:
         result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call.run)
     except TimeoutError as error:
@@ -59,18 +61,16 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
             f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up.", code="timeout"
         )
     except asyncio.CancelledError as error:
-        if _cancellations() > cancelled:
+        if cancellations() > cancelled:
             raise
         return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
-    except (Exception, SystemExit) as error:  # T1: a tool's failure never ends the run
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are no Exception
         return _failed(call, error)
+    if isinstance(result, Iterator | AsyncIterator):
+        return _failed(call, TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result"))
     return interpret(call, tool, result, prepared.repairs)
-
-
-def _cancellations() -> int:
-    """How often the current task was asked to stop."""
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
 
 
 class _Deadline(TimeoutError):
@@ -82,18 +82,21 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run
         return await _supervise(_shielded(function), limit, run)
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        return await _supervise(_shielded(lambda: result), limit, run) if asyncio.iscoroutine(result) else result
+        return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
     try:
         async with asyncio.timeout(limit) as clock:
             result = await in_thread(function)
     except TimeoutError as error:
         raise (_Deadline() if clock.expired() else error) from None
-    return await _supervise(_shielded(lambda: result), limit, run) if asyncio.iscoroutine(result) else result
+    return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
 
 
-async def _shielded(function: Callable[[], Any]) -> object:
+async def _shielded(function: Callable[[], object]) -> object:
     try:
-        return await function()
+        result = function()
+        while isawaitable(result):
+            result = await result
+        return result
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
 
@@ -133,30 +136,43 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
     """What the model reads about a result, and what its toolset makes of it."""
     if isinstance(result, Observation):
         call.opaque = result.outcome is None
-        return result
-    content = render(result)
+        content = _with_repairs(render(result.content), repairs)
+        return replace(result, content=content, repaired=(*result.repaired, *repairs))
     outcome = None
     if interpreting(tool):
         assert tool.toolset is not None  # interpreting() says so
         try:
             outcome = tool.toolset.interpret_result(tool.name, call.arguments, result)
+            if not isinstance(outcome, Outcome | None):
+                raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
         except Exception as error:  # a broken interpreter makes the result opaque, no more
-            call.run.note("interpreter_failed", f"{tool.name}: {type(error).__name__}: {error}")
+            outcome = None
+            call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
             logger.exception("interpret_result of %r failed", tool.name)
-    if repairs:
-        content = f"{content}\n\n[Arguments corrected: {'; '.join(repairs)}]"
-    return Observation(content=content, outcome=outcome, repaired=repairs, raw=result)
+    return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+
+
+def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:
+    return f"{content}\n\n[Arguments corrected: {'; '.join(repairs)}]" if repairs else content
 
 
 def _failed(call: ToolCall, error: BaseException) -> Observation:
     call.error = error
     if isinstance(error, ToolError):
-        call.opaque = error.opaque
-        outcome = error.outcome()
-        prefix = "Error: " if outcome.disposition.endswith("error") else ""
-        return Observation(content=prefix + render(str(error)), outcome=outcome)
+        try:
+            return _told(call, error)
+        except Exception:  # a subclass whose text, code or disposition is none
+            logger.exception("what tool %r raised cannot be told", call.name)
     logger.info("tool %r failed", call.name, exc_info=error)
     return refused(describe(error), code="execution_error")
+
+
+def _told(call: ToolCall, error: ToolError) -> Observation:
+    outcome = error.outcome()
+    prefix = "Error: " if outcome.disposition.endswith("error") else ""
+    observation = Observation(content=prefix + render(str(error)), outcome=outcome)
+    call.opaque = error.opaque
+    return observation
 
 
 def describe(error: BaseException) -> str:
@@ -167,4 +183,8 @@ def describe(error: BaseException) -> str:
     except Exception:  # a __str__ that raises is hostile input, too
         text = "(no message)"
     line = f"{name}: {text}" if text else name
-    return render(line if len(line) <= MAX_ERROR else line[: MAX_ERROR - 1] + "…")
+    return _bounded(render(_bounded(line)))  # escapes take more room than what they stand for
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= MAX_ERROR else f"{line[: MAX_ERROR - 1]}…"

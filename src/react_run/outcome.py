@@ -95,6 +95,7 @@ class ToolError(Exception):
     disposition = Disposition.RETRYABLE_ERROR
     default_code = "tool_error"
     opaque = False
+    code = ""
 
     def __init__(self, message: str, *, code: str = "") -> None:
         super().__init__(message)
@@ -102,7 +103,7 @@ class ToolError(Exception):
 
     def outcome(self) -> Outcome:
         """The outcome this error stands for."""
-        return Outcome(disposition=self.disposition, code=self.code, message=str(self))
+        return Outcome(disposition=self.disposition, code=self.code or self.default_code, message=str(self))
 
 
 class ToolFailed(ToolError):
