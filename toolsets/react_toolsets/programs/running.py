@@ -1,4 +1,4 @@
-"""Running programs for a model: little of our environment, a deadline, bounded output, and no process left behind."""
+"""Running one program: a deadline, bounded output, and no process left behind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PASSED_ON = ("HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
-"""Variables that programs get; besides, those that begin with ``LC_``. Everything else may be a secret."""
+from react_toolsets.programs.output import Output
+
 GRACE = 0.25
 """Seconds a program gets between being asked and being made to end."""
 _DRAIN = 0.25
@@ -22,19 +22,14 @@ class Finished:
     """How a program ended.
 
     ``status`` is its exit status, negative for the signal that ended it; ``output`` what it wrote to standard output
-    and standard error, as it came; ``dropped`` the bytes beyond the ceiling; ``timed_out`` says the deadline came first.
+    and standard error, as it came, with a note where something was left out of its middle; ``dropped`` the bytes beyond
+    the ceiling; ``timed_out`` says the deadline came first.
     """
 
     status: int
     output: str
     dropped: int = 0
     timed_out: bool = False
-
-
-def scrubbed_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment for programs: what :data:`PASSED_ON` lists, and ``extra``."""
-    passed = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith("LC_")}
-    return {**passed, **(extra or {})}
 
 
 async def run_program(
@@ -44,6 +39,7 @@ async def run_program(
     environment: Mapping[str, str],
     timeout: float,  # noqa: ASYNC109  # what it wrote until then is part of the result
     ceiling: int,
+    tail: int = 0,
     launcher: Sequence[str] = (),
 ) -> Finished:
     """Run ``command`` with nothing on its standard input, in a process group of its own.
@@ -56,6 +52,7 @@ async def run_program(
         environment: All its variables.
         timeout: Seconds until it is ended.
         ceiling: Bytes of output that are kept; more is read and dropped.
+        tail: How many of them are kept from its end.
         launcher: A command that confines what it is given and runs it, such as ``bwrap …``.
 
     Raises:
@@ -78,7 +75,7 @@ async def run_program(
         raise
     finally:
         os.close(writing)
-    output = _Output(ceiling)
+    output = Output(ceiling, tail)
     reader = asyncio.ensure_future(output.read(reading))
     timed_out = False
     try:
@@ -108,27 +105,3 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 def _signal(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
         os.killpg(group, number)
-
-
-class _Output:
-    """The head of what comes out of a pipe."""
-
-    def __init__(self, ceiling: int) -> None:
-        self.ceiling, self.kept, self.dropped = ceiling, bytearray(), 0
-
-    async def read(self, descriptor: int) -> None:
-        stream = asyncio.StreamReader()
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(descriptor, "rb", buffering=0)
-        )
-        try:
-            while chunk := await stream.read(65536):
-                room = max(0, self.ceiling - len(self.kept))
-                self.kept += chunk[:room]
-                self.dropped += len(chunk) - len(chunk[:room])
-        finally:
-            transport.close()
-
-    def text(self) -> str:
-        return self.kept.decode("utf-8", "replace")

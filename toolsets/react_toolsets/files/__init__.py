@@ -1,0 +1,7 @@
+"""The ``files`` toolset: read, find and search files below one directory, and change them when that is allowed."""
+
+from __future__ import annotations
+
+from react_toolsets.files.toolset import FilesToolset
+
+__all__ = ["FilesToolset"]

@@ -1,0 +1,35 @@
+"""A part of a text as a model reads it, with a note on what is not shown."""
+
+from __future__ import annotations
+
+
+def part_of(text: str, first: int, count: int, room: int) -> str:
+    """``count`` lines of ``text`` from line ``first`` (from 1), as many of them as fit into ``room`` bytes."""
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not lines:
+        return "[the file is empty]"
+    if first > len(lines):
+        return f"[the file has {len(lines)} lines; there is no line {first}]"
+    shown: list[str] = []
+    for line in lines[first - 1 : first - 1 + count]:
+        room -= len(line.encode(errors="replace")) + 1
+        if room < 0:
+            break
+        shown.append(line)
+    if not shown:
+        return _cut(lines[first - 1], first, len(lines), room + len(lines[first - 1].encode(errors="replace")))
+    last = first + len(shown) - 1
+    if first == 1 and last == len(lines):
+        return "\n".join(shown)
+    more = f"; read on with offset={last + 1}" if last < len(lines) else ""
+    return "\n".join([*shown, f"[lines {first} to {last} of {len(lines)}{more}]"])
+
+
+def _cut(line: str, number: int, of: int, room: int) -> str:
+    """The beginning of a line that is too long to be shown."""
+    head = line.encode(errors="replace")[: max(0, room)].decode(errors="ignore")
+    more = f"; read on with offset={number + 1}" if number < of else ""
+    note = f"line {number} of {of} has {len(line):,} characters, of which these are the first {len(head):,}{more}"
+    return f"{head}\n[{note}]"

@@ -1,0 +1,204 @@
+"""Tools for the files below one directory."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+
+from react_run import Folder, LocalPath, Origin, Outcome, ReActToolset, Run, Tool, tool
+from react_toolsets.files import searching
+from react_toolsets.files.editing import replaced
+from react_toolsets.files.reading import part_of
+from react_toolsets.files.trouble import FileTrouble
+from react_toolsets.texts import Form, decode, encode
+
+LARGEST = 20 * 1024 * 1024
+"""Bytes of a file that can be read or changed."""
+LISTED = 500
+"""Entries of a directory, or files found, that are shown."""
+SKIPPED = frozenset(
+    {
+        ".git",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".react-run",
+        ".ruff_cache",
+        ".tox",
+        ".venv",
+        "__pycache__",
+        "node_modules",
+        "venv",
+    }
+)
+"""Directories that wildcards do not lead into; a path that names one does."""
+CHANGING = ("write_file", "edit_file")
+
+From = Annotated[int, Field(ge=0)]
+UpTo = Annotated[int, Field(ge=1)]
+
+
+class FilesToolset(ReActToolset):
+    """The files below one directory, and nothing outside it: links are not followed, and no path leads out."""
+
+    kind: ClassVar[str] = "files"
+
+    root: LocalPath | None = None
+    """The directory; the workspace of the run when it is not given."""
+    read_only: bool = True
+    """Whether files can only be read; otherwise they can be written and edited, too."""
+
+    _outside: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="after")
+    def _look_where_it_is(self, info: ValidationInfo) -> Self:
+        if isinstance(info.context, Origin) and self.root is not None:
+            self._outside = not self.root.resolve().is_relative_to(info.context.directory.resolve())
+        return self
+
+    def needs_trust(self) -> str:
+        """A file may hand out what is in its own directory and in the workspace; the rest is not its own."""
+        return f"gives access to {self.root}, which is outside its directory" if self._outside else ""
+
+    def tools(self) -> list[Tool]:
+        """The tools; those that change files only when that is allowed."""
+        return [tool for tool in super().tools() if not (self.read_only and tool.name in CHANGING)]
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
+        """What was written is a fact; what was read proves nothing by itself."""
+        return Outcome.success(str(result)) if tool_name in CHANGING else None
+
+    @tool(read_only=True)
+    def read_file(self, path: str, run: Run, offset: From = 1, limit: UpTo = 2000) -> str:
+        """Read a text file.
+
+        Args:
+            path: The file, such as src/main.py.
+            offset: The line to start at, counting from 1.
+            limit: How many lines to read at most.
+        """
+        text, form = decode(self._folder(run).read(path, LARGEST), path)
+        note = "" if form.encoding == "utf-8" else f"[stored as {form.encoding}]\n"
+        return note + part_of(text, max(1, offset), limit, run.agent.config.limits.max_result_bytes - 512)
+
+    @tool(read_only=True)
+    def list_directory(self, run: Run, path: str = ".") -> str:
+        """List what is in a directory: files with their size, directories with a slash.
+
+        Args:
+            path: The directory, such as src.
+        """
+        entries = self._folder(run).entries(path)
+        lines = [_shown(entry.path.rpartition("/")[2], entry.kind, entry.size) for entry in entries[:LISTED]]
+        return "\n".join([*lines, *_more(len(entries))]) or "[the directory is empty]"
+
+    @tool(read_only=True)
+    def find_files(self, pattern: str, run: Run, path: str = ".") -> str:
+        """Find files by name.
+
+        Args:
+            pattern: A glob such as **/*.py: * stays within a name, ** is any number of directories.
+            path: The directory to look in.
+        """
+        found = list(self._folder(run).find(_below(path, pattern), SKIPPED))
+        files = [entry.path for entry in found if entry.kind != "closed"]
+        closed = len(found) - len(files)
+        notes = _more(len(files)) + ([f"[{closed} directories could not be entered]"] if closed else [])
+        return "\n".join([*files[:LISTED], *notes]) or "[no file matches]"
+
+    @tool(read_only=True)
+    async def search_files(
+        self,
+        pattern: str,
+        run: Run,
+        path: str = ".",
+        files: str = "**/*",
+        ignore_case: bool = False,
+        context: Annotated[int, Field(ge=0, le=20)] = 0,
+        limit: Annotated[int, Field(ge=1, le=500)] = 100,
+    ) -> str:
+        """Search the lines of files.
+
+        Args:
+            pattern: A regular expression (Python syntax).
+            path: The directory to search.
+            files: Which files in it, as a glob such as **/*.py.
+            ignore_case: Whether upper and lower case are the same.
+            context: Lines to show before and after each match.
+            limit: How many matches to show at most.
+        """
+        return await searching.search(
+            self.root or run.workspace,
+            pattern,
+            _below(path, files),
+            ignore_case=ignore_case,
+            context=context,
+            limit=limit,
+            skipped=SKIPPED,
+        )
+
+    @tool(read_only=False, idempotent=True, serial=True)
+    def write_file(self, path: str, content: str, run: Run) -> str:
+        """Write a whole text file, new or instead of what is there; directories are made. To change a part of a file,
+        use edit_file.
+
+        Args:
+            path: The file, such as src/main.py.
+            content: All of its text.
+        """
+        folder = self._folder(run)
+        version, form, note = None, Form(), ""
+        if existed := folder.exists(path):
+            data, version = folder.read_version(path, LARGEST)
+            _, form = decode(data, path)
+        try:
+            data = encode(content, form)
+        except UnicodeEncodeError:
+            data, note = encode(content, Form(crlf=form.crlf)), f", now as UTF-8 instead of {form.encoding}"
+        folder.replace(path, data, version)
+        return f"{'Replaced' if existed else 'Made'} {path} ({len(data):,} bytes{note})."
+
+    @tool(read_only=False, serial=True)
+    def edit_file(self, path: str, old_text: str, new_text: str, run: Run, everywhere: bool = False) -> str:
+        """Replace a passage of a text file.
+
+        Args:
+            path: The file, such as src/main.py.
+            old_text: The passage as it is now, exactly, with enough around it to be there only once.
+            new_text: What to put in its place.
+            everywhere: Whether to replace it wherever it is, instead of at one place.
+        """
+        folder = self._folder(run)
+        data, version = folder.read_version(path, LARGEST)
+        text, form = decode(data, path)
+        text, lines = replaced(text, old_text, new_text, everywhere=everywhere, path=path)
+        try:
+            data = encode(text, form)
+        except UnicodeEncodeError as error:
+            text = f"{path!r} is stored as {form.encoding}, which has no {error.object[error.start]!r}"
+            raise FileTrouble(text, code="encoding") from None
+        folder.replace(path, data, version)
+        return f"Edited {path} at line {', '.join(map(str, lines[:20]))}{', …' if len(lines) > 20 else ''}."
+
+    def _folder(self, run: Run) -> Folder:
+        return Folder(self.root or run.workspace)
+
+
+def _below(path: str, pattern: str) -> str:
+    return pattern if path in (".", "") else f"{path}/{pattern}"
+
+
+def _shown(name: str, kind: str, size: int) -> str:
+    match kind:
+        case "file":
+            return f"{name}  {size:,} bytes"
+        case "directory":
+            return f"{name}/"
+        case "link":
+            return f"{name}  (a symbolic link, which is not followed)"
+        case _:
+            return f"{name}  (no file)"
+
+
+def _more(count: int) -> list[str]:
+    return [f"[{count - LISTED:,} more are not shown]"] if count > LISTED else []

@@ -1,0 +1,19 @@
+"""Running programs for a model, or because of one."""
+
+from __future__ import annotations
+
+from react_toolsets.programs.confinement import Confinement
+from react_toolsets.programs.environment import scrubbed_environment
+from react_toolsets.programs.options import NotConfined, RunsPrograms, ended, shell_line
+from react_toolsets.programs.running import Finished, run_program
+
+__all__ = [
+    "Confinement",
+    "Finished",
+    "NotConfined",
+    "RunsPrograms",
+    "ended",
+    "run_program",
+    "scrubbed_environment",
+    "shell_line",
+]

@@ -1,0 +1,109 @@
+"""The options of everything that runs programs, and how it runs them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from react_run import Component, LocalPath
+from react_toolsets.programs.confinement import Confinement
+from react_toolsets.programs.environment import scrubbed_environment
+from react_toolsets.programs.running import Finished, run_program
+
+CEILING = 1024 * 1024
+"""Bytes of output that are kept."""
+TAIL = 256 * 1024
+"""How many of them are kept from the end."""
+
+
+class NotConfined(Exception):
+    """Programs are to be confined, and cannot be."""
+
+
+class RunsPrograms(Component):
+    """Something that runs programs: in a directory, confined to it where the system can do that."""
+
+    timeout: float = Field(default=60.0, gt=0)
+    """Seconds that a program may take."""
+    sandbox: bool | Literal["required"] = True
+    """Whether programs are confined to their directory, as far as this system can do it; `required`: they do not run
+    when it cannot."""
+    network: bool = False
+    """Whether confined programs may use the network."""
+    readable: list[LocalPath] = Field(default_factory=list)
+    """More files and directories that confined programs may read, besides those of the system."""
+    writable: list[LocalPath] = Field(default_factory=list)
+    """More files and directories that confined programs may change."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Variables that programs get."""
+    pass_environment: list[str] = Field(default_factory=list)
+    """Names of variables that are passed on; besides these, only PATH, the locale, the time zone and the like are."""
+
+    def needs_trust(self) -> str:
+        """Programs can do what the user can do."""
+        return "starts programs"
+
+    def confinement(self, directory: Path) -> Confinement:
+        """What programs in ``directory`` may touch."""
+        return Confinement(
+            write=[directory.resolve(), *(path.resolve() for path in self.writable)],
+            read=[path.resolve() for path in self.readable],
+            network=self.network,
+        )
+
+    def report(self, directory: Path) -> str:
+        """What is enforced of that, and what is not, for people."""
+        return self.confinement(directory).report() if self.sandbox else "Not confined: sandbox is switched off."
+
+    async def launch(self, command: Sequence[str], directory: Path, *, seconds: float | None = None) -> Finished:
+        """Run ``command`` in ``directory``, with a temporary directory of its own.
+
+        Args:
+            command: Program and arguments; no shell reads them.
+            directory: The working directory.
+            seconds: How long it may take, when that is less than ``timeout``.
+
+        Raises:
+            NotConfined: Confinement is required, and this system cannot do it.
+            OSError: It could not be started.
+        """
+        confinement = self.confinement(directory)
+        if self.sandbox == "required" and not confinement.enforced:
+            raise NotConfined(f"sandbox is required, but: {'; '.join(confinement.gaps)}")
+        with _temporary_directory() as own:
+            home = {"HOME": own} if self.sandbox and confinement.means else {}
+            return await run_program(
+                command,
+                directory=directory,
+                environment=scrubbed_environment({"TMPDIR": own, **home, **self.environment}, self.pass_environment),
+                timeout=min(self.timeout, seconds or self.timeout),
+                ceiling=CEILING,
+                tail=TAIL,
+                launcher=confinement.launcher(Path(own)) if self.sandbox else (),
+            )
+
+
+@contextmanager
+def _temporary_directory() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="react-run-", ignore_cleanup_errors=True) as temporary:
+        yield os.path.realpath(temporary)
+
+
+def shell_line(line: str) -> list[str]:
+    """The command that has a shell read ``line``."""
+    return ["/bin/sh", "-c", line]
+
+
+def ended(finished: Finished, timeout: float) -> str:
+    """How a program ended, in words; empty when it ended well."""
+    if finished.timed_out:
+        return f"did not end within {timeout:g} seconds and was stopped"
+    if finished.status < 0:
+        return f"was ended by signal {-finished.status}"
+    return f"ended with exit status {finished.status}" if finished.status else ""

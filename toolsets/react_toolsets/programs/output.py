@@ -1,0 +1,46 @@
+"""What comes out of a program: its beginning and its end, within a ceiling."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+
+class Output:
+    """The bytes of a pipe that are kept.
+
+    Args:
+        ceiling: How many are kept.
+        tail: How many of these from the end.
+    """
+
+    def __init__(self, ceiling: int, tail: int = 0) -> None:
+        self._room, self._tail = ceiling - tail, tail
+        self._head, self._end = bytearray(), bytearray()
+        self.dropped = 0
+
+    async def read(self, descriptor: int) -> None:
+        """Read the pipe to its end, and close it."""
+        stream = asyncio.StreamReader()
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(descriptor, "rb", buffering=0)
+        )
+        try:
+            while chunk := await stream.read(65536):
+                self._add(chunk)
+        finally:
+            transport.close()
+
+    def _add(self, chunk: bytes) -> None:
+        room = self._room - len(self._head)
+        self._head += chunk[:room]
+        self._end += chunk[max(0, room) :]
+        if (over := len(self._end) - self._tail) > 0:
+            self.dropped += over
+            del self._end[:over]
+
+    def text(self) -> str:
+        """What was kept, with a note where something is left out of the middle."""
+        head, end = (part.decode("utf-8", "replace") for part in (self._head, self._end))
+        return f"{head}\n[… {self.dropped:,} bytes left out …]\n{end}" if end and self.dropped else head + end

@@ -1,0 +1,89 @@
+"""The ``shell`` toolset: commands in one directory, confined to it where the system can do that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from react_run import LocalPath, ReActToolset, Run, Tool, ToolError, tool
+from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, shell_line
+
+GRACE = 5.0
+"""Seconds that a command gets to end after its own deadline, before the tool's."""
+
+
+class CommandTrouble(ToolError):
+    """A command could not be run to its end; another one may."""
+
+    opaque = True
+
+
+class ShellToolset(RunsPrograms, ReActToolset):
+    """Runs commands: programs with arguments, or lines for a shell."""
+
+    kind: ClassVar[str] = "shell"
+
+    root: LocalPath | None = None
+    """The working directory; the workspace of the run when it is not given."""
+
+    def tools(self) -> list[Tool]:
+        """The one tool, as it is with these options."""
+        [tool] = super().tools()
+        return [
+            replace(
+                tool,
+                timeout=self.timeout + GRACE,
+                network=self.network or not self.sandbox,
+                description=f"{tool.description}\n\n{self._terms()}",
+            )
+        ]
+
+    def _terms(self) -> str:
+        if not self.sandbox:
+            return f"A command is stopped after {self.timeout:g} seconds."
+        network = "may" if self.network else "may not"
+        return (
+            f"A command is stopped after {self.timeout:g} seconds. It may change files in the working directory and in "
+            f"$TMPDIR only, and {network} use the network."
+        )
+
+    @tool(read_only=False, repeatable=True, runs_programs=True)
+    async def run_command(
+        self, command: str | list[str], run: Run, seconds: Annotated[float | None, Field(gt=0)] = None
+    ) -> str:
+        """Run a command in the working directory and get what it writes and its exit status.
+
+        Args:
+            command: A line for the shell, or a list of a program and its arguments that no shell reads.
+            seconds: After how many seconds to stop it, when it should be sooner than usual.
+        """
+        root = self.root or run.workspace
+        argv = shell_line(command) if isinstance(command, str) else command
+        if not argv or not argv[0].strip() or not (isinstance(command, list) or command.strip()):
+            raise CommandTrouble("the command is empty", code="invalid_command")
+        if not run.state(_Said).said:
+            run.state(_Said).said = True
+            run.note("sandbox", self.report(root))
+        seconds = min(seconds or self.timeout, self.timeout)
+        try:
+            finished = await self.launch(argv, root, seconds=seconds)
+        except NotConfined as error:
+            raise ToolError(f"commands are not run here: {error}", code="not_confined") from error
+        except (OSError, ValueError) as error:
+            raise CommandTrouble(f"{argv[0]!r} cannot be started: {error}", code="not_started") from error
+        return _told(finished, seconds)
+
+
+class _Said:
+    said = False
+    """Whether this run has been told what is enforced."""
+
+
+def _told(finished: Finished, seconds: float) -> str:
+    output = finished.output.rstrip("\n") or "(no output)"
+    how = ended(finished, seconds)
+    if finished.timed_out:
+        raise CommandTrouble(f"the command {how}. It wrote:\n{output}", code="timeout")
+    return f"{output}\n[{how}]" if how else output
