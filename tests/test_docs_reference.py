@@ -15,7 +15,10 @@ DOCS = Path(__file__).parent.parent / "docs"
 GENERATE = runpy.run_path(str(DOCS / "generate.py"))
 
 
-@pytest.mark.parametrize(("name", "made"), [("agent-files.md", "agent_files"), ("cli.md", "command_line")])
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("agent-files.md", "agent_files"), ("cli.md", "command_line"), ("plugins/shelf.md", "shelf")],
+)
 def test_a_generated_reference_is_up_to_date(name: str, made: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == GENERATE[made](), "run: python docs/generate.py"
 

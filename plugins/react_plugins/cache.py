@@ -42,7 +42,7 @@ class Cache(Plugin):
     ttl: float | None = Field(default=None, gt=0)
     """Seconds for which a result may be used; when not given, until something changes."""
     tools: list[str] = Field(default=["*"])
-    """The tools whose results may be kept, as globs."""
+    """The tools whose results may be kept, as globs; all when not given."""
     also: list[str] = Field(default_factory=list)
     """Tools, as globs, kept although they do not say that they change nothing, or may answer differently later."""
     max_entries: int = Field(default=10_000, ge=1)

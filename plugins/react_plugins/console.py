@@ -72,8 +72,8 @@ class Console(Plugin):
     def react_run_finished(self, run: Run, result: RunResult) -> None:
         started, usage = run.state(Started), result.usage
         parts = [
-            f"{usage.requests} model calls",
-            f"{started.calls} tool calls",
+            _counted(usage.requests, "model call"),
+            _counted(started.calls, "tool call"),
             f"{'?' if usage.total_tokens is None else usage.total_tokens} tokens",
             "cost unknown" if usage.cost is None else f"{usage.cost:.4f} USD",
             f"{perf_counter() - started.at:.1f} s",
@@ -99,3 +99,7 @@ class Console(Plugin):
             line = f"\x1b[{_COLOURS[colour]}m{line}\x1b[0m"
         with suppress(OSError):  # nobody reads it any more
             print(f"{_ERASE_LINE if on_terminal else ''}{line}", file=target, flush=True)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

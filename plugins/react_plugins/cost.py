@@ -60,4 +60,5 @@ class Cost(Plugin):
     def react_run_finished(self, run: Run, result: RunResult) -> None:
         used = result.usage
         cost = "unknown" if used.cost is None else f"{used.cost:.6f} USD"
-        run.note(self.kind, f"{cost} for {used.requests} model calls, {used.total_tokens or 'unknown'} tokens")
+        tokens = "unknown" if used.total_tokens is None else used.total_tokens
+        run.note(self.kind, f"{cost} for {used.requests} model calls, {tokens} tokens")

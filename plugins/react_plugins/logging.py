@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from react_plugins.lines import append_line
 from react_plugins.shown import as_json, head
 from react_run import (
     Iteration,
@@ -110,8 +111,7 @@ class Logging(Plugin):
         }
         line = as_json(record)
         if self.path is not None:
-            with self.path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(f"{line}\n")
+            append_line(self.path, line)
             return
         number = max(LEVELS[self.level], LEVELS[level or self.level])
         logging.getLogger(self.logger).log(number, "%s", line, extra={"react_run": record})

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import PrivateAttr
 
+from react_plugins.lines import append_line
 from react_plugins.shown import as_json
 from react_run import LocalPath, ModelResponse, Observation, Plugin, Run, RunResult, ToolCall, hookimpl
 
@@ -106,9 +107,9 @@ class Metrics(Plugin):
                 counts.add(name, amount)
         self._totals.add_all(counts)
         if self.path is not None and self.format == "json":
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(f"{as_json({'run': run.id, 'agent': run.agent.config.name, **counts.to_dict()})}\n")
+            append_line(self.path, as_json({"run": run.id, "agent": run.agent.config.name, **counts.to_dict()}))
         elif self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             part = self.path.with_name(f".{self.path.name}.{os.getpid()}")
             part.write_text(_exposition(self._totals), encoding="utf-8")
             part.replace(self.path)
