@@ -1,18 +1,22 @@
 """For people who write toolsets and plugins: run an agent offline, with replies you choose.
 
-    from react_run.testing import calls, run_agent, says
+from react_run.testing import calls, run_agent, says
 
-    def test_the_sum_is_asked_for() -> None:
-        result = run_agent([calls(("add", {"a": 1, "b": 2})), says("3")], toolsets=[Sums()])
-        assert result.answer == "3"
+def test_the_sum_is_asked_for() -> None:
+    result = run_agent([calls(("add", {"a": 1, "b": 2})), says("3")], toolsets=[Sums()])
+    assert result.answer == "3"
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from os import PathLike
+from typing import Any, Literal
 
 from react_run.agent import ReActAgent
+from react_run.concurrency import run_blocking
+from react_run.errors import JournalError
 from react_run.messages import ModelRequest
 from react_run.models.scripted import ScriptedModel
 from react_run.run import RunResult
@@ -59,4 +63,40 @@ def run_agent(replies: Sequence[object], prompt: str = "go", **options: Any) -> 
     return agent_with(replies, **options).run_sync(prompt)
 
 
-__all__ = ["Functions", "ModelRequest", "agent_with", "calls", "run_agent", "says", "tool"]
+def replayed(
+    recording: str | PathLike[str], agent: ReActAgent, *, tools: Literal["recorded", "live"] = "live"
+) -> RunResult:
+    """Replay a recorded run through ``agent``, offline: a regression test (behaviour J3).
+
+    Args:
+        recording: The journal of the run.
+        agent: Who has to do as was recorded.
+        tools: ``live`` runs the tools again, ``recorded`` answers their calls from the recording.
+
+    Raises:
+        ReplayMismatch: Something is not as recorded; the text says what.
+        JournalError: The recording cannot be read, or does not end with a result.
+    """
+    from react_run.journal import read_journal
+    from react_run.journal.replay import replay
+
+    result = run_blocking(replay(read_journal(recording), agent, tools=tools)).result
+    if result is None:
+        raise JournalError(f"the run recorded in {recording} does not end with a result")
+    return result
+
+
+if "pytest" in sys.modules:  # named in pytest_plugins; elsewhere pytest need not even be installed
+    import pytest
+
+    @pytest.fixture
+    def replay_recording(request: pytest.FixtureRequest) -> Callable[..., RunResult]:
+        """:func:`replayed`, with paths that start beside the test file: ``pytest_plugins = ["react_run.testing"]``."""
+
+        def beside(recording: str | PathLike[str], agent: ReActAgent, **options: Any) -> RunResult:
+            return replayed(request.path.parent / recording, agent, **options)
+
+        return beside
+
+
+__all__ = ["Functions", "ModelRequest", "agent_with", "calls", "replayed", "run_agent", "says", "tool"]
