@@ -9,6 +9,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from react_run import (
     TextDelta,
     ToolRequest,
     hookimpl,
+    read_journal,
     tool,
 )
 from react_run.concurrency import busy_threads
@@ -178,6 +181,7 @@ def drive(number: int, fault: Callable[[Run | None], BaseException | None], *, s
             model=Slow(),
             toolsets=[Functions(functions=[read, wait, write])],
             plugins=[watch, *([Listener()] if stream else [])],
+            journal=journal,
         )
 
         async def driven() -> RunResult:
@@ -189,14 +193,21 @@ def drive(number: int, fault: Callable[[Run | None], BaseException | None], *, s
         await asyncio.wait((task,), timeout=20)
         assert task.done(), "the run hangs"
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        for _ in range(20):
-            await asyncio.sleep(0)
-        left = [other for other in asyncio.all_tasks() - before if other is not task and not other.done()]
+        others = asyncio.all_tasks() - before - {task}
+        if others:  # what is written to the disk may still be on its way
+            await asyncio.wait(others, timeout=2)
+        left = [other for other in others if not other.done()]
         assert not left, f"left behind: {left}"
         run = faults.runs[0] if faults.runs else None
+        if run is not None:
+            recorded = read_journal(journal)
+            assert recorded.run_id == run.id
+            assert recorded.footer is not None
         return Outcome(faults.count, None if error else task.result(), error, run, watch.ended)
 
-    return asyncio.run(scenario())
+    with TemporaryDirectory() as directory:
+        journal = Path(directory, "run.jsonl")
+        return asyncio.run(scenario())
 
 
 class Listener:
