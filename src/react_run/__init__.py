@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from react_run.code import LocalModule as LocalModule
     from react_run.components import Component as Component
     from react_run.components import LocalPath as LocalPath
+    from react_run.components import Options as Options
     from react_run.components import Origin as Origin
     from react_run.components import Plugin as Plugin
     from react_run.config import ReActAgentConfig as ReActAgentConfig
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from react_run.skills import ReActSkillSpec as ReActSkillSpec
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.tools import Tool as Tool
+    from react_run.tools import is_tool as is_tool
     from react_run.tools import tool as tool
     from react_run.toolset import CompositeToolset as CompositeToolset
     from react_run.toolset import ReActToolset as ReActToolset
@@ -78,7 +80,7 @@ _HOMES = {
     "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
     "checks": ("Check",),
     "code": ("LocalFunction", "LocalModule"),
-    "components": ("Component", "LocalPath", "Origin", "Plugin"),
+    "components": ("Component", "LocalPath", "Options", "Origin", "Plugin"),
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
     "folder": ("Folder",),
@@ -110,7 +112,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skill_files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
-    "tools": ("Tool", "tool"),
+    "tools": ("Tool", "is_tool", "tool"),
     "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",

@@ -5,7 +5,8 @@ kind (text in an agent file) → class (:mod:`react_run.kinds`) → object (:mod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -55,6 +56,8 @@ class Origin:
     """Whether what starts programs or loads code beside the file may be named."""
     path: Path | None = None
     """The agent file, when there is one."""
+    environment: Mapping[str, str] | None = field(default=None, repr=False)
+    """The variables for ``${V}`` in it; ``None`` means the process environment."""
 
 
 class TextOfFile(str):

@@ -45,10 +45,6 @@ def load_config(
     """
     from react_run.config.schema import ReActAgentConfig
 
-    if trusted is None:
-        from react_run.trust import is_trusted
-
-        trusted = is_trusted(Path(path).parent)
     variables = dict(os.environ if environment is None else environment)
     if env_file is not None:
         variables = {**_variables_in(Path(env_file)), **variables}
@@ -60,11 +56,15 @@ def load_into(
     path: str | PathLike[str],
     *,
     overrides: Mapping[str, object],
-    trusted: bool,
+    trusted: bool | None,
     environment: dict[str, str] | None = None,
 ) -> C:
     """:func:`load_config` for any class of configuration."""
     path = Path(path)
+    if trusted is None:
+        from react_run.trust import is_trusted
+
+        trusted = is_trusted(path.parent)
     report, masker = Report(), Masker()
     variables = dict(os.environ) if environment is None else environment
     reader = TreeReader(environment=variables, trusted=trusted, report=report, normalise=normalise)
@@ -80,6 +80,7 @@ def load_into(
         report=report,
         masker=masker,
         path=path,
+        environment=variables,
         reader=reader,
     )
     return cls.model_validate(tree, context=loading)

@@ -198,17 +198,27 @@ class ReActAgentConfig(Options):
         return cls.model_validate(dict(data))
 
     @classmethod
-    def from_yaml(cls, path: str | PathLike[str], *, trusted: bool = True, **overrides: object) -> Self:
+    def from_yaml(
+        cls,
+        path: str | PathLike[str],
+        *,
+        trusted: bool | None = True,
+        environment: Mapping[str, str] | None = None,
+        **overrides: object,
+    ) -> Self:
         """The configuration in an agent file; ``overrides`` replace keys of it.
 
-        A program that names a file trusts its directory, unless it says ``trusted=False``.
+        A program that names a file trusts its directory, unless it says ``trusted=False``, or ``trusted=None`` to leave
+        it to what ``react-run trust`` has noted. ``environment`` holds the variables for ``${V}`` instead of the
+        process environment.
 
         Raises:
             ConfigError: Everything that is wrong with the file, each problem with its position.
         """
         from react_run.config.load import load_into
 
-        return load_into(cls, path, overrides=overrides, trusted=trusted)
+        variables = None if environment is None else dict(environment)
+        return load_into(cls, path, overrides=overrides, trusted=trusted, environment=variables)
 
     @property
     def toolset(self) -> ReActToolset | None:

@@ -1,0 +1,50 @@
+"""What an agent gets to read about the work of another: one report, of bounded length (behaviour X1)."""
+
+from __future__ import annotations
+
+import json
+
+from react_run import Observation, Outcome, RunResult, StopReason
+
+SUMMARY = 300
+"""Characters of an answer that are quoted as a fact."""
+
+
+def report(name: str, result: RunResult, longest: int) -> Observation:
+    """The report on a run of the agent ``name``; its answer is cut after ``longest`` characters, which is said."""
+    data: dict[str, object] = {
+        "agent": name,
+        "status": "ok" if result.success else "failed",
+        "answer": _cut(result.answer, longest),
+        "iterations": result.iterations,
+    }
+    if result.success:
+        fact = f"{name} reported: {' '.join(result.answer.split())}"
+        return _observed(data, Outcome.success(fact if len(fact) <= SUMMARY else f"{fact[: SUMMARY - 1]}…"))
+    data["reason"] = str(result.stop_reason)
+    if result.unresolved:
+        data["unresolved"] = [_cut(f"{failure.tool}: {failure.message}", 500) for failure in result.unresolved[:5]]
+    return _observed(data, failed(name, result))
+
+
+def failed(name: str, result: RunResult) -> Outcome:
+    """What a run without success means for the agent that asked for it."""
+    code = "no_answer" if result.stop_reason == StopReason.COMPLETED else str(result.stop_reason)
+    text = f"{name} did not get it done ({code})"
+    return Outcome.retryable(
+        code, f"{text}: {_cut(result.answer, SUMMARY)}" if result.answer.strip() else text, of_call=True
+    )
+
+
+def broken(name: str, code: str, why: str) -> Observation:
+    """The report on a run that came to no result at all."""
+    outcome = Outcome.retryable(code, f"{name} came to no result: {_cut(why, SUMMARY)}", of_call=True)
+    return _observed({"agent": name, "status": "failed", "reason": code, "error": _cut(why, 1000)}, outcome)
+
+
+def _observed(data: dict[str, object], outcome: Outcome) -> Observation:
+    return Observation(content=json.dumps(data, ensure_ascii=False), outcome=outcome, raw=data)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}… [{len(text) - longest:,} more characters]"

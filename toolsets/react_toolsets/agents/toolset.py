@@ -1,0 +1,159 @@
+"""One tool per agent: it gets a task, works on it with its own messages, tools and limits, and reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Self
+
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+
+from react_run import (
+    LocalPath,
+    ModelError,
+    Observation,
+    Options,
+    Origin,
+    ReActAgent,
+    ReActToolset,
+    Run,
+    Tool,
+    ToolError,
+)
+from react_toolsets.agents.family import build
+from react_toolsets.agents.report import broken, report
+
+
+class Subagent(Options):
+    """An agent that is offered as a tool."""
+
+    file: LocalPath
+    """Its agent file."""
+    name: str | None = None
+    """The name of the tool; the name of the agent, when it is not given."""
+    description: str | None = None
+    """When to use it; the description of the agent, when it is not given."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_path(cls, data: object) -> object:
+        return {"file": data} if isinstance(data, (str, Path)) else data
+
+
+@dataclass(eq=False)
+class Member:
+    """A subagent that was built. ``others`` are the same agent with the models of those who asked it."""
+
+    name: str
+    description: str
+    agent: ReActAgent
+    others: list[ReActAgent] = field(default_factory=list)
+
+    def with_model_of(self, asking: ReActAgent) -> ReActAgent:
+        """This agent: with its own model, or, when its file names none, with that of the agent that asks."""
+        if self.agent.config.model is not None:
+            return self.agent
+        for agent in self.others:
+            if agent.model is asking.model:
+                return agent
+        self.others.append(self.agent.replace(model=asking.model))
+        return self.others[-1]
+
+
+class AgentsToolset(ReActToolset):
+    """Other agents as tools. Each works alone on the task it is given: it sees nothing of the conversation.
+
+    What permits, redacts, limits and records the run that asks holds for the run of the subagent, too.
+    """
+
+    kind: ClassVar[str] = "agents"
+
+    agents: list[Subagent] = Field(min_length=1)
+    """Agent files, or `{file: …, name: …, description: …}`."""
+    timeout: float = Field(default=900.0, gt=0)
+    """Seconds that one task may take."""
+    max_answer: int = Field(default=8_000, ge=100)
+    """Characters of an answer that are handed on."""
+
+    _origin: Origin | None = PrivateAttr(default=None)
+    _members: list[Member] = PrivateAttr(default_factory=list)
+
+    @model_validator(mode="after")
+    def _remember_where_it_is(self, info: ValidationInfo) -> Self:
+        self._origin = info.context if isinstance(info.context, Origin) else None
+        return self
+
+    def tools(self) -> list[Tool]:
+        """One tool per agent, in order.
+
+        Raises:
+            ConfigError: An agent cannot be built, is a subagent of itself, or is too deep (behaviour X2).
+        """
+        if self._tools is None:
+            self._members = [self._member(given) for given in self.agents]
+            self._tools = [self._tool(member) for member in self._members]
+        return list(self._tools)
+
+    @property
+    def members(self) -> list[Member]:
+        """The agents, in order."""
+        self.tools()
+        return list(self._members)
+
+    def _member(self, given: Subagent) -> Member:
+        agent = build(given.file, self._origin)
+        config = agent.config
+        name = given.name or config.name or config.id or given.file.stem
+        return Member(
+            name=re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "agent",
+            description=given.description or config.description or f"Hands a task to the agent {name}.",
+            agent=agent,
+        )
+
+    def _tool(self, member: Member) -> Tool:
+        async def delegate(task: str, run: Run) -> Observation:
+            """Hand over a task.
+
+            Args:
+                task: What to do and what to report, complete in itself: the agent sees nothing of this conversation.
+            """
+            return await self._delegate(member, task, run)
+
+        tools = member.agent.tools
+        changes = [tool.read_only for tool in tools]
+        return Tool.from_function(
+            delegate,
+            name=member.name,
+            description=member.description,
+            toolset=self,
+            timeout=self.timeout,
+            read_only=False if False in changes else None if None in changes else True,
+            network=any(tool.network for tool in tools),
+            runs_programs=any(tool.runs_programs for tool in tools),
+        )
+
+    async def _delegate(self, member: Member, task: str, run: Run) -> Observation:
+        if not task.strip():
+            raise ToolError("the task is empty: say what to do and what to report", code="invalid_arguments")
+        agent = member.with_model_of(run.agent)
+        for above in _upwards(run):  # what is secret below is secret above: it ends up in one journal
+            above.agent.config.masker.update(agent.config.masker)
+        try:
+            result = await agent.run(task, parent=run)
+        except ModelError as error:
+            return broken(member.name, "model_error", str(error))
+        return report(member.name, result, self.max_answer)
+
+    async def close(self) -> None:
+        """Close what the agents opened for their runs."""
+        for member in self._members:
+            for agent in (member.agent, *member.others):
+                await agent.__aexit__(None, None, None)
+
+
+def _upwards(run: Run | None) -> Iterator[Run]:
+    while run is not None:
+        yield run
+        run = run.parent
