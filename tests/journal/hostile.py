@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.journal.kit import agent_of, recorded
+
 from react_run import Plugin, Run, Tool, hookimpl
 from react_run.journal import Journal
 from react_run.testing import calls, says
-from tests.journal.kit import agent_of, recorded
 
 TAGS = "\"'><img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script>"
 ENDS = "</pre></details></script></style></title><!--"

@@ -201,7 +201,13 @@ def test_runs_are_listed_shown_exported_and_removed(call: Call, tmp_path: Path) 
     assert markdown.startswith("# sums: three\n")
     assert '"expression": "6*7"' in markdown
     exported = json.loads(call("runs", "export", "--last", "--format", "json")[1])
-    assert [message["role"] for message in exported["messages"]][-5:] == ["assistant", "tool", "assistant", "tool", "assistant"]
+    assert [message["role"] for message in exported["messages"]][-5:] == [
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
     assert call("runs", "export", "--last", "--format", "html")[1].startswith("<!doctype html>")
     assert call("runs", "rm", listed[1]["run_id"])[1] == "removed 1 run\n"
     assert len(run_files()) == 2
@@ -224,7 +230,9 @@ def test_removing_a_run_removes_what_it_saved(call: Call, tmp_path: Path) -> Non
 
 
 def test_a_run_that_goes_on_is_listed_as_running_and_not_removed(call: Call, tmp_path: Path) -> None:
-    (tmp_path / "slow.yaml").write_text("model: {kind: scripted, replies: [{delay: 30, text: late}]}\n", encoding="utf-8")
+    (tmp_path / "slow.yaml").write_text(
+        "model: {kind: scripted, replies: [{delay: 30, text: late}]}\n", encoding="utf-8"
+    )
     program = [sys.executable, "-m", "react_run", "slow.yaml", "go"]
     with subprocess.Popen(program, cwd=tmp_path, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 30
@@ -265,8 +273,12 @@ def test_waiting_for_a_conversation_is_said_once_and_ends_with_the_other_turn(tm
     order: list[str] = []
     waits = threading.Event()
 
+    def say_waiting() -> None:
+        order.append("waits")
+        waits.set()
+
     def other() -> None:
-        with session.turn(lambda: (order.append("waits"), waits.set())):  # type: ignore[func-returns-value, arg-type, return-value]  # for what they do
+        with session.turn(say_waiting):
             order.append("second")
 
     with session.turn(lambda: order.append("never")):

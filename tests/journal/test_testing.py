@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.journal.kit import agent_of
 
 from react_run import ReplayMismatch
 from react_run.errors import JournalError
 from react_run.testing import calls, replayed, says
-from tests.journal.kit import agent_of
 
 CONFTEST = 'pytest_plugins = ["react_run.testing"]\n'
 TEST = """\
@@ -38,7 +38,7 @@ def test_the_fixture_replays_a_recording_that_lies_beside_the_test(tmp_path: Pat
     record = test.replace("def test_the_recorded_run(replay_recording):", "def record():")
     names: dict[str, object] = {"__name__": "recorded"}
     exec(record.replace(f"a + b{change}", "a + b"), names)
-    agent = agent_of(REPLIES, tools=[names["add"]], journal=tmp_path / "run.jsonl")  # type: ignore[list-item]  # a function
+    agent = agent_of(REPLIES, tools=[names["add"]], journal=tmp_path / "run.jsonl")
     agent.run_sync("go")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
