@@ -138,12 +138,13 @@ class ToolCall:
 
         Whatever the tool does (return, raise, exceed its deadline) comes back as an observation.
         """
+        self.error = None
         refusal = await self.refusal()
         if refusal is not None:
             return refusal
         assert self.tool is not None  # a call without it is refused
         assert self.prepared is not None  # as above
-        self.executed, self.error = True, None
+        self.executed = True
         return await run_tool(self, self.tool, self.prepared)
 
 
