@@ -450,6 +450,43 @@ def test_an_error_of_an_earlier_attempt_is_not_handled_again() -> None:
     assert (result.steps[0].observation, handler.errors) == ("fine", [])
 
 
+def test_an_error_of_an_earlier_attempt_does_not_make_a_refusal_look_like_one() -> None:
+    class Once:
+        def __init__(self) -> None:
+            self.asked = 0
+
+        @hookimpl
+        async def react_tool_call(self, proceed: Callable[[], Any]) -> Any:
+            await proceed()
+            return await proceed()
+
+        @hookimpl
+        def react_tool_permit(self) -> Observation | None:
+            self.asked += 1
+            no = Observation(content="Error: no", outcome=Outcome.retryable("no", "no"))
+            return no if self.asked > 1 else None
+
+    handler = Handling("handled")
+    result = run_agent([calls(("broken", {})), says("done")], tools=[broken], tool_wrappers=[handler, Once()])
+    assert (result.steps[0].observation, handler.errors) == ("Error: no", [])
+
+
+def test_an_error_is_handled_once_although_what_stands_for_the_result_is_no_success() -> None:
+    class Fragile(ReActToolset):
+        @tool
+        def look(self) -> str:
+            """Look."""
+            raise ValueError
+
+        def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome:
+            return Outcome.retryable("lost", str(result))
+
+    outer, inner = Handling("outer"), Handling("inner")
+    replies = [calls(("look", {})), says("done")]
+    result = run_agent(replies, toolsets=[Fragile()], tool_wrappers=[outer, inner])
+    assert (result.steps[0].observation, outer.errors) == ("inner", [])
+
+
 def test_a_terminal_failure_can_be_handled_like_any_other() -> None:
     @tool
     def fatal() -> str:

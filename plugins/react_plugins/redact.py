@@ -107,7 +107,7 @@ class Redact(Plugin):
 
     # -- what others may have added since ---------------------------------------------------------------------------
 
-    @hookimpl(trylast=True)
+    @hookimpl(tryfirst=True)  # before anything is saved because it is too long
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         for call in iteration.calls:
             if call.observation is not None:

@@ -165,6 +165,35 @@ class Leaks:
         return await proceed()
 
 
+def test_what_is_saved_because_it_is_too_long_is_masked_although_a_plugin_leaked_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class LeaksMuch:
+        @hookimpl(tryfirst=True)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            await proceed()
+            return Observation(content=f"{SECRET} {CARD}\n" * 5000)
+
+    monkeypatch.chdir(tmp_path)
+    agent_with(READ, tools=Traces().tools(), plugins=[LeaksMuch(), redact()]).run_sync("go")
+    saved = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert_masked("\n".join(saved))
+
+
+def test_whoever_listens_to_results_hears_them_masked() -> None:
+    class Listens:
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        @hookimpl
+        def react_tool_call_finished(self, call: ToolCall, observation: Observation) -> None:
+            self.heard.append(f"{observation.content} {observation.raw}")
+
+    listens = Listens()
+    agent_with(READ, tools=Traces(f"{SECRET} {CARD}").tools(), plugins=[listens, redact()]).run_sync("go")
+    assert_masked(listens.heard[0])
+
+
 class Prompts(RequestPreprocessor):
     """A wrapper with the same bug."""
 
