@@ -28,6 +28,7 @@ LAYERS = [
         "code",
         "dotted",
         "kinds",
+        "lifetimes",
         "option_errors",
         "option_schema",
     },

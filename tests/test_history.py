@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from react_run.errors import ConfigError
 from react_run.history import NO_RESULT, opening, repaired
 from react_run.messages import Message, ToolRequest
 from react_run.models.protocol import ProtocolChecker
@@ -41,8 +44,35 @@ def test_repeated_and_empty_ids_are_replaced_and_each_call_keeps_its_own_result(
     ProtocolChecker().advance(repaired([user("q"), asks(""), result("", "none"), user("?")]))
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [(("a", "a"), ("a", "a")), (("", ""), ("", "")), (("a", "fresh"), ("a", "a")), (("x", "y"), ("", ""))],
+)
+def test_results_whose_ids_tell_nothing_belong_to_their_calls_in_order(
+    asked: tuple[str, str], answered: tuple[str, str]
+) -> None:  # L5, H2
+    first, second = answered
+    messages = repaired([user("q"), asks(*asked), result(first, "one"), result(second, "two"), user("?")])
+    assert contents(messages) == ["one", "two"]
+    ProtocolChecker().advance(messages)
+
+
 def test_empty_turns_are_left_out() -> None:
-    assert repaired([user("q"), Message(role="assistant"), user("")]) == [user("q")]
+    assert repaired([user("q"), Message(role="assistant"), user(""), user(" \n")]) == [user("q")]
+
+
+def test_an_empty_result_says_so() -> None:
+    assert contents(repaired([asks("a"), result("a", " ")])) == ["(no output)"]
+
+
+def test_only_the_assistant_asks_for_tools() -> None:  # H2
+    odd = Message(role="user", content="q", tool_requests=asks("a").tool_requests)
+    assert repaired([odd, result("a")]) == [user("q")]
+
+
+def test_a_role_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ConfigError, match="not 'robot'"):
+        repaired([Message(role="robot", content="q")])  # type: ignore[arg-type]  # what the test is about
 
 
 def test_incoming_system_messages_stay_first_then_our_prompt_with_its_guides() -> None:  # L6, G1

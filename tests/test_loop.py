@@ -8,9 +8,24 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from react_run import ModelError, ModelResponse, Observation, StopReason, hookimpl, tool
+from react_run import (
+    ConfigError,
+    Message,
+    Model,
+    ModelError,
+    ModelRequest,
+    ModelResponse,
+    Observation,
+    PluginError,
+    ReActAgent,
+    ScriptedModel,
+    StopReason,
+    hookimpl,
+    tool,
+)
+from react_run.models.protocol import ProtocolChecker
 from react_run.run import Iteration, Run, ToolCall
-from react_run.testing import agent_with, calls, run_agent, says
+from react_run.testing import Functions, agent_with, calls, run_agent, says
 
 
 @tool
@@ -201,6 +216,53 @@ def test_a_plugin_may_not_answer_cancellation_away() -> None:
     assert asyncio.run(scenario())
 
 
+@pytest.mark.parametrize("hook", ["react_run", "react_iteration", "react_model_call", "react_tool_call"])
+def test_cancellation_is_not_answered_away_in_the_last_round_either(hook: str) -> None:
+    started = asyncio.Event()
+    runs: list[Run] = []
+
+    async def swallow(self: object, run: Run, proceed: Callable[[], Awaitable[object]]) -> object:
+        runs.append(run)
+        try:
+            return await proceed()
+        except asyncio.CancelledError:
+            run.stop("stopped")
+            return {
+                "react_run": run.result(),
+                "react_iteration": run.iterations[-1],
+                "react_model_call": ModelResponse(message=Message(role="assistant", content="swallowed")),
+                "react_tool_call": Observation(content="swallowed"),
+            }[hook]
+
+    async def hang(request: object) -> object:
+        started.set()
+        return await asyncio.Event().wait()
+
+    class Hangs(ScriptedModel):
+        async def complete(self, request: ModelRequest) -> ModelResponse:
+            if hook == "react_model_call":
+                await hang(request)
+            return await super().complete(request)
+
+    @tool(name="hang")
+    async def hanging() -> None:
+        """Never return."""
+        await hang(None)
+
+    async def scenario() -> bool:
+        plugin = type("Swallow", (), {hook: hookimpl(swallow)})()
+        model = Hangs(replies=[calls(("hang", {}))])
+        agent = ReActAgent(model=model, toolsets=[Functions(functions=[hanging])], plugins=[plugin])
+        task = asyncio.ensure_future(agent.run("go"))
+        await started.wait()
+        task.cancel()
+        await asyncio.wait((task,))
+        return task.cancelled()
+
+    assert asyncio.run(scenario())
+    ProtocolChecker().advance([*runs[0].messages, Message(role="user", content="and now?")])
+
+
 def test_the_first_reason_to_stop_stands_in_request_order_not_in_order_of_time() -> None:
     gate = asyncio.Event()
 
@@ -386,3 +448,144 @@ def test_calls_whose_ids_are_missing_or_repeated_keep_their_own_results(ids: tup
     assert [step.observation for step in second.steps] == ["5", "6", "5", "6"]
     given = [message.tool_request_id for message in second.messages if message.role == "tool"]
     assert len(set(given)) == len(given) == 8
+
+
+def test_a_round_that_is_done_twice_goes_on_where_the_first_attempt_ended() -> None:
+    class Twice:
+        @hookimpl
+        async def react_iteration(
+            self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
+        ) -> Iteration:
+            await proceed()
+            return await proceed()
+
+    replies = [calls(("add", {"a": 1})), calls(("add", {"a": 2})), says("7"), says("never asked for")]
+    agent = agent_with(replies, tools=[add], plugins=[Twice()])
+    result = agent.run_sync("go")
+    assert [(step.observation, step.model_round) for step in result.steps] == [("6", 1), ("7", 1)]
+    assert roles(result.messages) == "s u a t a t a"
+    assert (result.answer, result.iterations, result.usage.requests) == ("7", 2, 3)
+
+
+@pytest.mark.parametrize("hook", ["react_tool_call", "react_tool_permit"])
+def test_a_plugin_that_breaks_a_call_leaves_a_valid_history(hook: str) -> None:  # H2
+    runs: list[Run] = []
+
+    class Watch:
+        @hookimpl
+        def react_run_failed(self, run: Run, error: BaseException) -> None:
+            runs.append(run)
+
+    careless = type("Careless", (), {hook: hookimpl(lambda self: "fine")})()
+    with pytest.raises(PluginError, match=f"'Careless' answered {hook} with str"):
+        run_agent([calls(("add", {"a": 1}), ("add", {"a": 2}))], tools=[add], plugins=[careless, Watch()])
+    ProtocolChecker().advance([*runs[0].messages, Message(role="user", content="and now?")])
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        None,
+        "text",
+        {"role": "assistant"},
+        Message(role="assistant", content="no response"),
+        ModelResponse(message=Message(role="user", content="of the wrong role")),
+        ModelResponse(message="text"),  # type: ignore[arg-type]  # what the test is about
+        ModelResponse(message=Message(role="assistant", content="x"), usage=None),  # type: ignore[arg-type]  # as above
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_what_a_model_returns_instead_of_a_response_is_its_error(returned: object, streamed: bool) -> None:
+    class Wrong(Model):
+        async def complete(self, request: ModelRequest) -> ModelResponse:
+            return returned  # type: ignore[return-value]  # as above
+
+        async def stream(self, request: ModelRequest) -> object:  # type: ignore[override]  # as above
+            yield returned
+
+    class Listener:
+        @hookimpl
+        def react_text_delta(self, text: str) -> None: ...
+
+    plugins = [Listener()] if streamed else []
+    with pytest.raises(ModelError, match="Wrong") as caught:
+        ReActAgent(model=Wrong(), plugins=plugins).run_sync("go")
+    assert caught.value.result is not None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "messages"),
+    [
+        (" \n", []),
+        ("", [{"role": "system", "content": "only rules"}]),
+        ("", [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]),
+        (" ", [{"role": "user", "content": "  "}]),
+        ("", [{"role": "tool", "content": "an orphan", "tool_call_id": "x"}]),
+        (None, []),
+        (b"bytes", []),
+        ("go", "hello"),
+        ("go", {"role": "user", "content": "not in a list"}),
+        ("go", ["text"]),
+        ("go", None),
+    ],
+)
+def test_a_conversation_that_asks_for_nothing_or_is_none_is_refused_before_any_call(
+    prompt: str, messages: list[object]
+) -> None:
+    agent = agent_with(["never said"])
+    with pytest.raises(ConfigError):
+        agent.run_sync(prompt, messages)  # type: ignore[arg-type]  # what the test is about
+    assert agent.model.requests == []  # type: ignore[attr-defined]  # a ScriptedModel
+
+
+def test_text_that_cannot_be_encoded_never_reaches_a_model() -> None:  # L5
+    agent = agent_with([says("caf\udce9")], system_prompt="\udce9 rules")
+    result = agent.run_sync("caf\udce9?", [{"role": "user", "content": "\udce9"}])
+    assert [message.text for message in result.messages] == ["\ufffd rules", "\ufffd", "caf\ufffd?", "caf\ufffd"]
+    assert result.answer == "caf\ufffd"
+
+
+def test_what_a_tool_notes_from_its_thread_is_heard_on_the_thread_of_the_loop() -> None:  # architecture §4
+    heard: list[tuple[str, bool]] = []
+
+    def hear(how: str) -> None:
+        heard.append((how, threading.current_thread() is threading.main_thread()))
+
+    class Plain:
+        @hookimpl
+        def react_guard_fired(self, guard: str) -> None:
+            hear(guard)
+
+    class Awaited:
+        @hookimpl
+        async def react_guard_fired(self, guard: str) -> None:
+            hear(f"{guard}, awaited")
+
+    @tool
+    def look(run: Run) -> str:
+        """Look."""
+        run.note("mine", "seen")
+        return "ok"
+
+    result = run_agent([calls(("look", {})), says("done")], tools=[look], plugins=[Plain(), Awaited()])
+    assert result.steps[0].observation == "ok"
+    assert heard == [("mine", True), ("mine, awaited", True)]
+
+
+def test_tools_in_threads_share_one_state_of_their_run() -> None:
+    both_in = threading.Barrier(4)
+    seen: list[Shared] = []
+
+    class Shared:
+        def __init__(self) -> None:
+            both_in.wait(timeout=5)
+
+    @tool
+    def look(n: int, run: Run) -> str:
+        """Look."""
+        seen.append(run.state(Shared))
+        return "ok"
+
+    run_agent([calls(*(("look", {"n": n}) for n in range(4))), says("done")], tools=[look])
+    assert len(seen) == 4
+    assert len({id(shared) for shared in seen}) == 1

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
-from react_run.concurrency import run_blocking
+from react_run.concurrency import cancellations, run_blocking
 from react_run.config import ReActAgentConfig
 from react_run.errors import ConfigError, ModelError
 from react_run.guides import guide_texts
 from react_run.history import opening
 from react_run.hooks import HookTable, ask, notify
+from react_run.lifetimes import Lifetimes
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
@@ -81,19 +82,19 @@ class ReActAgent:
         self._given: dict[str, Any] = {"toolsets": toolsets, "plugins": plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])
         self.tools = tuple(self.toolset.tools())
-        self._components: list[Component] = [self.model, *self.toolset.toolsets]
         given, listed = placed(plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
-        self._components += dict.fromkeys(part for part in map(behind, self._plugins) if isinstance(part, Component))
-        config.keep_secret(self._components)
+        parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
+        components = [part for part in parts if isinstance(part, Component)]
+        self._lifetimes = Lifetimes(components)
+        config.keep_secret(components)
         self.hooks = hook_table(self._plugins)
         self._streaming: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
-        self._opened: set[int] = set()
 
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:
@@ -129,6 +130,7 @@ class ReActAgent:
                 below (:func:`~react_run.plugins.held_below`), its limits and its journal bind this one, too (X1).
 
         Raises:
+            ConfigError: There is nothing to answer, or the conversation is none.
             ModelError: The provider failed for good; ``error.result`` is what the run had reached.
             ReactError: A plugin failed (layers and questions fail closed).
         """
@@ -168,19 +170,15 @@ class ReActAgent:
         return (await self.run("", messages_from_request(request))).response
 
     async def __aenter__(self) -> Self:
-        await self._open()
+        try:
+            await self._lifetimes.begin()
+        except BaseException:
+            await self._lifetimes.end()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._opened.clear()
-        for component in reversed(self._components):
-            await component.close()
-
-    async def _open(self) -> None:
-        for component in self._components:
-            if id(component) not in self._opened:
-                self._opened.add(id(component))
-                await component.open()
+        await self._lifetimes.end()
 
     def _hooks_below(self, parent: Run) -> HookTable:
         """The hooks of a run below ``parent``: what holds below stands outermost, a journal innermost, as above."""
@@ -195,9 +193,10 @@ class ReActAgent:
         return self._below[1]
 
     def _start(self, prompt: str, messages: Iterable[object], hooks: HookTable) -> Run:
+        if not isinstance(prompt, str):
+            raise ConfigError(f"the prompt must be text, not {type(prompt).__name__}; content parts go into messages=")
         if not prompt.strip() and not messages:
             raise ConfigError("the prompt is empty: give the agent something to do")
-        task = asyncio.current_task()
         return Run(
             agent=self,
             hooks=hooks,
@@ -207,18 +206,19 @@ class ReActAgent:
             max_iterations=self.config.max_iterations,
             workspace=self.workspace,
             prompt=prompt,
-            cancelling=task.cancelling() if task else 0,
         )
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
         hooks = run.hooks
+        run.cancelling = cancellations()
         try:
-            if len(self._opened) < len(self._components):
-                await self._open()
+            if not self._lifetimes.begun:
+                await self._lifetimes.begin()
             await self._set_up(run, incoming)
             if hooks.react_run_started:
                 await notify(hooks.react_run_started, run)
             result: RunResult = await ask(hooks.react_run, run)
+            run.check_cancelled()
         except BaseException as error:
             if isinstance(error, ModelError):
                 run.stop(StopReason.MODEL_ERROR)
@@ -240,8 +240,10 @@ class ReActAgent:
             await guide_texts(run),
             run.incoming,
         )
-        if run.prompt:
+        if run.prompt.strip():
             run.messages.append(Message(role="user", content=run.prompt))
+        if not run.messages or run.messages[-1].role not in ("user", "tool"):
+            raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
 
 
 def _journals_above(run: Run | None) -> Iterator[int]:
@@ -264,6 +266,8 @@ def _journals(journal: object) -> list[object]:
 
 
 def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Message]:
+    if isinstance(incoming, (str, Mapping)) or not isinstance(incoming, Iterable):
+        raise ConfigError(f"messages must be a list of messages, not {type(incoming).__name__}")
     messages = []
     for message in incoming:
         if not isinstance(message, Message):

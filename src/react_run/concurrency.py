@@ -21,6 +21,14 @@ LEAVE_SECONDS = 0.5
 """How long tasks that were left running may take to end when the loop closes."""
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that runs in this thread, if one does."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def cancellations() -> int:
     """How often the current task was asked to stop; a :class:`CancelledError` without a new one is somebody's own."""
     task = asyncio.current_task()
@@ -125,7 +133,7 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
 
     What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module.
     """
-    if not _loop_is_running():  # decided outside of any handler: what the work raises has a context of its own
+    if running_loop() is None:  # decided outside of any handler: what the work raises has a context of its own
         return _run_to_end(work)
     outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
     context = copy_context()
@@ -141,14 +149,6 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     if error is not None:
         raise error
     return result  # type: ignore[return-value]  # there is a result where there is no error
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _run_to_end(work: Coroutine[Any, Any, T]) -> T:

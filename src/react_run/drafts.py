@@ -5,6 +5,7 @@ from __future__ import annotations
 from react_run.errors import ModelError
 from react_run.hooks import notify
 from react_run.messages import ModelResponse, TextDelta
+from react_run.models.base import checked_response
 from react_run.run import Iteration, Run
 
 
@@ -24,6 +25,7 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
     if response is None:
         problem = f"{run.agent.model.name} ended its stream without a response"
         raise ModelError(problem, code="incomplete", retryable=True)  # A5b
+    response = checked_response(response, run.agent.model.name)
     if response.message.tool_requests:
         await run.withdraw(iteration)
     return response

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from uuid import uuid4
 
-from react_run.messages import Message
+from react_run.errors import ConfigError
+from react_run.messages import Message, ToolRequest
+from react_run.render import NO_OUTPUT
 
 NO_RESULT = "[no result was recorded for this call]"
 
@@ -15,32 +18,55 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
     """The conversation with every call answered once and every result belonging to a call.
 
     A missing result gets a neutral placeholder, an orphan result is dropped, repeated or empty ids are replaced, empty
-    turns are left out. Results that stand in another order are put behind their calls.
+    turns are left out. Results that stand in another order are put behind their calls; those of one id in theirs.
+
+    Raises:
+        ConfigError: A message has a role that there is not.
     """
     source = list(messages)
     used: set[str] = set()
     out: list[Message] = []
     for index, message in enumerate(source):
+        if message.role not in _ROLES:
+            raise ConfigError(f"a message needs a role: system, user, assistant or tool, not {message.role!r}")
         if message.role == "tool":
             continue  # taken up with its call, or an orphan
-        if not message.tool_requests:
-            if message.content or message.extra:
-                out.append(message)
+        if message.role != "assistant" or not message.tool_requests:
+            if message.extra or not _is_blank(message):
+                out.append(replace(message, tool_requests=()) if message.tool_requests else message)
             continue
-        results = {m.tool_request_id: m for m in _following_results(source, index)}
         answers, requests = [], []
-        for request in message.tool_requests:
-            result = results.get(request.id)
+        results = _paired(message.tool_requests, _following_results(source, index))
+        for request, result in zip(message.tool_requests, results, strict=True):
             fresh = request.id if request.id and request.id not in used else f"call_{uuid4().hex[:16]}"
             used.add(fresh)
             requests.append(replace(request, id=fresh))
             answers.append(
                 Message(role="tool", content=NO_RESULT, tool_request_id=fresh)
                 if result is None
-                else replace(result, tool_request_id=fresh)
+                else replace(result, content=NO_OUTPUT if _is_blank(result) else result.content, tool_request_id=fresh)
             )
         out += [replace(message, tool_requests=tuple(requests)), *answers]
     return out
+
+
+_ROLES = ("system", "user", "assistant", "tool")
+
+
+def _is_blank(message: Message) -> bool:
+    """Whether a message says nothing: some providers refuse the whole request for one that is only white space."""
+    return not message.content or (isinstance(message.content, str) and message.content.isspace())
+
+
+def _paired(requests: Sequence[ToolRequest], results: Iterable[Message]) -> list[Message | None]:
+    """The result of each request, by its id; those whose id is missing or taken belong, in order, to what is left."""
+    ids = {request.id for request in requests}
+    by_id: defaultdict[str, deque[Message]] = defaultdict(deque)
+    for result in results:
+        by_id[result.tool_request_id or ""].append(result)
+    paired = [by_id[request.id].popleft() if by_id[request.id] else None for request in requests]
+    spare = iter([result for id_, more in by_id.items() if id_ in ids or not id_ for result in more])
+    return [next(spare, None) if result is None else result for result in paired]
 
 
 def _following_results(messages: list[Message], index: int) -> Iterator[Message]:

@@ -6,13 +6,12 @@ remembers is a plugin around it.
 
 from __future__ import annotations
 
-import asyncio
-
 from react_run.drafts import stream
 from react_run.errors import ModelError
 from react_run.hooks import ask, ask_all, notify
 from react_run.hookspecs import hookimpl
-from react_run.messages import Message, ModelResponse, Usage
+from react_run.messages import Message, MessageView, ModelResponse, Usage
+from react_run.models.base import checked_response
 from react_run.outcome import Observation
 from react_run.round import judge, perform
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
@@ -35,6 +34,10 @@ class Loop:
 
     @hookimpl(trylast=True)
     async def react_iteration(self, run: Run, iteration: Iteration) -> Iteration:
+        if iteration.response is not None:  # a plugin has it done once more
+            if run.stop_reason is not None:
+                return iteration
+            iteration.again(MessageView(run.messages))
         response = await run.call_model(iteration)
         if run.stop_reason is not None:
             return iteration
@@ -57,7 +60,7 @@ class Loop:
             if run.hooks.react_text_delta:
                 response = await stream(run, iteration)
             else:
-                response = await run.agent.model.complete(request)
+                response = checked_response(await run.agent.model.complete(request), run.agent.model.name)
         except ModelError:
             run.spend(_FAILED_CALL)  # H3
             raise
@@ -73,9 +76,7 @@ class Loop:
 
 async def iterate(run: Run) -> None:
     """One round, with its events."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling() > run.cancelling:  # a plugin may not answer cancellation away
-        raise asyncio.CancelledError
+    run.check_cancelled()
     iteration = Iteration(number=len(run.iterations) + 1, request=run.request())
     run.iterations.append(iteration)
     if run.hooks.react_iteration_started:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
 from react_run.arguments.repair import own_copy
+from react_run.concurrency import cancellations, running_loop
 from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
@@ -167,6 +168,12 @@ class Iteration:
     stops: dict[int, tuple[str, str]] = field(default_factory=dict)
     drafted: bool = False
 
+    def again(self, messages: MessageView) -> None:
+        """Start over, on the conversation as it has become: what was done before stands there."""
+        self.request = replace(self.request, messages=messages)
+        self.response, self.feedback, self.final = None, None, False
+        self.calls, self.stops = [], {}
+
 
 @dataclass(eq=False)
 class Run:
@@ -214,6 +221,7 @@ class Run:
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
     _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
+    _loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop, repr=False)
     _waits: int = field(default=0, repr=False)
     _waits_since: float = field(default=0.0, repr=False)
 
@@ -226,9 +234,8 @@ class Run:
         """This run's own instance of ``kind``, made on first use."""
         try:
             return self._states[kind]  # type: ignore[index, return-value]  # keyed by the class that made it
-        except KeyError:
-            made = self._states[kind] = kind()  # type: ignore[index]  # as above
-            return made
+        except KeyError:  # of two threads that make one, both get the first
+            return self._states.setdefault(kind, kind())  # type: ignore[call-overload, no-any-return]  # as above
 
     def stop(self, reason: str, answer: str = "") -> None:
         """End the run after the current round. The first reason stands: in request order, never in order of time."""
@@ -239,11 +246,23 @@ class Run:
             self.stop_reason, self.answer = reason, answer
 
     def note(self, guard: str, detail: str = "") -> None:
-        """Say that a guard, policy or plugin intervened (event ``react_guard_fired``)."""
+        """Say that a guard, policy or plugin intervened (event ``react_guard_fired``).
+
+        A tool may say so from its thread: listeners hear it on the thread of the event loop, as they hear everything.
+        """
+        if self._loop is not None and running_loop() is not self._loop:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                self._loop.call_soon_threadsafe(self.note, guard, detail)
+            return
         for impl, answer in tell(self.hooks.react_guard_fired, self, guard, detail):
             task = asyncio.ensure_future(quietly(impl, answer))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
+
+    def check_cancelled(self) -> None:
+        """Raise when the run was cancelled, whoever answered the cancellation away."""
+        if cancellations() > self.cancelling:
+            raise asyncio.CancelledError
 
     async def drain(self) -> None:
         """Wait for the event listeners that are still at work."""
@@ -383,13 +402,15 @@ class Run:
         """
         response = iteration.response
         assert response is not None  # called only for rounds with a reply
-        self.messages.append(response.message)
+        messages, steps = [response.message], []
         for call in iteration.calls:
             observation = call.observation
             if observation is None:
                 observation = call.observation = refused(CANCELLED, code="cancelled")
-            self.messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-            self.steps.append(self._step(iteration, call, observation, response.text))
+            messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
+            steps.append(self._step(iteration, call, observation, response.text))
+        self.messages += messages  # all of a round, or nothing
+        self.steps += steps
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from typing import ClassVar
 
 from react_run.components import Component
-from react_run.messages import ModelRequest, ModelResponse, TextDelta
+from react_run.errors import ModelError
+from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.text import shown
 
 
 class Model(Component):
@@ -40,3 +42,22 @@ class Model(Component):
         if response.text:
             yield TextDelta(text=response.text)
         yield response
+
+
+def checked_response(response: object, model: str) -> ModelResponse:
+    """``response`` if it is one; what somebody's own model returns instead is told while it is known who returned it.
+
+    Raises:
+        ModelError: It is none, or lacks a message of the assistant or a usage.
+    """
+    wrong: object
+    if not isinstance(response, ModelResponse):
+        wrong = response
+    elif not isinstance(response.message, Message) or response.message.role != "assistant":
+        wrong = response.message
+    elif not isinstance(response.usage, Usage):
+        wrong = response.usage
+    else:
+        return response
+    problem = f"{model} returned {shown(wrong)}, but a ModelResponse holds a Message of the assistant and a Usage"
+    raise ModelError(problem, code="bad_response")
