@@ -8,16 +8,18 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from react_run import Component, ToolCall
+from react_run import ToolCall
 
 Action = Literal["allow", "ask", "deny"]
 _ABSENT = object()
 
 
-class Rule(Component):
+class Rule(BaseModel):
     """What happens with calls of certain tools with certain arguments."""
+
+    model_config = ConfigDict(extra="forbid")
 
     tool: str = "*"
     """The tools it is about, as a glob."""

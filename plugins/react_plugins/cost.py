@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from react_plugins.matching import first_match
-from react_run import Component, Plugin, Run, RunResult, Usage, cost_of, hookimpl
+from react_run import Plugin, Run, RunResult, Usage, cost_of, hookimpl
 
 MILLION = 1_000_000
 
 
-class Price(Component):
+class Price(BaseModel):
     """What a model costs, in USD per million tokens."""
+
+    model_config = ConfigDict(extra="forbid")
 
     input: float = Field(ge=0)
     """Tokens that the model reads."""
