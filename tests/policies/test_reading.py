@@ -125,3 +125,12 @@ def test_what_is_no_data_stays_text(text: str) -> None:
 
 def test_data_with_a_note_keeps_the_note() -> None:
     assert one_per_line('[1,{"a":2}]\n\n[Arguments corrected: x]') == '[\n1,\n{"a":2}\n]\n\n[Arguments corrected: x]'
+
+
+def test_a_text_that_looks_alike_is_saved_apart(tmp_path: Path) -> None:
+    spill = Spill()
+    texts = ["x" * 1_000 + mark + "x" * 5_000 for mark in "ab"]
+    names = [spill.save(tmp_path, "run", "big", text).name for text in [*texts, texts[0]]]
+    assert [spill.read(tmp_path, name) for name in names] == [*texts, texts[0]]
+    (tmp_path / spill.names["2-big.txt"]).unlink()
+    assert spill.save(tmp_path, "run", "big", texts[1]).name != "2-big.txt"

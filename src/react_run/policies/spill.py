@@ -11,6 +11,8 @@ from pathlib import Path
 
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+CHUNK = 1 << 18
+"""Characters that are written at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +31,8 @@ class Spill:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
         """Path by name."""
-        self.known: dict[tuple[int, int], str] = {}
-        """Name by length and hash of the text, so that a result is saved once."""
+        self.known: dict[tuple[int, str], str] = {}
+        """Name by length and samples of the text, so that a result is saved once."""
         self.count = 0
 
     def save(self, workspace: Path, run_id: str, tool: str, text: str, *, structured: bool = False) -> Saved:
@@ -39,26 +41,35 @@ class Spill:
         Raises:
             OSError: It cannot be saved; nothing is left behind.
         """
-        key = (len(text), hash(text))
         body = one_per_line(text) if structured else None
-        if key not in self.known:
-            suffix = "txt" if body is None else "json"
+        suffix = "txt" if body is None else "json"
+        body = text if body is None else body
+        name = self._found(workspace, body)
+        if name is None:
             folders = (".react-run", "runs", safe_name(run_id), "spill")
-            name = self._write(workspace, folders, f"{safe_name(tool)}.{suffix}", text if body is None else body)
-            self.known[key] = name
+            name = self._write(workspace, folders, f"{safe_name(tool)}.{suffix}", body)
+            self.known[sample(body)] = name
             self.names[name] = "/".join((*folders, name))
-        name = self.known[key]
-        return Saved(name=name, path=self.names[name], text=text if body is None else body)
+        return Saved(name=name, path=self.names[name], text=body)
+
+    def _found(self, workspace: Path, body: str) -> str | None:
+        """The name under which ``body`` was saved before."""
+        name = self.known.get(sample(body))
+        if name is None:
+            return None
+        try:
+            return name if self.read(workspace, name) == body else None
+        except OSError:  # somebody removed it
+            return None
 
     def _write(self, workspace: Path, folders: Sequence[str], ending: str, text: str) -> str:
-        data = text.encode(errors="replace")
         while True:
             self.count += 1
             name = f"{self.count}-{ending}"
             try:
-                write_new(workspace, folders, name, data)
+                write_new(workspace, folders, name, text)
             except FileExistsError:  # a resumed run saves what it saved before
-                if not _holds(workspace, folders, name, data):
+                if not _holds(workspace, folders, name, text):
                     continue
             return name
 
@@ -71,6 +82,12 @@ class Spill:
         """
         *folders, leaf = self.names[name].split("/")
         return read(workspace, folders, leaf).decode(errors="replace")
+
+
+def sample(text: str) -> tuple[int, str]:
+    """What tells most texts apart, and takes no time for long ones."""
+    middle = len(text) // 2
+    return len(text), text[:256] + text[middle : middle + 256] + text[-256:]
 
 
 def safe_name(name: str) -> str:
@@ -116,8 +133,8 @@ def _opened(root: Path, folders: Sequence[str], *, make: bool) -> Iterator[int]:
         os.close(descriptor)
 
 
-def write_new(root: Path, folders: Sequence[str], name: str, data: bytes) -> None:
-    """Write a file that does not exist yet, below ``root``, following no link.
+def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:
+    """Write ``text`` as a file that does not exist yet, below ``root``, following no link.
 
     Raises:
         OSError: It exists, a link is in the way, or it cannot be written; then nothing is left of it.
@@ -126,7 +143,8 @@ def write_new(root: Path, folders: Sequence[str], name: str, data: bytes) -> Non
         file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
         try:
             with os.fdopen(file, "wb") as stream:
-                stream.write(data)
+                for start in range(0, len(text), CHUNK):  # a second copy of a long text would cost more than this
+                    stream.write(text[start : start + CHUNK].encode(errors="replace"))
         except OSError:
             os.unlink(name, dir_fd=folder)
             raise
@@ -144,8 +162,8 @@ def read(root: Path, folders: Sequence[str], name: str) -> bytes:
             return stream.read()
 
 
-def _holds(root: Path, folders: Sequence[str], name: str, data: bytes) -> bool:
+def _holds(root: Path, folders: Sequence[str], name: str, text: str) -> bool:
     try:
-        return read(root, folders, name) == data
+        return read(root, folders, name) == text.encode(errors="replace")
     except OSError:
         return False
