@@ -116,6 +116,15 @@ def test_a_person_at_the_terminal_decides(folder: Path, answers: list[str], note
     assert status == 0
 
 
+def test_questions_of_one_reply_come_one_after_the_other(folder: Path) -> None:
+    both = "[{name: note, arguments: {path: a, text: A}}, {name: note, arguments: {path: b, text: B}}]"
+    agent = AGENT.replace('[{name: note, arguments: {path: a.txt, text: "hello"}}]', both, 1)
+    (folder / "agent.yaml").write_text(agent)
+    _, shown = on_terminal(folder, "y", "n", "n")
+    assert noted(folder) == 1, shown
+    assert shown.count("[N]o: ") == 3
+
+
 def test_nothing_is_drawn_over_a_question(folder: Path) -> None:
     status, shown = on_terminal(folder, "y", "n", quiet=False)
     assert (status, noted(folder)) == (0, 1), shown
