@@ -48,6 +48,12 @@ def test_a_canary_is_masked_in_data_at_any_depth_and_in_keys() -> None:
     assert masker.mask_data(data) == {"a": ["x ***"], "***": {"b": ["***", 5, None]}}
 
 
+def test_a_canary_in_an_error_about_json_in_json_is_masked_too() -> None:
+    masker = Masker(CANARIES)
+    for canary in CANARIES:
+        assert "CANARY" not in masker.mask(f"ValueError: cannot read {json.dumps(json.dumps({'key': canary}))!r}")
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_a_json_text_that_is_called_clean_holds_no_canary_in_any_form(form: str, ascii_only: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
 MASK = "***"
@@ -17,6 +17,10 @@ _SECRET_WORDS = re.compile(
 )
 _COUNT_WORDS = re.compile(r"max|min|total|limit|count|input|output|used|num|per")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_UNCHANGED = re.compile(r"[A-Za-z0-9_.-]+")
+"""What no escaping and no quoting changes."""
+_ESCAPED = 3
+"""How often a value may have been escaped: JSON in JSON in an error message."""
 _URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\"]*:[^/\s@'\"]+(?=@)")
 _ASSIGNMENT = re.compile(r"""(?P<name>[\w-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]*"?|'[^']*'?|[^\s,}\]#]+)""")
 
@@ -39,8 +43,7 @@ class Masker:
         self._names: dict[str, str] = {}
         self._patterns = [*patterns]
         self._compiled: re.Pattern[str] | None = None
-        self._literals: tuple[str, ...] = ()
-        self._in_json: tuple[str, ...] = ()
+        self._secrets: list[_Secret] = []
         for value in values:
             self.add(value)
 
@@ -71,7 +74,7 @@ class Masker:
     def mask(self, text: str) -> str:
         """``text`` without secrets."""
         pattern = self._compiled or self._compile()
-        if self._patterns or any(form in text for form in self._literals):  # finding is faster than matching
+        if self._patterns or any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
             text = pattern.sub(MASK, text)
         return _URL_LOGIN.sub(MASK, text) if "://" in text else text
 
@@ -79,7 +82,7 @@ class Masker:
         """Whether no string, key or number in a JSON text can hold a secret; when unsure, it says no."""
         if self._compiled is None:
             self._compile()
-        if self._patterns or any(form in json_text for form in self._in_json):
+        if self._patterns or any(secret.may_be_in(json_text) for secret in self._secrets):
             return False
         return "://" not in json_text or _URL_LOGIN.search(json_text) is None
 
@@ -96,27 +99,52 @@ class Masker:
         return data
 
     def _compile(self) -> re.Pattern[str]:
-        forms = {form for value in self._names for form in _forms(value)}
-        self._literals = tuple(sorted(forms, key=len, reverse=True))
-        self._in_json = tuple(forms.union(*map(_json_forms, forms)))
-        literal = map(re.escape, self._literals)
+        values = {line for value in self._names for line in _lines(value)} | set(self._names)
+        self._secrets = [_Secret(value) for value in values]
+        forms = {form for secret in self._secrets for form in (*secret.spellings, *secret.encoded)}
+        literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
         self._compiled = re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
         return self._compiled
 
 
-def _forms(value: str) -> set[str]:
-    """``value`` as it may appear: as it is, in JSON (also in JSON), in a URL, in base64 at any offset, line by line."""
-    forms = {value, repr(value)[1:-1], *(once := _json_forms(value))}
-    forms.update(*map(_json_forms, once))
-    forms |= {quote(value), quote(value, safe=""), quote_plus(value)}
-    forms |= {line.strip() for line in value.splitlines() if len(line.strip()) >= 4 * MIN_LENGTH}
-    for offset in range(3):
-        forms |= _base64_forms(value.encode(), offset)
-    return {form for form in forms if len(form) >= MIN_LENGTH}
+class _Secret:
+    """One value, and every form in which it may appear.
+
+    ``spellings`` are the value as it is, escaped for JSON or Python up to three times, and in a URL; ``core`` is a part
+    that stands in all of them. ``encoded`` are its forms in base64, at any offset.
+    """
+
+    def __init__(self, value: str) -> None:
+        spellings = {value}
+        for _ in range(_ESCAPED):
+            spellings.update(*map(_escaped, spellings))
+        spellings |= {quote(value), quote(value, safe=""), quote_plus(value)}
+        encoded = [_base64_forms(value.encode(), offset) for offset in range(3)]
+        self.spellings = tuple(form for form in spellings if len(form) >= MIN_LENGTH)
+        self.encoded = tuple(form for forms in encoded for form in forms if len(form) >= MIN_LENGTH)
+        self.core = max(_UNCHANGED.findall(value), key=len, default="")
+
+    def is_in(self, text: str) -> bool:
+        """Whether the secret stands in ``text``."""
+        return (self.core in text and any(form in text for form in self.spellings)) or self._is_encoded_in(text)
+
+    def may_be_in(self, json_text: str) -> bool:
+        """Whether the secret may stand in a JSON text, where it is escaped once more."""
+        return self.core in json_text or self._is_encoded_in(json_text)
+
+    def _is_encoded_in(self, text: str) -> bool:
+        return any(form in text for form in self.encoded)
 
 
-def _json_forms(value: str) -> set[str]:
-    return {json.dumps(value, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
+def _lines(value: str) -> Iterator[str]:
+    """The lines of a value such as a key file, which may appear one by one."""
+    for line in value.splitlines():
+        if len(line.strip()) >= 4 * MIN_LENGTH:
+            yield line.strip()
+
+
+def _escaped(value: str) -> set[str]:
+    return {repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
 
 
 def _base64_forms(data: bytes, offset: int) -> set[str]:

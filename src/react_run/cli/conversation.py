@@ -153,7 +153,7 @@ class Conversation:
             self.screen.stop_status()
         show_answer(self.config.masker.mask(result.answer), self.draft, self.screen)
         if reason := why(result):
-            self.screen.note(reason)
+            self.screen.note(self.config.masker.mask(reason))
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)

@@ -140,7 +140,7 @@ class OneRun:
             kind = {"type": "result"} if self.style == "stream-json" else {}
             self._write_json({**kind, **result.to_dict()}, config)
         if reason := why(result):
-            self.screen.note(reason)
+            self.screen.note(config.masker.mask(reason))
         return status_of(result)
 
     def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:

@@ -97,12 +97,13 @@ class Progress:
     def _line(self, call: ToolCall, observation: Observation) -> str:
         """Mark, name, short arguments, head of the result, seconds."""
         mark = coloured("✗", "red") if observation.failed else coloured("✓", "green")
-        arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
-        content = " ".join(observation.content.split())
+        # Masked before it is encoded once more or cut: half a secret is one, too.
+        arguments = json.dumps(self.masker.mask_data(call.arguments), ensure_ascii=False, default=str)
+        content = self.masker.mask(" ".join(observation.content.split()))
         if self.verbosity == 1:
             arguments = fitted(arguments, _SHORT_ARGUMENTS)
             content = fitted(content, max(_SHORT_RESULT, width() - _SHORT_ARGUMENTS))
-        text = printable(self.masker.mask(f"{call.name} {arguments} → {content}"))
+        text = printable(f"{self.masker.mask(call.name)} {arguments} → {content}")
         return f"{mark} {text} {coloured(f'{call.seconds or 0:.2f} s', 'dim')}"
 
     def _note(self, text: str, colour: str = "") -> None:
