@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
+from contextlib import suppress
+
+CPU_SECONDS = 30
+"""After this it is ended by the system, even when whoever started it was killed and cannot."""
 
 
 def main() -> None:
     """Read a query (one line of JSON) and the text from standard input; write where it matches as JSON."""
+    with suppress(ImportError):  # no such thing on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     query = json.loads(sys.stdin.buffer.readline())
     text = sys.stdin.buffer.read().decode()
     total = 0

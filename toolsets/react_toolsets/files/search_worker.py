@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,16 @@ SHOWN = 300
 """Characters of a line that are shown."""
 
 
+CPU_SECONDS = 30
+"""After this it is ended by the system, even when whoever started it was killed and cannot."""
+
+
 def main() -> None:
     """Read a query from the first argument; write matches as lines, then a note on what was not searched, as JSON."""
+    with suppress(ImportError):  # no such thing on Windows
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
     query = json.loads(sys.argv[1])
     sys.path[:] = query["sys_path"]
     print(json.dumps(search(**query["options"])))
