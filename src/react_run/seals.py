@@ -38,14 +38,13 @@ def broken(folder: Folder, patterns: Iterable[str], sealed: Mapping[str, str]) -
     for pattern in patterns:
         with suppress(PathRefused):  # a directory in it is gone, and all files with it
             now |= _digests(folder, pattern)
-    for path in sorted(sealed.keys() | now.keys()):
+    for path, digest in sorted(sealed.items()):
         if path not in now:
             return f"{path} was removed"
-        if path not in sealed:
-            return f"{path} was added"
-        if now[path] != sealed[path]:
+        if now[path] != digest:
             return f"{path} was changed"
-    return ""
+    added = sorted(now.keys() - sealed.keys())
+    return f"{added[0]} was added" if added else ""
 
 
 def _digests(folder: Folder, pattern: str) -> dict[str, str]:

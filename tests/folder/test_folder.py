@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.folder.kit import ATTEMPTS, Attempt, build, everything_outside
 
 from react_run.folder import Folder, PathRefused, parts_of
+from react_run.folder.opening import PART
 
 REASONS = {
     "outside": {"outside"},
@@ -95,7 +96,12 @@ def test_a_file_is_replaced_at_once_and_keeps_its_mode(folder: Folder) -> None:
     folder.replace("a.txt", b"new")
     assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o754)
     assert path.stat().st_ino != inode  # another file took its place: a reader sees all of one or all of the other
-    assert not [name for name in os.listdir(folder.root) if name.endswith(".part")]
+    assert not [name for name in os.listdir(folder.root) if "part" in name]
+
+
+def test_what_is_being_written_is_not_shown(folder: Folder) -> None:
+    (folder.root / f"sub/x{PART}").touch()
+    assert not [entry for entry in [*folder.entries("sub"), *folder.walk("sub")] if "part" in entry.path]
 
 
 def test_a_set_user_id_bit_does_not_survive(folder: Folder) -> None:

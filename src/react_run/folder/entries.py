@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from react_run.folder.opening import DIRECTORY, NO_LINK
+from react_run.folder.opening import DIRECTORY, NO_LINK, PART
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,11 @@ class Entry:
 def entries(directory: int, above: str) -> list[Entry]:
     """What is in ``directory``, by name; ``above`` is its path."""
     with os.scandir(directory) as listing:
-        found = [_entry(item, f"{above}/{item.name}" if above else item.name) for item in listing]
+        found = [
+            _entry(item, f"{above}/{item.name}" if above else item.name)
+            for item in listing
+            if not item.name.endswith(PART)
+        ]
     return sorted(found, key=lambda entry: entry.path)
 
 

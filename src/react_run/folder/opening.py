@@ -13,6 +13,9 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 """Opening a pipe must not wait for somebody to write to it."""
 
+PART = ".react-run-part"
+"""How the names of files end that are being written; they are not shown."""
+
 
 def open_in(directory: int, name: str, flags: int, path: str) -> int:
     """A descriptor of ``name`` in ``directory``; ``path`` is what messages call it.

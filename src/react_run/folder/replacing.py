@@ -10,7 +10,7 @@ from typing import Self
 from uuid import uuid4
 
 from react_run.folder.names import PathRefused, shown
-from react_run.folder.opening import NO_LINK, linked
+from react_run.folder.opening import NO_LINK, PART, linked
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def replace(directory: int, name: str, data: bytes, version: Version | None, pat
         _check_replaceable(before, name, path)
     if version is not None and (before is None or Version.of(before) != version):
         raise PathRefused(f"{shown(path)} was changed by somebody else meanwhile; read it again", code="changed")
-    part = f".{uuid4().hex}.part"
+    part = f".{uuid4().hex}{PART}"
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666, dir_fd=directory)
     try:
         with os.fdopen(descriptor, "wb") as file:

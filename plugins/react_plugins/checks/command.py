@@ -1,0 +1,23 @@
+"""The check ``command``: an answer is accepted when a command ends well."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from react_plugins.commands import RunsCommand
+from react_run import Check, Run, Verdict
+
+
+class CommandCheck(RunsCommand, Check):
+    """A command, such as a test suite, must end with exit status 0."""
+
+    kind: ClassVar[str] = "command"
+
+    feedback: str = ""
+    """What the model is told first when it does not; what the command wrote follows."""
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        complaint = self.complaint(await self.carry_out(run.workspace))
+        if not complaint:
+            return Verdict(accepted=True)
+        return Verdict(accepted=False, feedback="\n".join(filter(None, (self.feedback, complaint))))

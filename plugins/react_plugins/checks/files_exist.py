@@ -1,0 +1,36 @@
+"""The check ``files_exist``: an answer is accepted when the files are there."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from react_run import Check, Folder, LocalPath, Run, Verdict
+
+
+class FilesExist(Check):
+    """Files must be there, such as those that the agent was to make."""
+
+    kind: ClassVar[str] = "files_exist"
+
+    files: list[str] = Field(min_length=1)
+    """Names or globs, relative to `root`; of a glob, at least one file."""
+    not_empty: bool = False
+    """Whether a file without content counts as missing."""
+    root: LocalPath | None = None
+    """The directory; the workspace of the run when it is not given."""
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        folder = Folder(self.root or run.workspace)
+        missing = [name for name in self.files if not self._is_there(folder, name)]
+        if not missing:
+            return Verdict(accepted=True)
+        state = "missing or empty" if self.not_empty else "missing"
+        return Verdict(
+            accepted=False, feedback=f"These files are {state}: {', '.join(missing)}. Make them, then answer."
+        )
+
+    def _is_there(self, folder: Folder, name: str) -> bool:
+        found = [entry for entry in folder.find(name) if entry.kind != "closed"]
+        return any(entry.size or entry.kind != "file" for entry in found) if self.not_empty else bool(found)

@@ -1,0 +1,86 @@
+"""The check ``json_schema``: an answer is accepted when it is JSON that satisfies a schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from react_run import Check, Run, Verdict
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+MOST = 3
+"""Problems that are told at once."""
+_FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
+
+
+class JsonSchemaCheck(Check):
+    """The answer must be JSON that satisfies a schema; the parsed value becomes `RunResult.value`.
+
+    The model is told the schema from the start. A fence around the whole answer is no part of it.
+    """
+
+    kind: ClassVar[str] = "json_schema"
+
+    schema_: dict[str, Any] = Field(alias="schema")
+    """The JSON Schema."""
+
+    @field_validator("schema_")
+    @classmethod
+    def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
+        from jsonschema.exceptions import SchemaError
+        from jsonschema.validators import validator_for
+
+        try:
+            validator_for(schema).check_schema(schema)
+        except SchemaError as error:
+            raise ValueError(f"this is no JSON Schema: {_place(error.absolute_path)}{error.message}") from None
+        return schema
+
+    @cached_property
+    def _validator(self) -> Validator:
+        from jsonschema.validators import validator_for
+        from referencing import Registry
+
+        # With an empty registry nothing is fetched: a $ref to another document is an error.
+        return validator_for(self.schema_)(self.schema_, registry=Registry())
+
+    def guide(self) -> str:
+        text = "The final answer is JSON alone, without any other text, by this JSON Schema:"
+        return f"# Form of the answer\n\n{text}\n{json.dumps(self.schema_, ensure_ascii=False)}"
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        run.value = None
+        fenced = _FENCED.fullmatch(answer)
+        try:
+            value = json.loads(fenced[1] if fenced else answer, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            text = f"The answer must be JSON alone, by the schema you were given, and it is not: {error}"
+            return Verdict(accepted=False, feedback=text)
+        errors = sorted(self._validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+        if not errors:
+            run.value = value
+            return Verdict(accepted=True)
+        lines = [f"- {_place(error.absolute_path)}{_short(error)}" for error in errors[:MOST]]
+        more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []
+        return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _place(path: Iterable[str | int]) -> str:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+    return f"{where}: " if where else ""
+
+
+def _short(error: ValidationError) -> str:
+    return error.message if len(error.message) <= 300 else f"{error.message[:300]}…"

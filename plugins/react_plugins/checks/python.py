@@ -1,0 +1,47 @@
+"""The check ``python``: a function decides whether an answer is accepted."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import field_validator
+
+from react_plugins.given_functions import called, check_parameters
+from react_run import Check, LocalFunction, Run, Verdict
+
+VALUES = ("answer", "run")
+
+
+class PythonCheck(Check):
+    """Asks a function, which may ask for `answer` and `run`.
+
+    It accepts with `True`, and refuses with `False`, with a text for the model, or with a failed `assert`; a
+    `Verdict` may say either. Anything else, other exceptions included, is a check that could not be carried out.
+    """
+
+    kind: ClassVar[str] = "python"
+
+    function: LocalFunction
+    """The function: `module:function`, installed or beside the agent file."""
+    feedback: str = "The answer was not accepted."
+    """What the model is told when the function says no more than `False`."""
+
+    @field_validator("function")
+    @classmethod
+    def _can_be_asked(cls, function: LocalFunction) -> LocalFunction:
+        check_parameters(function, VALUES)
+        return function
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        try:
+            said = await called(self.function, {"run": run, "answer": answer})
+        except AssertionError as error:
+            return Verdict(accepted=False, feedback=str(error) or self.feedback)
+        match said:
+            case Verdict():
+                return said
+            case bool():
+                return Verdict(accepted=said, feedback="" if said else self.feedback)
+            case str() if said.strip():
+                return Verdict(accepted=False, feedback=said)
+        raise TypeError(f"the function returned {said!r}; return True, False, a text, or a Verdict")

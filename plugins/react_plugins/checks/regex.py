@@ -1,0 +1,41 @@
+"""The check ``regex``: an answer is accepted when it matches a pattern."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from pydantic import field_validator
+
+from react_run import Check, Run, Verdict
+
+
+class RegexCheck(Check):
+    """The answer must match a regular expression, somewhere or as a whole, or must not."""
+
+    kind: ClassVar[str] = "regex"
+
+    pattern: str
+    """The regular expression (Python syntax)."""
+    whole: bool = False
+    """Whether the whole answer must match, instead of some part of it."""
+    forbidden: bool = False
+    """Whether it must not match."""
+    feedback: str = ""
+    """What the model is told when it is refused."""
+
+    @field_validator("pattern")
+    @classmethod
+    def _is_a_pattern(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"this is no regular expression: {error}") from None
+        return pattern
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        found = re.fullmatch(self.pattern, answer.strip()) if self.whole else re.search(self.pattern, answer)
+        if (found is None) is self.forbidden:
+            return Verdict(accepted=True)
+        must = "must not" if self.forbidden else "must as a whole" if self.whole else "must"
+        return Verdict(accepted=False, feedback=self.feedback or f"The answer {must} match the pattern {self.pattern}")

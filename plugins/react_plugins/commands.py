@@ -1,0 +1,66 @@
+"""Commands that people name in an agent file, and what is told about how they ended."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from react_run import LocalPath
+from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, shell_line
+
+NOT_RUN = (126, 127)
+"""Exit statuses by which shells, and we, say that there was nothing to run."""
+
+
+class CommandNotRun(Exception):
+    """A command could not be carried out at all, so it says nothing."""
+
+
+class RunsCommand(RunsPrograms):
+    """Something that runs one command, and looks at its exit status."""
+
+    command: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
+    """A line for the shell, or a list of a program and its arguments that no shell reads."""
+    root: LocalPath | None = None
+    """Where it runs; in the workspace of the run when it is not given."""
+    shown: int = Field(default=3_000, ge=100)
+    """Characters of its output that are shown: its beginning and, if there is more, its end."""
+
+    async def carry_out(self, workspace: Path, argv: list[str] | None = None) -> Finished:
+        """Run the command, or ``argv`` in its place.
+
+        Raises:
+            CommandNotRun: It could not be carried out.
+        """
+        command = argv or (shell_line(self.command) if isinstance(self.command, str) else self.command)
+        try:
+            finished = await self.launch(command, self.root or workspace)
+        except (NotConfined, OSError, ValueError) as error:
+            raise CommandNotRun(f"{self.line} cannot be run: {error}") from error
+        if finished.status in NOT_RUN and not finished.timed_out:
+            raise CommandNotRun(f"{self.line} cannot be run: {excerpt(finished.output, 500)}")
+        return finished
+
+    @property
+    def line(self) -> str:
+        """The command as messages show it."""
+        line = self.command if isinstance(self.command, str) else shlex.join(self.command)
+        return f"`{line}`"
+
+    def complaint(self, finished: Finished) -> str:
+        """How the command ended and what it wrote; nothing when it ended well."""
+        how = ended(finished, self.timeout)
+        return f"{self.line} {how}. It wrote:\n{excerpt(finished.output, self.shown)}" if how else ""
+
+
+def excerpt(output: str, longest: int) -> str:
+    """The beginning of ``output`` and, when it is longer, a third of the room for its end."""
+    output = output.strip("\n") or "(nothing)"
+    if len(output) <= longest:
+        return output
+    tail = longest // 3
+    head, end = output[: longest - tail], output[-tail:]
+    return f"{head}\n[… {len(output) - longest:,} characters left out …]\n{end}"

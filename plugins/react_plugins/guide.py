@@ -1,0 +1,80 @@
+"""The plugin ``guide``: text for the system prompt, from the agent file, from a file, or from an AGENTS.md above."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Self
+
+from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+
+from react_run import LocalPath, Origin, Plugin, Run, hookimpl
+
+LONGEST = 64 * 1024
+"""Bytes of a file that are read."""
+
+
+class Guide(Plugin):
+    """Adds a section to the system prompt, once per run: `text`, a `file`, or the nearest file called `find`."""
+
+    kind: ClassVar[str] = "guide"
+
+    text: str = ""
+    """The text."""
+    file: LocalPath | None = None
+    """A file with the text; it is read when a run starts."""
+    find: str = Field(default="", pattern=r"^[^/\\]*$")
+    """The name of a file, such as `AGENTS.md`: the nearest one in the workspace and above it, up to the root of the
+    repository. Where there is none, nothing is added."""
+    heading: str = ""
+    """The heading of the section; without it, the text's own, or the name of the file."""
+
+    _outside: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="after")
+    def _check_source(self, info: ValidationInfo) -> Self:
+        if bool(self.text.strip()) + (self.file is not None) + bool(self.find) != 1:
+            raise ValueError("give one of text, file and find")
+        if self.file is not None:
+            if not self.file.is_file():
+                raise ValueError(f"there is no file {self.file}")
+            if isinstance(info.context, Origin):
+                self._outside = not self.file.resolve().is_relative_to(info.context.directory.resolve())
+        return self
+
+    def needs_trust(self) -> str:
+        """A file may quote what is in its own directory; the rest is not its own."""
+        return f"reads {self.file}, which is outside its directory" if self._outside else ""
+
+    @hookimpl
+    def react_guide(self, run: Run) -> str | None:
+        if self.text:
+            return self._section(self.text.strip(), "")
+        path = self.file or nearest(run.workspace, self.find)
+        return None if path is None else self._section(_read(path).strip(), path.name)
+
+    def _section(self, text: str, name: str) -> str | None:
+        if not text:
+            return None
+        heading = self.heading or ("" if text.startswith("#") else name)
+        return f"# {heading}\n\n{text}" if heading else text
+
+
+def nearest(directory: Path, name: str) -> Path | None:
+    """The file ``name`` in ``directory``, else in the nearest directory above it within the repository."""
+    return next((path for above in _upwards(directory.resolve()) if (path := above / name).is_file()), None)
+
+
+def _upwards(directory: Path) -> Iterator[Path]:
+    """``directory`` and those above it up to the root of the repository; outside of one, others' files are not ours."""
+    yield directory
+    above = [directory, *directory.parents]
+    root = next((index for index, path in enumerate(above) if (path / ".git").exists()), 0)
+    yield from above[1 : root + 1]
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(LONGEST + 1)
+    text = data[:LONGEST].decode("utf-8-sig", "replace")
+    return text if len(data) <= LONGEST else f"{text}\n[{path.name} is longer; the rest is not shown]"

@@ -1,0 +1,75 @@
+"""Where a text is not what it should be: JSON, YAML, TOML, Python."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong, and where, counting from 1; 0 when that is not known."""
+
+    what: str
+    line: int = 0
+    column: int = 0
+
+
+def in_json(text: str) -> Mistake | None:
+    """The first mistake in a JSON document."""
+    import json
+
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Mistake(error.msg, error.lineno, error.colno)
+    except RecursionError:
+        return Mistake("it is nested too deeply")
+    return None
+
+
+def in_yaml(text: str) -> Mistake | None:
+    """The first mistake in a stream of YAML documents; what its tags mean is not looked at."""
+    import yaml
+
+    try:
+        for _ in yaml.compose_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            pass
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        what = error.problem or error.context or "it cannot be read"
+        return Mistake(what, mark.line + 1, mark.column + 1) if mark else Mistake(what)
+    except (yaml.YAMLError, RecursionError) as error:
+        return Mistake(" ".join(str(error).split()))
+    return None
+
+
+def in_toml(text: str) -> Mistake | None:
+    """The first mistake in a TOML document."""
+    import tomllib
+
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        what = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
+        return Mistake(what, int(found[1]), int(found[2])) if found else Mistake(what, text.count("\n") + 1, 1)
+    except RecursionError:
+        return Mistake("it is nested too deeply")
+    return None
+
+
+def in_python(text: str) -> Mistake | None:
+    """The first mistake in a Python file, by the grammar of the Python that runs us."""
+    import ast
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except SyntaxError as error:
+            return Mistake(error.msg, error.lineno or 0, error.offset or 0)
+        except (ValueError, RecursionError, MemoryError) as error:
+            return Mistake(str(error) or "it is nested too deeply")
+    return None

@@ -1,0 +1,69 @@
+"""The plugin ``syntax_sensor``: files that were written must be what their names say (behaviour G2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from react_plugins import syntax
+from react_plugins.matching import matches
+from react_run import Folder, LocalPath, Observation, Plugin, Run, Signal, ToolCall, ToolError, hookimpl
+from react_toolsets.texts import decode
+
+LARGEST = 5 * 1024 * 1024
+"""Bytes of a file that is looked at."""
+Language = Literal["json", "yaml", "toml", "python"]
+ENDINGS: Mapping[str, Language] = {
+    ".json": "json",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".toml": "toml",
+    ".py": "python",
+}
+READERS: Mapping[Language, Callable[[str], syntax.Mistake | None]] = {
+    "json": syntax.in_json,
+    "yaml": syntax.in_yaml,
+    "toml": syntax.in_toml,
+    "python": syntax.in_python,
+}
+
+
+class SyntaxSensor(Plugin):
+    """Reads JSON, YAML, TOML and Python files after they were written, and says where they cannot be read."""
+
+    kind: ClassVar[str] = "syntax_sensor"
+
+    after: list[str] = Field(default_factory=lambda: ["write_file", "edit_file"], min_length=1)
+    """The tools it looks after, as names or globs; the file is their argument `path`."""
+    languages: list[Language] = Field(default_factory=lambda: list(READERS), min_length=1)
+    """The languages it looks at, by the ending of the file's name."""
+    severity: Literal["block", "warn", "hint"] = "block"
+    """How serious a mistake is."""
+    root: LocalPath | None = None
+    """The directory that paths are relative to; the workspace of the run when it is not given."""
+
+    @hookimpl
+    def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | None:
+        path = call.arguments.get("path")
+        if observation.failed or not isinstance(path, str) or not matches(call.name, self.after):
+            return None
+        language = ENDINGS.get(path[path.rfind(".") :].lower())
+        if language not in self.languages:
+            return None
+        try:
+            text, _ = decode(Folder(self.root or run.workspace).read(path, LARGEST), path)
+        except ToolError as error:
+            run.note("sensor_failed", f"syntax: {error}")
+            return Signal(severity="warn", message=f"nothing looked at its syntax: {error}")
+        mistake = READERS[language](text)
+        if mistake is None:
+            return None
+        place = f"{path}:{mistake.line}:{mistake.column}" if mistake.line else path
+        return Signal(
+            severity=self.severity,
+            message=f"this is no {language.upper() if language != 'python' else 'Python'}: {mistake.what}",
+            location=place,
+            hint="The file was written as it is. Correct it at this place.",
+        )
