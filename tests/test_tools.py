@@ -9,8 +9,9 @@ import inspect
 import json
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
+from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -312,3 +313,82 @@ def test_the_model_of_the_arguments_is_there_for_wrappers() -> None:
     assert model is not None
     assert model.model_validate({"a": 1, "copy": "y"}).model_dump(by_alias=True) == {"a": 1, "copy": "y"}
     assert Tool(name="t", description="D.", parameters={}, function=work).parameter_class is None
+
+
+class Level(IntEnum):
+    LOW = 0
+    HIGH = 1
+
+
+@pytest.mark.parametrize(
+    ("annotation", "true", "one"),
+    [
+        (Literal[0, 1], True, 1),
+        (Level, True, 1),
+        (Literal[1] | str, True, 1),
+        (list[Literal[0, 1]], [True], [1]),
+        (dict[str, Level], {"k": True}, {"k": 1}),
+    ],
+)
+def test_true_is_no_number_even_where_values_are_listed(annotation: object, true: object, one: object) -> None:  # A2
+    def pick(level: object) -> str:
+        """Pick a level."""
+        raise AssertionError
+
+    pick.__annotations__["level"] = annotation
+    tool = Tool.from_function(pick)
+    assert "got true" in tool.prepare({"level": true}).problem
+    assert not tool.prepare({"level": one}).problem
+
+
+def test_one_is_not_true_where_true_is_listed() -> None:  # A2
+    def confirm(sure: Literal[True], mixed: Literal[1, "a", True] = "a") -> str:
+        """Confirm."""
+        return "done"
+
+    tool = Tool.from_function(confirm)
+    assert "must be true, got 1" in tool.prepare({"sure": 1}).problem
+    assert tool.prepare({"sure": True, "mixed": 1.0}).kwargs == {"sure": True, "mixed": 1}
+    assert tool.prepare({"sure": True, "mixed": 1.0}).kwargs["mixed"] is not True
+
+
+@pytest.mark.parametrize(
+    "annotation", [Iterable[int], Iterator[int], Iterable[int] | None, Annotated[Iterable[int], "any number"]]
+)
+def test_what_is_iterated_is_a_list_that_was_checked_before(annotation: object) -> None:
+    def total(numbers: object) -> int:
+        """Add up."""
+        raise AssertionError
+
+    total.__annotations__["numbers"] = annotation
+    tool = Tool.from_function(total)
+    assert tool.prepare({"numbers": [1, "2"]}).kwargs == {"numbers": [1, 2]}
+    assert "numbers[0] must be an integer" in tool.prepare({"numbers": ["x"]}).problem
+
+
+def test_a_bare_iterable_is_a_list_of_anything() -> None:
+    def count(things: Iterable) -> int:  # type: ignore[type-arg]  # what the test is about
+        """Count."""
+        raise AssertionError
+
+    assert Tool.from_function(count).prepare({"things": ["a", 1]}).kwargs == {"things": ["a", 1]}
+
+
+def test_parameters_that_a_model_makes_up_have_the_type_of_the_double_star() -> None:  # A2
+    def label(target: str, **scores: int) -> str:
+        """Label something."""
+        raise AssertionError
+
+    tool = Tool.from_function(label)
+    assert tool.parameters["additionalProperties"] == {"type": "integer"}
+    assert tool.prepare({"target": "x", "speed": "3"}).kwargs == {"target": "x", "speed": 3}
+    assert "speed must be an integer" in tool.prepare({"target": "x", "speed": "fast"}).problem
+
+
+def test_names_that_pydantic_refuses_never_take_the_place_of_another() -> None:
+    def odd(_x: int, p0_x: int, p0_x_: int) -> tuple[int, int, int]:
+        """Take odd names."""
+        return _x, p0_x, p0_x_
+
+    prepared = Tool.from_function(odd).prepare({"_x": 1, "p0_x": 2, "p0_x_": 3})
+    assert (prepared.args, prepared.kwargs) == ((), {"_x": 1, "p0_x": 2, "p0_x_": 3})

@@ -7,6 +7,7 @@ from typing import Any
 
 from react_run.schemas.cleaning import resolve
 from react_run.schemas.words import Schema
+from react_run.text import Path
 
 _KINDS: Mapping[type, str] = {
     bool: "boolean",
@@ -69,6 +70,27 @@ def fits(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> b
         return False
     listed = allowed(schema)
     return listed is None or any(kind_of(choice) == kind and choice == value for choice in listed)
+
+
+def lists_truth(node: object) -> bool:
+    """Whether a schema lists values, 0 or 1, true or false, that Python takes for each other."""
+    if isinstance(node, Mapping):
+        values = [*(node.get("enum") or ()), node.get("const")]
+        return any(isinstance(value, int | float) and value in (0, 1) for value in values) or any(
+            map(lists_truth, node.values())
+        )
+    return isinstance(node, list) and any(map(lists_truth, node))
+
+
+def confused(value: object, schema: Mapping[str, Any], root: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
+    """Where ``value`` has true for a listed 1, or 1 for a listed true (A2)."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from confused(part, part_schema(schema, key, root), root, (*path, key))
+    elif isinstance(value, int | float) and not fits(value, schema, root):
+        listed = [choice for part in (schema, *alternatives(schema, root)) for choice in allowed(part) or ()]
+        if any(choice == value and isinstance(choice, bool) != isinstance(value, bool) for choice in listed):
+            yield path
 
 
 def part_schema(schema: Mapping[str, Any], key: str | int, root: Mapping[str, Any]) -> Schema:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
 
-from react_run.arguments.json_types import part_schema
+from react_run.arguments.json_types import confused, lists_truth, part_schema
 from react_run.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.schemas.cleaning import clean_schema, resolve
 from react_run.schemas.docstrings import parameters_in
@@ -96,8 +96,14 @@ class ModelChecker:
                 cleaned["properties"][name].setdefault("description", text)
         return cleaned
 
+    @cached_property
+    def _lists_truth(self) -> bool:
+        return lists_truth(self.schema)
+
     def bind(self, arguments: dict[str, object]) -> Call:
         """The call that ``arguments`` stand for."""
+        if self._lists_truth and (paths := list(confused(arguments, resolve(self.schema, self.schema), self.schema))):
+            raise InvalidArguments([_confused(path, arguments, self.schema) for path in paths])
         try:
             return self._call(self._validate(to_json(arguments), strict=True))
         except ValidationError as error:
@@ -132,6 +138,13 @@ def _problems(error: ValidationError, arguments: object, schema: Schema) -> list
         problem, member = _problem(detail, arguments, schema)
         found.setdefault(member, []).append(problem)
     return likeliest(found)
+
+
+def _confused(path: Path, arguments: object, schema: Schema) -> Problem:
+    value, node = arguments, resolve(schema, schema)
+    for key in path:
+        value, node = cast("Any", value)[key], part_schema(node, key, schema)
+    return Problem(path=path, text=explain(value, node, schema))
 
 
 def _problem(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[Problem, tuple[Path, str]]:

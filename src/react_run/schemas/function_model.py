@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any
+from collections.abc import Iterable, Iterator
+from types import UnionType
+from typing import Annotated, Any, Union, Unpack, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
@@ -21,11 +23,13 @@ _NO_SCHEMA = (PydanticUserError, TypeError, NameError)
 
 def field_names(signature: Signature) -> dict[str, str]:
     """Field of the model → parameter of the function; they differ where pydantic would refuse the name."""
-    return {_field_name(name, index): name for index, name in enumerate(signature.fields)}
-
-
-def _field_name(name: str, index: int) -> str:
-    return f"p{index}_{name.strip('_')}" if name.startswith("_") or hasattr(BaseModel, name) else name
+    names: dict[str, str] = {}
+    for index, name in enumerate(signature.fields):
+        field = f"p{index}_{name.strip('_')}" if name.startswith("_") or hasattr(BaseModel, name) else name
+        while field != name and (field in signature.fields or field in names):
+            field += "_"
+        names[field] = name
+    return names
 
 
 def function_model(signature: Signature) -> type[BaseModel]:
@@ -43,6 +47,9 @@ def function_model(signature: Signature) -> type[BaseModel]:
     )
     definitions: dict[str, Any] = {field: _definition(signature.fields[name]) for field, name in names.items()}
     try:
+        if signature.extra is not None and _is_typed(signature.extra):
+            base = _taking(signature.extra.annotation, config)
+            return create_model(signature.label, __base__=base, **definitions)
         return create_model(signature.label, __config__=config, **definitions)
     except _NO_SCHEMA as error:
         raise _annotation_error(signature, error) from error
@@ -77,8 +84,34 @@ class _Generator(GenerateJsonSchema):
         return json_schema
 
 
+def _is_typed(extra: inspect.Parameter) -> bool:
+    """Whether ``**extra`` says what its values are."""
+    return extra.annotation is not extra.empty and get_origin(extra.annotation) is not Unpack
+
+
+def _taking(values: Any, config: ConfigDict) -> type[BaseModel]:
+    """A model without fields that takes ``values`` under any name."""
+    annotations = {"__pydantic_extra__": dict[str, values]}
+    return type("Arguments", (BaseModel,), {"model_config": config, "__annotations__": annotations})
+
+
+def _lists(annotation: Any) -> Any:
+    """``annotation`` with lists for iterables: pydantic would hand out a lazy iterator, checked while the tool runs."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if annotation in _ITERABLES or origin in _ITERABLES:
+        return list[_lists(args[0])] if args else list  # type: ignore[misc]  # a type made at run time
+    if origin is Annotated:
+        return Annotated[(_lists(args[0]), *args[1:])]
+    if origin in (Union, UnionType):
+        return Union[tuple(map(_lists, args))]  # noqa: UP007  # its members are known at run time only
+    return annotation
+
+
+_ITERABLES = (Iterable, Iterator)
+
+
 def _definition(parameter: inspect.Parameter) -> tuple[object, object]:
-    annotation = Any if parameter.annotation is parameter.empty else parameter.annotation
+    annotation = Any if parameter.annotation is parameter.empty else _lists(parameter.annotation)
     default = parameter.default
     if default is parameter.empty:
         # A FieldInfo without a default lets one inside Annotated hold.
