@@ -88,7 +88,7 @@ def same(expected: object, got: object) -> bool:
 
 
 def different_message(
-    expected: Sequence[Message], got: Sequence[Message], run_ids: tuple[str, str]
+    expected: Sequence[Message], got: Sequence[Message], run_ids: tuple[str, str], start: int = 0
 ) -> tuple[int, object, object] | None:
     """The first message that is not as recorded: its index, what was recorded, and what there is.
 
@@ -96,8 +96,9 @@ def different_message(
         expected: What was recorded.
         got: What is about to be sent.
         run_ids: The id of the recorded run, and of the one that is going on.
+        start: How many messages at the beginning are known to be the same.
     """
-    for index in range(max(len(expected), len(got))):
+    for index in range(start, max(len(expected), len(got))):
         if index < min(len(expected), len(got)) and expected[index] == got[index]:
             continue
         one, other = (_data(*pair, index) for pair in zip((expected, got), run_ids, strict=True))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Self
+
+from pydantic import PrivateAttr
 
 from react_run.components import LocalPath
 from react_run.errors import ReplayMismatch
@@ -14,7 +16,7 @@ from react_run.journal.raised import model_error
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.rounds import ModelCall
 from react_run.journal.values import usage_from_data
-from react_run.messages import ModelRequest, ModelResponse, TextDelta
+from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model
 
 
@@ -36,6 +38,8 @@ class ReplayModel(Model):
     """Whether requests must be as recorded."""
     then: Model | None = None
     """Who answers the calls that were not recorded; none means that there must be no such calls."""
+
+    _compared: tuple[Sequence[Message], Sequence[Message]] | None = PrivateAttr(default=None)
 
     @classmethod
     def of(
@@ -97,7 +101,8 @@ class ReplayModel(Model):
 
     def _check(self, call: ModelCall, request: ModelRequest) -> None:
         """Compare a request with the recorded one."""
-        found = different_message(call.messages, request.messages, (self.recording.run_id, request.run_id))
+        run_ids = (self.recording.run_id, request.run_id)
+        found = different_message(call.messages, request.messages, run_ids, self._as_before(call, request))
         if found is not None:
             what = f"message {found[0] + 1} of the request of model call {call.number}"
             raise Difference(round=call.round, what=what, expected=found[1], got=found[2]).error()
@@ -106,6 +111,15 @@ class ReplayModel(Model):
         if expected != got:
             what = f"the list of tools that model call {call.number} offers"
             raise Difference(round=call.round, what=what, expected=expected, got=got).error()
+
+    def _as_before(self, call: ModelCall, request: ModelRequest) -> int:
+        """How many messages were compared with the request before, because both only grew since."""
+        compared, self._compared = self._compared, (call.messages, request.messages)
+        if compared is None:
+            return 0
+        pairs = zip(compared, self._compared, strict=True)
+        grew = all(isinstance(now, MessageView) and now.extends(before) for before, now in pairs)
+        return len(compared[0]) if grew else 0
 
     def _too_many(self, request: ModelRequest) -> ReplayMismatch:
         last = max(self.answers.values(), key=lambda call: call.number, default=None)
