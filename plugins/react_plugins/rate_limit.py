@@ -48,6 +48,10 @@ class RateLimit(Plugin):
     _paces: dict[str, Pace] = PrivateAttr(default_factory=dict)
     _lock: threading.Lock = PrivateAttr(default_factory=threading.Lock)
 
+    def now(self) -> float:
+        """Seconds on a clock that never goes back."""
+        return monotonic()
+
     @hookimpl
     async def react_tool_call(self, run: Run, call: ToolCall) -> None:
         limit = first_match(call.name, self.tools)
@@ -62,7 +66,7 @@ class RateLimit(Plugin):
     async def _wait(self, run: Run, what: str, per_second: float) -> None:
         with self._lock:  # an agent may be used from several threads
             pace = self._paces.setdefault(what, Pace())
-            seconds = pace.reserve(monotonic(), 1 / per_second, self.burst)
+            seconds = pace.reserve(self.now(), 1 / per_second, self.burst)
         if seconds > 0:
             run.note(self.kind, f"{what}: waits {seconds:.2f} s")
             await asyncio.sleep(seconds)

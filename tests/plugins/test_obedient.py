@@ -189,8 +189,10 @@ def test_there_are_fifty_scripts_and_each_gives_orders() -> None:
     assert all(orders_in(hostile) for hostile in HOSTILE)
 
 
-@pytest.mark.parametrize("mode", ["safe", "legacy"])
-@pytest.mark.parametrize("guards", GUARDS)
+@pytest.mark.parametrize(
+    ("guards", "mode"),
+    [*((guards, "safe") for guards in GUARDS), ("nobody", "legacy"), ("inside others", "legacy")],
+)
 def test_an_obedient_model_does_nothing_without_approval(guards: str, mode: str) -> None:  # reliability 14
     for hostile in HOSTILE:
         result, done = obeying(hostile, GUARDS[guards](), mode)

@@ -104,14 +104,16 @@ def test_a_broken_plugin_is_reported_with_distribution_version_entry_point_and_f
     assert caught.value.exit_status == 2
 
 
-@pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_plugin_breaks_no_agent_that_does_not_name_it(case: str, site: Path, tmp_path: Path) -> None:
-    install(site, "acme-bad", BROKEN[case][0], {"acme-bad": "acme_bad:Bad"})
+def test_broken_plugins_break_no_agent_that_does_not_name_them(site: Path, tmp_path: Path) -> None:
+    for number, (source, _) in enumerate(BROKEN.values()):
+        install(site, f"acme-bad-{number}", source, {f"bad-{number}": f"acme_bad_{number}:Bad"})
+    install(site, "acme-gone", "", {"gone": "acme_nowhere:Bad"})
     install(site, "acme-good", GOOD, {"acme-good": "acme_good:Good"})
     assert built(tmp_path, "plugins: [acme-good]").run_sync("go").success
     assert '"plugins.acme-good"' in json.dumps(agent_file_schema())
     listed = {entry["name"]: entry for entry in json.loads(CliRunner().invoke(command, ["plugins", "--json"]).stdout)}
     assert listed["acme-good"]["error"] == ""
+    assert "No module named 'acme_nowhere'" in listed["gone"]["error"]
 
 
 def test_a_stale_entry_point_is_reported_like_a_missing_module(site: Path, tmp_path: Path) -> None:

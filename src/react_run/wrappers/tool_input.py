@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -26,8 +26,10 @@ class Input:
 
     __slots__ = ("_is_flat", "arguments", "model")
 
-    def __init__(self, arguments: dict[str, object], model: BaseModel) -> None:
-        self.arguments = own_copy(arguments)
+    def __init__(self, call: ToolCall, model: BaseModel) -> None:
+        prepared = call.prepared
+        same = prepared is not None and prepared.arguments == call.arguments  # nobody changes what was prepared
+        self.arguments = prepared.arguments if prepared is not None and same else own_copy(call.arguments)
         self.model = model
         self._is_flat = model.__pydantic_extra__ is None and _SCALARS.issuperset(map(type, model.__dict__.values()))
 
@@ -47,7 +49,7 @@ class Inputs:
         made = _made(call)
         if made is None:
             return None
-        found = self.known[call] = Input(call.arguments, made)
+        found = self.known[call] = Input(call, made)
         return found
 
     def change(self, call: ToolCall, model: BaseModel) -> None:
@@ -55,7 +57,7 @@ class Inputs:
         before = _made(call)
         assert before is not None  # it could run before
         call.arguments = changed(call.arguments, fields_of(before), model)
-        self.known[call] = Input(call.arguments, model)
+        self.known[call] = Input(call, model)
 
 
 def fields_of(made: BaseModel) -> Fields:
@@ -74,12 +76,11 @@ def changed(arguments: Mapping[str, object], before: Fields, made: BaseModel) ->
 def _made(call: ToolCall) -> BaseModel | None:
     if call.tool is None or call.problem is not None:
         return None
+    validator = _model(call.tool).__pydantic_validator__
     try:
-        made = _model(call.tool).__pydantic_validator__.validate_json(to_json(call.arguments), strict=True)
+        return cast("BaseModel", validator.validate_json(to_json(call.arguments), strict=True))
     except ValidationError:  # a plugin spoilt them, and the call will be refused
         return None
-    assert isinstance(made, BaseModel)  # a validator of a model makes instances of it
-    return made
 
 
 def _model(tool: Tool) -> type[BaseModel]:
