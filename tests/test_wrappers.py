@@ -857,6 +857,12 @@ def test_a_tool_wrapper_may_stand_among_the_plugins() -> None:
 def test_a_wrapper_whose_level_is_not_known_is_an_error_that_names_the_lists(
     wrapper: object, lists: tuple[str, str]
 ) -> None:
+    class Listening(type(wrapper)):  # type: ignore[misc]  # whatever it is
+        @hookimpl
+        def react_run_started(self) -> None: ...
+
+    with pytest.raises(PluginError):  # its hooks alone would be half of it
+        run_agent([says("done")], plugins=[object.__new__(Listening)])
     with pytest.raises(PluginError) as caught:
         run_agent([says("done")], plugins=[wrapper])
     assert all(name in str(caught.value) for name in lists)

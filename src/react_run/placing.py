@@ -59,21 +59,25 @@ def _helpers(config: ReActAgentConfig) -> list[object]:
 
 
 def _anywhere(entry: object) -> Iterator[object]:
+    if isinstance(entry, (RequestPreprocessor, ResponsePostprocessor)):
+        raise _of_unknown_level(entry)
     if isinstance(entry, ToolCallWrapper):
         yield _around_tool_call(entry)
-    elif isinstance(entry, (RequestPreprocessor, ResponsePostprocessor)) and not has_hooks(entry):
-        around = {
-            LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
-            RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
-            ResponsePostprocessor: ("response_postprocessors", "iteration_postprocessors"),
-        }
-        once, each = next(lists for base, lists in around.items() if isinstance(entry, base))
-        raise PluginError(
-            f"{type(entry).__name__} is a class-style wrapper: list it in {once} (once, around the loop) or in {each} "
-            "(around each model call), not among the plugins"
-        )
     if not isinstance(entry, ToolCallWrapper) or has_hooks(entry):
         yield entry
+
+
+def _of_unknown_level(entry: object) -> PluginError:
+    around = {
+        LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
+        RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
+        ResponsePostprocessor: ("response_postprocessors", "iteration_postprocessors"),
+    }
+    once, each = next(lists for base, lists in around.items() if isinstance(entry, base))
+    return PluginError(
+        f"{type(entry).__name__} is a class-style wrapper: list it in {once} (once, around the loop) or in {each} "
+        "(around each model call), not among the plugins"
+    )
 
 
 def _at(level: str, entry: object) -> Iterator[object]:
