@@ -25,6 +25,6 @@ def steps(workspace: Path, toolset: ReActToolset, *requests: tuple[str, Argument
     return list(run_in(workspace, replies, toolsets=[toolset], max_iterations=len(replies) + 1, **options).steps)
 
 
-def step(workspace: Path, toolset: ReActToolset, name: str, **arguments: object) -> ReActStep:
+def step(workspace: Path, toolset: ReActToolset, tool: str, /, **arguments: object) -> ReActStep:
     """The step of a run that makes one call."""
-    return steps(workspace, toolset, (name, arguments))[0]
+    return steps(workspace, toolset, (tool, arguments))[0]
