@@ -169,3 +169,9 @@ def test_an_agent_answers_a_request_with_its_whole_conversation() -> None:  # L6
     seen = [message.content for message in model.requests[0].messages if message.role != "system"]
     assert seen == ["I am Ada.", "Hello.", "Who am I?"]
     assert [message.role for message in messages_from_request(chat)] == ["user", "assistant", "user"]
+
+
+def test_who_of_several_speaks_is_kept() -> None:
+    for role in ("user", "system"):
+        data = {"role": role, "content": "hello", "name": "ada"}
+        assert message_to_dict(message_from_dict(data)) == data

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import date
+from typing import Any
 
 import pytest
 
@@ -20,6 +23,7 @@ from react_run import (
     ReActAgent,
     ScriptedModel,
     StopReason,
+    ToolRequest,
     hookimpl,
     tool,
 )
@@ -589,3 +593,60 @@ def test_tools_in_threads_share_one_state_of_their_run() -> None:
     run_agent([calls(*(("look", {"n": n}) for n in range(4))), says("done")], tools=[look])
     assert len(seen) == 4
     assert len({id(shared) for shared in seen}) == 1
+
+
+class Untold:
+    def __repr__(self) -> str:
+        raise ValueError("no")
+
+
+ODD = [
+    {"when": date(2024, 2, 29)},
+    {"set": {1}, "bytes": b"\xff", "nan": float("nan"), 1: {(2, 3): 4}},
+    {"big": 10**5000},
+    {"untold": [Untold()]},
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=["date", "kinds", "big", "untold"])
+def test_a_result_is_json_whatever_plugins_and_models_put_into_it(odd: dict[Any, object]) -> None:
+    @tool
+    def look(**anything: object) -> str:
+        """Look."""
+        return "seen"
+
+    class Meddler:
+        @hookimpl
+        def react_tool_call(self, call: ToolCall) -> None:
+            call.arguments.update(odd)
+
+        @hookimpl
+        async def react_run(self, run: Run, proceed: Callable[[], Awaitable[object]]) -> object:
+            await proceed()
+            run.value, run.disclosure = odd, odd
+            return run.result()
+
+    def asks(request: ModelRequest) -> ModelResponse:
+        wanted = ToolRequest(id="x", name="look", arguments=odd)
+        return ModelResponse(message=Message(role="assistant", tool_requests=(wanted,), extra=odd))
+
+    result = run_agent([asks, says("done")], tools=[look], plugins=[Meddler()])
+    assert result.answer == "done"
+    json.dumps(result.to_dict(), allow_nan=False)
+    assert json.loads(result.response.model_dump_json())["choices"][0]["message"]["content"] == "done"
+
+
+@pytest.mark.parametrize(("name", "shown"), [("a\nb\x1b[2J", "a b\\x1b[2J"), ("\ud800", "\ufffd")])
+def test_the_name_of_an_unknown_tool_is_safe_text(name: str, shown: str) -> None:  # A6
+    (step,) = run_agent([calls((name, {})), says("done")], tools=[add]).steps
+    assert step.observation.startswith(f"Error: unknown tool '{shown}'")
+
+
+@pytest.mark.parametrize("name", ["", None, 5])
+def test_a_call_without_a_name_is_an_error_of_its_model(name: str) -> None:
+    def asks(request: ModelRequest) -> ModelResponse:
+        wanted = ToolRequest(id="x", name=name, arguments={})
+        return ModelResponse(message=Message(role="assistant", tool_requests=(wanted,)))
+
+    with pytest.raises(ModelError, match="whose calls have names"):
+        run_agent([asks], tools=[add])

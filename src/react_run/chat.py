@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from react_run.errors import ConfigError
 from react_run.messages import Message, ModelRequest, ModelResponse, Usage
 from react_run.models.provider import parse_content, parse_message, parse_response
-from react_run.models.values import identifier, mapping
+from react_run.models.values import identifier, mapping, text
 from react_run.models.wire import message_json
 
 if TYPE_CHECKING:
@@ -122,10 +122,11 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
     content = parse_content(data.get("content"))
     if role == "tool":
         return Message(role="tool", content=content, tool_request_id=identifier(data.get("tool_call_id")))
+    extra = {"name": name} if (name := text(data.get("name"))) else {}  # who of several speaks
     if role in ("system", "developer"):
-        return Message(role="system", content=content)
+        return Message(role="system", content=content, extra=extra)
     if role == "user":
-        return Message(role="user", content=content)
+        return Message(role="user", content=content, extra=extra)
     raise ConfigError(f"a message needs a role: system, user, assistant or tool, not {role!r}")
 
 

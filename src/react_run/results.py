@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
+from react_run.plain import plain
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionResponse
@@ -85,7 +86,7 @@ class ReActStep:
         return {
             "thought": self.thought,
             "action": self.action,
-            "action_input": self.action_input,
+            "action_input": plain(self.action_input),
             "observation": self.observation,
             "outcome": None
             if outcome is None
@@ -184,7 +185,7 @@ class RunResult:
         return response_from(self)
 
     def to_dict(self) -> dict[str, object]:
-        """The result object of ``--json`` (agent-files.md)."""
+        """The result object of ``--json`` (agent-files.md); what plugins put into it that JSON lacks, as text."""
         from react_run.chat import message_to_dict
 
         return {
@@ -194,12 +195,12 @@ class RunResult:
             "finish_reason": self.finish_reason,
             "iterations": self.iterations,
             "steps": [step.to_dict() for step in self.steps],
-            "usage": self.usage.to_dict(),
+            "usage": plain(self.usage.to_dict()),
             "unresolved": [failure.to_dict() for failure in self.unresolved],
             "unverified_answer": self.unverified_answer,
-            "disclosure": None if self.disclosure is None else dict(self.disclosure),
-            "value": self.value,
+            "disclosure": plain(self.disclosure),
+            "value": plain(self.value),
             "run_id": self.run_id,
             "model": self.model,
-            "messages": [message_to_dict(message) for message in self.messages],
+            "messages": [plain(message_to_dict(message)) for message in self.messages],
         }

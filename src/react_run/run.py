@@ -19,6 +19,8 @@ from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
+from react_run.plain import plain
+from react_run.render import escape
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ def canonical(arguments: object) -> str:
     """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
     try:
         text = _encode(arguments)
-    except (TypeError, ValueError, RecursionError):  # mixed keys, cycles: possible only when a plugin put them there
-        return repr(arguments)
+    except Exception:  # mixed keys, cycles, foreign objects: possible only when a plugin put them there
+        return _encode(plain(arguments))
     if ".0" in text or "e" in text:
         return _encode(_whole(json.loads(text)))
     return text
@@ -462,6 +464,7 @@ def unknown_tool(name: str, names: list[str]) -> str:
     """The text result for a tool that does not exist (behaviour A6)."""
     from difflib import get_close_matches
 
+    name = escape(" ".join(name.split()))
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
     close = get_close_matches(name, names, n=1, cutoff=0.7)
     hint = f" Did you mean '{close[0]}'?" if close else ""

@@ -133,7 +133,7 @@ def test_what_came_with_a_message_goes_back_with_it() -> None:  # L5
 
 
 ODD = [
-    ("half a pair \ud800 here", "half a pair ? here"),
+    ("half a pair \ud800 here", "half a pair \ufffd here"),
     ("nul \x00 and \u2028", "nul \x00 and \u2028"),
     ("", ""),
 ]
@@ -142,6 +142,11 @@ ODD = [
 @pytest.mark.parametrize(("text", "arrives"), ODD)
 def test_any_text_can_be_sent(text: str, arrives: str) -> None:  # T3
     assert json.loads(encode(message_json(Message(role="user", content=text))))["content"] == arrives
+
+
+def test_what_json_cannot_hold_is_sent_as_text() -> None:  # L5: a provider refuses NaN
+    odd = {"nan": float("nan"), "half": "\ud800", "set": {1}, (2, 3): object()}
+    assert json.loads(encode(odd), parse_constant=pytest.fail)["nan"] == "nan"
 
 
 def test_what_a_provider_would_refuse_is_replaced_on_the_way_only() -> None:  # H2, H4

@@ -55,9 +55,14 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response
     elif not isinstance(response.message, Message) or response.message.role != "assistant":
         wrong = response.message
+    elif nameless := [call for call in response.message.tool_requests if not call.name or type(call.name) is not str]:
+        wrong = nameless[0]
     elif not isinstance(response.usage, Usage):
         wrong = response.usage
     else:
         return response
-    problem = f"{model} returned {shown(wrong)}, but a ModelResponse holds a Message of the assistant and a Usage"
+    problem = (
+        f"{model} returned {shown(wrong)}, but a ModelResponse holds a Usage and a Message of the assistant "
+        "whose calls have names"
+    )
     raise ModelError(problem, code="bad_response")

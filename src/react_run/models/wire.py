@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from react_run.messages import Message, ModelRequest, ToolRequest
 from react_run.models.provider import CALL_FIELDS
 from react_run.models.values import mapping
+from react_run.plain import plain
 
 if TYPE_CHECKING:
     from react_run.tools import Tool
@@ -36,7 +37,11 @@ _MOST_CONVERSATIONS = 64
 
 def encode(value: object) -> bytes:
     """``value`` as compact UTF-8 JSON; what JSON cannot hold goes out as text, half a surrogate pair as ``?``."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except Exception:  # foreign objects and keys, NaN: a plugin, or a model of somebody's own, put them there
+        text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
 
 
 def message_json(message: Message, *, breakpoint_here: bool = False, verbatim: bool = False) -> dict[str, object]:
