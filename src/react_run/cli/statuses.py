@@ -47,11 +47,21 @@ def why(result: RunResult) -> str:
     if result.stop_reason == StopReason.COMPLETED:
         failed = ", ".join(failure.tool for failure in result.unresolved)
         return f"not a success: {f'{failed} failed and nothing made it good' if failed else 'the answer is empty'}"
+    if result.stop_reason == StopReason.UNACCEPTED:
+        return f"stopped: {_WHY[StopReason.UNACCEPTED]}{_objection(result)}"
     return (
         f"stopped: {_WHY.get(StopReason(result.stop_reason), '')}"
         if _known(result)
         else f"stopped: {result.stop_reason}"
     )
+
+
+def _objection(result: RunResult) -> str:
+    """What was said against the answer: the last thing in the conversation."""
+    from react_run.cli.terminal import printable
+
+    last = result.messages[-1] if result.messages else None
+    return f": {printable(last.text)}" if last is not None and last.role == "user" else ""
 
 
 def _known(result: RunResult) -> bool:
