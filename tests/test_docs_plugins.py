@@ -17,7 +17,7 @@ import yaml
 from tests.plugins.outside import install, on_path
 
 from react_run import ReActAgent
-from react_run.kinds import every_installed
+from react_run.components.kinds import every_installed
 
 ROOT = Path(__file__).parent.parent
 TUTORIAL = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")

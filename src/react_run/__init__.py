@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest as ChatCompletionRequest
     from react_run.chat import ChatCompletionResponse as ChatCompletionResponse
     from react_run.checks import Check as Check
-    from react_run.code import LocalFunction as LocalFunction
-    from react_run.code import LocalModule as LocalModule
     from react_run.components import Component as Component
     from react_run.components import LocalPath as LocalPath
     from react_run.components import Options as Options
     from react_run.components import Origin as Origin
     from react_run.components import Plugin as Plugin
+    from react_run.components.code import LocalFunction as LocalFunction
+    from react_run.components.code import LocalModule as LocalModule
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.errors import ConfigError as ConfigError
     from react_run.errors import ModelError as ModelError
@@ -56,10 +56,10 @@ if TYPE_CHECKING:
     from react_run.run import ToolCall as ToolCall
     from react_run.run import ToolFinished as ToolFinished
     from react_run.run import ToolStarted as ToolStarted
-    from react_run.skill_files import read_skills as read_skills
     from react_run.skills import AgentSkill as AgentSkill
     from react_run.skills import ReActSkillSpec as ReActSkillSpec
     from react_run.skills import SkillWarning as SkillWarning
+    from react_run.skills.files import read_skills as read_skills
     from react_run.tools import Tool as Tool
     from react_run.tools import is_tool as is_tool
     from react_run.tools import tool as tool
@@ -79,7 +79,7 @@ _HOMES = {
     "agent": ("DEFAULT_REACT_SYSTEM_PROMPT", "ReActAgent"),
     "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
     "checks": ("Check",),
-    "code": ("LocalFunction", "LocalModule"),
+    "components.code": ("LocalFunction", "LocalModule"),
     "components": ("Component", "LocalPath", "Options", "Origin", "Plugin"),
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
@@ -110,7 +110,7 @@ _HOMES = {
         "Verdict",
     ),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
-    "skill_files": ("read_skills",),
+    "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
     "tools": ("Tool", "is_tool", "tool"),
     "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from react_run.building import has_hooks
+from react_run.components.building import has_hooks
 from react_run.errors import PluginError
 from react_run.wrappers import LLMCallWrapper, RequestPreprocessor, ResponsePostprocessor, ToolCallWrapper
 from react_run.wrappers.calling import Adapter

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import pluggy
 
 from react_run.components import Component
+from react_run.components.kinds import kind_of_class, near
 from react_run.errors import PluginError
 from react_run.hooks import Apart, HookTable, check_form, hook_names
 from react_run.hookspecs import Hooks
-from react_run.kinds import kind_of_class, near
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal, Verdict
 from react_run.run import Iteration, RunResult

@@ -12,8 +12,8 @@ import yaml
 from tests.cli.kit import SCRIPTED, Call, write
 
 from react_run.cli.commands import COMMANDS
+from react_run.components.kinds import GROUPS, installed
 from react_run.config.json_schema import agent_file_schema
-from react_run.kinds import GROUPS, installed
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -118,7 +118,7 @@ def test_a_wrong_value_is_explained_with_the_way_out(tmp_path: Path, line: str, 
 
 
 def test_a_missing_package_of_an_extra_says_what_to_install() -> None:
-    from react_run.kinds import install_hint
+    from react_run.components.kinds import install_hint
 
     assert install_hint(ModuleNotFoundError(name="holidays.utils")) == (
         "Install it with: pip install 'react-run[holidays]'"
@@ -427,8 +427,8 @@ def test_code_beside_the_file_is_not_even_imported_without_trust(tmp_path: Path,
 
 
 def test_a_component_that_needs_trust_says_why(tmp_path: Path) -> None:
+    from react_run.components.one_tool import OneTool
     from react_run.config.pipeline import Loading, inspect
-    from react_run.one_tool import OneTool
     from react_run.tools import Tool
     from react_run.yaml_source import wrap
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from react_run.kinds import installed
+from react_run.components.kinds import installed
 
 
 def install(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from react_run import Plugin, ReActAgentConfig
+from react_run.components.kinds import Kind, every_installed
 from react_run.config.option_docs import documented
-from react_run.kinds import Kind, every_installed
 
 OURS = sorted(
     (kind for kind in every_installed("plugins") if kind.target.startswith("react_plugins.")),

@@ -9,8 +9,8 @@ from typing import ClassVar, get_args
 import pytest
 
 from react_run import ConfigError, Iteration, ReActAgent, Run, StopReason, Tool, hookimpl
+from react_run.components.kinds import resolve
 from react_run.hooks import hook_names
-from react_run.kinds import resolve
 from react_run.policies.limits import RunLimits
 from react_run.policies.slots import Guard, Policy, Without
 from react_run.policies.stuck import Stuck

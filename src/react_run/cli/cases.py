@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from react_run.components import LocalPath, Options, Origin
+from react_run.components.option_errors import problem
 from react_run.errors import ReactError
-from react_run.option_errors import problem
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

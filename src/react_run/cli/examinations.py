@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from react_run.kinds import GROUPS, every_installed, installed
+from react_run.components.kinds import GROUPS, every_installed, installed
 from react_run.places import config_directory, data_directory, state_directory
 
 PATIENCE = 5.0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from react_run.kinds import GROUPS, every_installed, installed
+from react_run.components.kinds import GROUPS, every_installed, installed
 
 WHAT = (*GROUPS, "agents")
 COLUMNS = {

@@ -113,7 +113,7 @@ def parsed(text: str) -> object:
 def _plugin(shown: str, name: str) -> object:
     from pydantic import ValidationError
 
-    from react_run.building import build
+    from react_run.components.building import build
 
     try:
         return build("plugins", parsed(name) if name.startswith("{") else name)
@@ -122,8 +122,8 @@ def _plugin(shown: str, name: str) -> object:
 
 
 def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
+    from react_run.components.kinds import near
     from react_run.config.dump import kind_of
-    from react_run.kinds import near
 
     listed = [kind_of(type(plugin)) for plugin in config.plugins]
     for name in names:

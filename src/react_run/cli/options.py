@@ -58,7 +58,7 @@ def _complete_runs(context: click.Context, parameter: click.Parameter, incomplet
 
 
 def _complete_plugins(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from react_run.kinds import installed
+    from react_run.components.kinds import installed
 
     names = [*installed("plugins")]
     return [name for name in (*names, *(f"no:{name}" for name in names)) if name.startswith(incomplete)]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr
 
-from react_run.building import has_hooks, is_wrapper
 from react_run.components import Component
+from react_run.components.building import has_hooks, is_wrapper
+from react_run.components.one_tool import OneTool
 from react_run.config.dump import kind_name, kind_of
-from react_run.one_tool import OneTool
 from react_run.secrets import MASK
 from react_run.yaml_source import Node, locate
 from react_run.yaml_source.problems import key_path

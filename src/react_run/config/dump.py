@@ -14,9 +14,9 @@ from pydantic import BaseModel, SecretStr
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from react_run.components import Component
+from react_run.components.kinds import GROUPS, Kind, installed
+from react_run.components.one_tool import OneTool
 from react_run.errors import ConfigError, PluginError
-from react_run.kinds import GROUPS, Kind, installed
-from react_run.one_tool import OneTool
 from react_run.yaml_source.problems import key_path
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchema
 from pydantic_core import CoreSchema
 
 from react_run.components import GROUP_MARK
+from react_run.components.kinds import GROUPS, Kind, installed
 from react_run.config.limits import Limits
 from react_run.config.option_docs import documented
 from react_run.config.schema import ReActAgentConfig
 from react_run.config.wrapper_levels import LEVELS
 from react_run.errors import PluginError
-from react_run.kinds import GROUPS, Kind, installed
 
 Schema = dict[str, Any]
 

@@ -19,14 +19,14 @@ from pydantic import (
     model_validator,
 )
 
-from react_run.building import build
 from react_run.checks import Check
 from react_run.components import LocalPath, Options
+from react_run.components.building import build
+from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.pipeline import Loading, secrets_of, validated
 from react_run.config.wrapper_levels import check_level
 from react_run.models.base import Model
-from react_run.option_errors import problem
 from react_run.secrets import Masker
 from react_run.toolset import CompositeToolset, ReActToolset
 from react_run.yaml_source import Node

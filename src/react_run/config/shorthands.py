@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from react_run.building import find
+from react_run.components.building import find
+from react_run.components.kinds import ALIASES, near
 from react_run.config.limits import Limits
 from react_run.errors import ReactError
-from react_run.kinds import ALIASES, near
 from react_run.yaml_source import Node, Report
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from react_run.components.kinds import OURS, installed, near
 from react_run.config.wrapper_levels import LEVELS
-from react_run.kinds import OURS, installed, near
 from react_run.yaml_source import Node, Report, locate
 
 _TYPES = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from react_run.building import hooks_of
-from react_run.option_errors import problem
+from react_run.components.building import hooks_of
+from react_run.components.option_errors import problem
 
 LOOP = ("react_run", "react_guide", "react_check_answer")
 ITERATION = ("react_iteration", "react_model_call", "react_text")

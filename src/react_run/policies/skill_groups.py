@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from react_run.components.kinds import near
 from react_run.errors import ConfigError
-from react_run.kinds import near
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
 from react_run.toolset import CompositeToolset, ReActToolset, label
 

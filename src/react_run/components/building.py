@@ -1,0 +1,172 @@
+"""Class → object: the entry of an agent file, checked against its expected base and with its options validated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from react_run.components import BASES, Origin
+from react_run.components.kinds import KindImportError, KindNotTrusted, installed, resolve
+from react_run.components.option_errors import at, problem
+from react_run.errors import ReactError
+
+ARTICLES = {"toolsets": "a toolset", "plugins": "a plugin", "models": "a model", "checks": "a check"}
+
+
+def build(group: str, entry: object, origin: object = None) -> object:
+    """The object that ``entry`` (``name`` or ``{kind: name, option: …}``) stands for.
+
+    Args:
+        group: One of :data:`react_run.components.kinds.GROUPS`.
+        entry: What the agent file says.
+        origin: The :class:`Origin` of the entry, when it comes from a file.
+
+    Raises:
+        ValidationError: The kind or its options are wrong; positions are relative to the entry.
+    """
+    if group == "toolsets" and (toolset := _given_tool(entry)) is not None:
+        return toolset
+    kind, options = _split(group, entry)
+    try:
+        target = find(group, kind, origin)
+    except ReactError as error:
+        raise at(("kind",), problem(_code(group, error), str(error)), kind) from None
+    try:
+        return _instance(group, target, kind, options, origin)
+    except ReactError as error:
+        code = str(getattr(error, "code", "value")).replace(".", "_")
+        raise at((), problem(f"cfg.{code}", str(error)), options) from None
+    except ValidationError:
+        raise
+    except Exception as error:
+        text = f"{kind} failed on its options: {type(error).__name__}: {error}"
+        raise at((), problem("cfg.value", text), options) from error
+
+
+def _given_tool(entry: object) -> object:
+    if isinstance(entry, (str, Mapping)):
+        return None
+    from react_run.components.one_tool import as_toolset
+
+    return as_toolset(entry)
+
+
+def find(group: str, kind: str, origin: object = None) -> object:
+    """What ``kind`` names, seen from the agent file at ``origin``."""
+    if isinstance(origin, Origin):
+        return resolve(group, kind, directory=origin.directory, trusted=origin.trusted)
+    return resolve(group, kind)
+
+
+def _code(group: str, error: ReactError) -> str:
+    if isinstance(error, KindNotTrusted):
+        return "cfg.untrusted"
+    return "cfg.plugin_import" if isinstance(error, KindImportError) else f"cfg.unknown_{group[:-1]}"
+
+
+def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
+    if isinstance(entry, str):
+        entry = {"kind": entry}
+    if not isinstance(entry, Mapping):
+        raise at((), problem("cfg.type", f"must be the name of {ARTICLES[group]}, or a mapping with kind:"), entry)
+    options = dict(entry)
+    kind = options.pop("kind", None)
+    if kind is None:
+        raise at((), problem("cfg.missing_key", f"'kind' is missing: it names {ARTICLES[group]}"), entry)
+    if not isinstance(kind, str) or not kind:
+        raise at(("kind",), problem("cfg.type", f"must be text (a string): the name of {ARTICLES[group]}"), kind)
+    return kind, options
+
+
+def _instance(group: str, target: object, kind: str, options: dict[str, object], origin: object) -> object:
+    from react_run.components.one_tool import as_toolset
+
+    if group == "toolsets" and (toolset := as_toolset(target)) is not None:
+        return _without_options(toolset, kind, options)
+    if not isinstance(target, type):
+        if group == "plugins" and has_hooks(target):
+            return _without_options(target, kind, options)
+        raise _wrong_kind(group, kind, f"it is {type(target).__name__}, not a class")
+    if not _fits(group, target):
+        without = ", and has no method marked @hookimpl" if group == "plugins" else ""
+        cls = f"{target.__module__}.{target.__qualname__}"
+        raise _wrong_kind(group, kind, f"{cls} is no subclass of {_base_name(group)}{without}")
+    if issubclass(target, BaseModel):
+        return target.model_validate(options, context=origin)
+    return _plain_object(target, kind, options)
+
+
+def _wrong_kind(group: str, kind: str, why: str) -> ValidationError:
+    known = installed(group).get(kind)
+    of = f" of {known.origin}" if known is not None else ""
+    return at(("kind",), problem(f"cfg.unknown_{group[:-1]}", f"{kind!r}{of} is not {ARTICLES[group]}: {why}"), kind)
+
+
+def _base_name(group: str) -> str:
+    path = next((path for path, of in BASES.items() if of == group), "react_run:Plugin")
+    return path.partition(":")[2]
+
+
+def _fits(group: str, cls: type) -> bool:
+    if group == "plugins":
+        from react_run.components import Plugin
+
+        return issubclass(cls, Plugin) or has_hooks(cls) or is_wrapper(cls)
+    return any(issubclass(cls, base) for base in _bases(group))
+
+
+def _bases(group: str) -> list[type]:
+    found = []
+    for path, of in BASES.items():
+        if of == group:
+            module, _, name = path.partition(":")
+            found.append(getattr(import_module(module), name))
+    return found
+
+
+def has_hooks(plugin: object) -> bool:
+    """Whether ``plugin`` (a class, object or module) has methods marked ``@hookimpl``."""
+    return bool(hooks_of(plugin))
+
+
+def hooks_of(plugin: object) -> list[str]:
+    """The names of the hooks that ``plugin`` implements."""
+    return [
+        name
+        for name in dir(plugin)
+        if name.startswith("react_") and hasattr(getattr(plugin, name, None), "react_run_impl")
+    ]
+
+
+def is_wrapper(plugin: object) -> bool:
+    """Whether ``plugin`` is a class-style wrapper, or such a class."""
+    from react_run import wrappers
+
+    bases = (
+        wrappers.ToolCallWrapper,
+        wrappers.LLMCallWrapper,
+        wrappers.RequestPreprocessor,
+        wrappers.ResponsePostprocessor,
+    )
+    return issubclass(plugin, bases) if isinstance(plugin, type) else isinstance(plugin, bases)
+
+
+def _without_options(made: object, kind: str, options: Mapping[str, object]) -> object:
+    if options:
+        name = next(iter(options))
+        raise at((name,), problem("cfg.unknown_key", f"unknown key {name!r}: {kind} has no options"), options)
+    return made
+
+
+def _plain_object(cls: Callable[..., Any], kind: str, options: dict[str, object]) -> object:
+    """An instance of a class that is no pydantic model: its options are the keywords of its constructor."""
+    from inspect import signature
+
+    try:
+        signature(cls).bind(**options)
+    except TypeError as error:
+        raise at((), problem("cfg.value", f"options of {kind}: {error}"), options) from None
+    return cls(**options)

@@ -1,0 +1,70 @@
+"""Skills: tools and instructions that the model unlocks together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReActSkillSpec:
+    """A group of tools that is offered once the model activates it (behaviour D).
+
+    Args:
+        name: What the model activates.
+        description: When to activate it; the model chooses by this text alone.
+        tool_names: The tools it unlocks.
+        instructions: What the model reads on activation.
+        examples: Requests that call for this skill.
+        order: Skills of one name from several toolsets merge in this order, lowest first.
+    """
+
+    name: str
+    description: str
+    tool_names: tuple[str, ...]
+    instructions: str = ""
+    examples: tuple[str, ...] = ()
+    order: int = 0
+
+    @property
+    def unlocks(self) -> Iterator[str]:
+        """The names of all tools that may be offered while it is active."""
+        yield from self.tool_names
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentSkill(ReActSkillSpec):
+    """A skill from a SKILL.md folder (agentskills.io); always behind the selector (behaviour D8).
+
+    Args:
+        tool_names: The tools that read and run its files.
+        directory: Its folder.
+        license: The licence it is under, or the file that says so.
+        compatibility: What it needs of its environment.
+        metadata: Whatever else its author noted.
+        allowed_tools: Tools of the agent that it unlocks, and the only ones offered while no skill without such a list
+            is active; ``None`` when it names none.
+        files: Paths of the files in its folder, relative to it, without SKILL.md.
+    """
+
+    directory: Path
+    license: str = ""
+    compatibility: str = ""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    allowed_tools: tuple[str, ...] | None = None
+    files: tuple[str, ...] = ()
+
+    @property
+    def unlocks(self) -> Iterator[str]:
+        yield from self.allowed_tools or ()
+        yield from self.tool_names
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """The files it may have run."""
+        return tuple(path for path in self.files if path.startswith("scripts/"))
+
+
+class SkillWarning(UserWarning):
+    """A skill is left out, or lacks something; the agent works without it."""

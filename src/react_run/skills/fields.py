@@ -1,0 +1,121 @@
+"""The fields of a SKILL.md's front matter, and the rules of agentskills.io for each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from os.path import abspath
+from pathlib import Path
+from unicodedata import normalize
+
+from react_run.components.kinds import near
+from react_run.yaml_source import Node, Place, Report, plain
+
+FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
+REQUIRED = ("name", "description")
+MAX_NAME, MAX_DESCRIPTION, MAX_COMPATIBILITY = 64, 1024, 500
+"""Characters."""
+
+_TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The mapping at the head of a SKILL.md, and where it begins."""
+
+    root: Node
+    start: Place
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fields:
+    """What the front matter says."""
+
+    name: str
+    description: str
+    license: str
+    compatibility: str
+    metadata: Mapping[str, str]
+    allowed_tools: tuple[str, ...] | None
+
+
+def read_fields(front: FrontMatter, folder: Path, report: Report) -> Fields:
+    """The fields of ``front``, everything that is wrong with them added to the report."""
+    entries = front.root.mapping
+    for key, node in entries.items():
+        if key not in FIELDS:
+            known = f"{near(key, FIELDS)} Fields: {', '.join(FIELDS)}; others belong under metadata:"
+            report.add("skill.field", f"unknown field {key!r}.{known}", node.key_place)
+    for key in REQUIRED:
+        if key not in entries:
+            report.add(f"skill.{key}", f"the field {key}: is missing", front.start)
+    name = normalize("NFKC", _text("name", entries, report))
+    for text in wrong_with_name(name, Path(abspath(folder)).name) if name else ():
+        report.add("skill.name", text, entries["name"].place)
+    return Fields(
+        name=name,
+        description=_text("description", entries, report, MAX_DESCRIPTION),
+        license=_text("license", entries, report),
+        compatibility=_text("compatibility", entries, report, MAX_COMPATIBILITY),
+        metadata=_metadata(entries.get("metadata"), report),
+        allowed_tools=_allowed_tools(entries.get("allowed-tools"), report),
+    )
+
+
+def _text(key: str, entries: Mapping[str, Node], report: Report, limit: int | None = None) -> str:
+    node = entries.get(key)
+    if node is None:
+        return ""
+    problem = ""
+    if isinstance(node.value, (dict, list)):
+        problem = "must be text"
+    elif key in REQUIRED and not node.raw.strip():
+        problem = "is empty"
+    elif limit is not None and len(node.raw) > limit:
+        problem = f"has {len(node.raw)} characters, more than {limit}"
+    if problem:
+        report.add(f"skill.{key}", f"{key}: {problem}", node.place)
+    return node.raw.strip()
+
+
+def wrong_with_name(name: str, folder: str) -> Iterator[str]:
+    """The rules that ``name``, of a skill in a directory called ``folder``, breaks."""
+    if len(name) > MAX_NAME:
+        yield f"name {name[:MAX_NAME]!r}… has {len(name)} characters, more than {MAX_NAME}"
+    if name != name.lower():
+        yield f"name {name!r} must be lowercase: {name.lower()!r}"
+    if name.startswith("-") or name.endswith("-") or "--" in name:
+        yield f"name {name!r} must have its hyphens between letters or digits, one at a time"
+    if not all(character.isalnum() or character == "-" for character in name):
+        yield f"name {name!r} may have letters, digits and hyphens only"
+    if normalize("NFKC", folder) != name:
+        yield f"name {name!r} must be that of its directory, {folder!r}"
+
+
+def _metadata(node: Node | None, report: Report) -> dict[str, str]:
+    if node is None or (not node.raw and node.value is None):
+        return {}
+    if not isinstance(node.value, dict):
+        report.add("skill.metadata", "metadata: must be a mapping such as 'author: me'", node.place)
+        return {}
+    return {key: _flat(item) for key, item in node.mapping.items()}
+
+
+def _flat(node: Node) -> str:
+    return json.dumps(plain(node), default=str) if isinstance(node.value, (dict, list)) else node.raw
+
+
+def _allowed_tools(node: Node | None, report: Report) -> tuple[str, ...] | None:
+    if node is None:
+        return None
+    if isinstance(node.value, list):
+        names = [item.raw.strip() for item in node.items]
+        if all(names):
+            return tuple(dict.fromkeys(names))
+    elif not isinstance(node.value, dict):
+        return tuple(dict.fromkeys(_TOOL.findall(node.raw)))
+    text = "allowed-tools: must be names with spaces between them, or a list of names"
+    report.add("skill.allowed-tools", text, node.place)
+    return ()
