@@ -69,7 +69,7 @@ def test_what_is_wrong_with_the_options_of_an_outside_plugin_is_reported_with_it
     (tmp_path / "agent.yaml").write_text(AGENT.replace("path: audit.log", "pth: audit.log"))
     done = react_run(python, tmp_path, "agent.yaml", "What is the rent?")
     assert done.returncode == 2
-    assert "agent.yaml:15:" in done.stderr
+    assert "agent.yaml:14:" in done.stderr
     assert "Did you mean 'path'?" in done.stderr
     assert "Traceback" not in done.stderr
 
