@@ -392,3 +392,14 @@ def test_names_that_pydantic_refuses_never_take_the_place_of_another() -> None:
 
     prepared = Tool.from_function(odd).prepare({"_x": 1, "p0_x": 2, "p0_x_": 3})
     assert (prepared.args, prepared.kwargs) == ((), {"_x": 1, "p0_x": 2, "p0_x_": 3})
+
+
+@pytest.mark.parametrize("seconds", [0, -1.5, float("nan")])
+def test_a_tool_without_time_to_run_is_refused_when_it_is_made(seconds: float) -> None:  # T2
+    def look() -> str:
+        """Look."""
+        raise AssertionError
+
+    with pytest.raises(ToolsetError, match="'look': timeout=") as caught:
+        Tool.from_function(look, timeout=seconds)
+    assert caught.value.code == "tool.timeout"

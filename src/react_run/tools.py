@@ -50,7 +50,8 @@ class Tool(ToolFlags):
         checker: Who checks arguments; jsonschema by ``parameters`` when not given.
 
     Raises:
-        ToolsetError: The name is not valid (``tool.name``), or the schema is none (``tool.schema``).
+        ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time to
+            run (``tool.timeout``).
     """
 
     name: str
@@ -63,6 +64,11 @@ class Tool(ToolFlags):
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+        if self.timeout is not None and not self.timeout > 0:
+            raise ToolsetError(
+                f"tool {self.name!r}: timeout={self.timeout:g} leaves no time to run: give seconds above 0",
+                code="tool.timeout",
+            )
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
