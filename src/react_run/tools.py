@@ -50,8 +50,8 @@ class Tool(ToolFlags):
         checker: Who checks arguments; jsonschema by ``parameters`` when not given.
 
     Raises:
-        ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time to
-            run (``tool.timeout``).
+        ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time
+            to run (``tool.timeout``).
     """
 
     name: str
