@@ -46,7 +46,7 @@ class CommandSensor(RunsCommand, Plugin):
         if not self._is_about(call) or call is not self._last(run, call):
             return None
         try:
-            finished = await self.carry_out(run.workspace, self._argv(call))
+            finished = await self.carry_out(run, self._argv(call))
         except CommandNotRun as error:
             run.note("sensor_failed", str(error))
             return Signal(severity="warn", message=f"nothing looked at this: {error}")

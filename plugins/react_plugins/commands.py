@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from react_run import LocalPath
+from react_run import LocalPath, Run
 from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, shell_line
 
 NOT_RUN = (126, 127)
@@ -29,17 +29,24 @@ class RunsCommand(RunsPrograms):
     shown: int = Field(default=3_000, ge=100)
     """Characters of its output that are shown: its beginning and, if there is more, its end."""
 
-    async def carry_out(self, workspace: Path, argv: list[str] | None = None) -> Finished:
-        """Run the command, or ``argv`` in its place.
+    async def carry_out(self, run: Run, argv: list[str] | None = None) -> Finished:
+        """Run the command, or ``argv`` in its place, for ``run``; where a recording answers, it has been run already.
 
         Raises:
             CommandNotRun: It could not be carried out.
         """
         command = argv or (shell_line(self.command) if isinstance(self.command, str) else self.command)
-        try:
-            finished = await self.launch(command, self.root or workspace)
-        except (NotConfined, OSError, ValueError) as error:
-            raise CommandNotRun(f"{self.line} cannot be run: {error}") from error
+
+        async def find() -> dict[str, Any]:
+            try:
+                return asdict(await self.launch(command, self.root or run.workspace))
+            except (NotConfined, OSError, ValueError) as error:
+                return {"not_run": str(error)}
+
+        found = await run.look(f"command {shlex.join(command)}", find)
+        if "not_run" in found:
+            raise CommandNotRun(f"{self.line} cannot be run: {found['not_run']}")
+        finished = Finished(**found)
         if finished.status in NOT_RUN and not finished.timed_out:
             raise CommandNotRun(f"{self.line} cannot be run: {excerpt(finished.output, 500)}")
         return finished

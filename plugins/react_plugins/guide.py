@@ -47,11 +47,16 @@ class Guide(Plugin):
         return f"reads {self.file}, which is outside its directory" if self._outside else ""
 
     @hookimpl
-    def react_guide(self, run: Run) -> str | None:
+    async def react_guide(self, run: Run) -> str | None:
         if self.text:
             return self._section(self.text.strip(), "")
-        path = self.file or nearest(run.workspace, self.find)
-        return None if path is None else self._section(_read(path).strip(), path.name)
+
+        async def find() -> list[str]:
+            path = self.file or nearest(run.workspace, self.find)
+            return [] if path is None else [path.name, _read(path)]
+
+        found = await run.look(f"guide {self.file or self.find}", find)
+        return self._section(found[1].strip(), found[0]) if found else None
 
     def _section(self, text: str, name: str) -> str | None:
         if not text:

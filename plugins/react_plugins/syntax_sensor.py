@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar, Literal
+from dataclasses import asdict
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -22,6 +23,7 @@ ENDINGS: Mapping[str, Language] = {
     ".toml": "toml",
     ".py": "python",
 }
+NAMES: Mapping[Language, str] = {"json": "JSON", "yaml": "YAML", "toml": "TOML", "python": "Python"}
 READERS: Mapping[Language, Callable[[str], syntax.Mistake | None]] = {
     "json": syntax.in_json,
     "yaml": syntax.in_yaml,
@@ -45,25 +47,37 @@ class SyntaxSensor(Plugin):
     """The directory that paths are relative to; the workspace of the run when it is not given."""
 
     @hookimpl
-    def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | None:
+    async def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | None:
         path = call.arguments.get("path")
         if observation.failed or not isinstance(path, str) or not matches(call.name, self.after):
             return None
         language = ENDINGS.get(path[path.rfind(".") :].lower())
         if language not in self.languages:
             return None
-        try:
-            text, _ = decode(Folder(self.root or run.workspace).read(path, LARGEST), path)
-        except ToolError as error:
-            run.note("sensor_failed", f"syntax: {error}")
-            return Signal(severity="warn", message=f"nothing looked at its syntax: {error}")
-        mistake = READERS[language](text)
-        if mistake is None:
-            return None
-        place = f"{path}:{mistake.line}:{mistake.column}" if mistake.line else path
+
+        async def find() -> dict[str, Any]:
+            return mistake_in(Folder(self.root or run.workspace), path, language)
+
+        found = await run.look(f"syntax of {path}", find)
+        if "unread" in found:
+            run.note("sensor_failed", f"syntax: {found['unread']}")
+            return Signal(severity="warn", message=f"nothing looked at its syntax: {found['unread']}")
+        return self._signal(path, language, syntax.Mistake(**found)) if found else None
+
+    def _signal(self, path: str, language: Language, mistake: syntax.Mistake) -> Signal:
         return Signal(
             severity=self.severity,
-            message=f"this is no {language.upper() if language != 'python' else 'Python'}: {mistake.what}",
-            location=place,
+            message=f"this is no {NAMES[language]}: {mistake.what}",
+            location=f"{path}:{mistake.line}:{mistake.column}" if mistake.line else path,
             hint="The file was written as it is. Correct it at this place.",
         )
+
+
+def mistake_in(folder: Folder, path: str, language: Language) -> dict[str, Any]:
+    """The fields of the first mistake in a file, ``unread`` with the reason when it cannot be read, or nothing."""
+    try:
+        text, _ = decode(folder.read(path, LARGEST), path)
+    except ToolError as error:
+        return {"unread": str(error)}
+    mistake = READERS[language](text)
+    return asdict(mistake) if mistake else {}

@@ -13,6 +13,7 @@ from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, Usage
 from react_run.models.base import checked_response
 from react_run.outcome import Observation
+from react_run.render import render
 from react_run.round import judge, perform
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
 
@@ -96,7 +97,7 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
         if response.finish_reason == "length":
             run.finish_reason = "length"  # S5: kept, and marked
         return run.stop(StopReason.COMPLETED, response.text)
-    iteration.feedback = "\n\n".join(verdict.feedback for verdict in refusals)
+    iteration.feedback = render("\n\n".join(verdict.feedback for verdict in refusals))
     iteration.final = any(verdict.final for verdict in refusals)
     run.messages.append(Message(role="user", content=iteration.feedback))
     await run.withdraw(iteration)

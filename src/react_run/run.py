@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -185,7 +185,8 @@ class Run:
     whole list (behaviour L7). ``catalogue`` holds every tool this run could call, by name; ``tools`` those offered now.
     ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
     ``price`` says what a model call cost, in USD, where nobody else does: from the model's name and the usage.
-    ``emitted`` holds what plugins sent along for whoever reads the result.
+    ``emitted`` holds what plugins sent along for whoever reads the result. ``remember`` and ``recall`` are a journal's
+    part in looking at the world outside (:meth:`look`).
     ``incoming`` are the earlier turns this one continues, as they were given. ``replaying`` is true while a journal
     answers in place of the model and the tools, so nobody need be asked or waited for.
     """
@@ -218,6 +219,8 @@ class Run:
     model_name: str = ""
     price: Callable[[str, Usage], float | None] | None = None
     emitted: list[object] = field(default_factory=list)
+    remember: Callable[[str, object], None] | None = None
+    recall: Callable[[str], tuple[object] | None] | None = None
     cancelling: int = 0
     _states: dict[type, object] = field(default_factory=dict, repr=False)
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
@@ -308,6 +311,22 @@ class Run:
             return response
         cost = run.price(response.model or self.agent.model.name, response.usage)
         return replace(response, usage=replace(response.usage, cost=cost))
+
+    async def look(self, what: str, find: Callable[[], Awaitable[T]]) -> T:
+        """What ``find`` finds out about the world outside of the run: what a command says, what a file holds.
+
+        It is recorded. Where a recording answers, it comes from there: a run that is replayed or resumed goes the way
+        it went, although the world has moved on, and nothing is done twice.
+
+        Args:
+            what: What it is about, the same words every time.
+            find: Gives a JSON value.
+        """
+        known = None if self.recall is None else self.recall(what)
+        value: T = await find() if known is None else known[0]  # type: ignore[assignment]  # it was recorded as such
+        if self.remember is not None:
+            self.remember(what, value)
+        return value
 
     async def withdraw(self, iteration: Iteration) -> None:
         """Withdraw the draft that was streamed in ``iteration``, if there is one."""

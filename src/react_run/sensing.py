@@ -11,12 +11,15 @@ from react_run.folder import Folder
 from react_run.hooks import ask_all
 from react_run.outcome import Outcome, Signal, ToolError
 from react_run.patches import apply_patch
+from react_run.render import render
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 CODE = "sensor_blocked"
 """The code of a call that a sensor objects to."""
+NOTES = {"changed": "sensor_patch", "unfit": "sensor_unpatched"}
+"""How a patch that was applied, and one that was not, is noted."""
 SHOWN = 4_000
 """Characters of one message, hint or patch that the model gets to see."""
 
@@ -53,7 +56,7 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
         iteration.changed |= any(one.changed for one in heard)
         _block(run, call, [one.signal for one in heard if one.signal.severity == "block" and not one.changed])
         if text := _told(run, iteration.number, heard):
-            texts[call] = text
+            texts[call] = render(text)
     return texts
 
 
@@ -68,14 +71,17 @@ def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:
 
 
 async def _patched(run: Run, call: ToolCall, signal: Signal) -> Heard:
-    try:
-        files = await in_thread(lambda: apply_patch(Folder(run.workspace), signal.patch))
-    except ToolError as error:
-        run.note("sensor_unpatched", f"{call.name}: {error}")
-        return Heard(signal=signal, unfit=str(error))
-    changed = ", ".join(map(str, files))
-    run.note("sensor_patch", f"{call.name}: {changed}")
-    return Heard(signal=signal, changed=changed)
+    async def patch() -> dict[str, str]:
+        try:
+            files = await in_thread(lambda: apply_patch(Folder(run.workspace), signal.patch))
+        except ToolError as error:
+            return {"unfit": str(error)}
+        return {"changed": ", ".join(map(str, files))}
+
+    done = await run.look(f"patch after {call.name}", patch)
+    for guard, detail in done.items():
+        run.note(NOTES[guard], f"{call.name}: {detail}")
+    return Heard(signal=signal, **done)
 
 
 def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:

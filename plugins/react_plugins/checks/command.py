@@ -17,7 +17,7 @@ class CommandCheck(RunsCommand, Check):
     """What the model is told first when it does not; what the command wrote follows."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
-        complaint = self.complaint(await self.carry_out(run.workspace))
+        complaint = self.complaint(await self.carry_out(run))
         if not complaint:
             return Verdict(accepted=True)
         return Verdict(accepted=False, feedback="\n".join(filter(None, (self.feedback, complaint))))

@@ -22,8 +22,11 @@ class FilesExist(Check):
     """The directory; the workspace of the run when it is not given."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
-        folder = Folder(self.root or run.workspace)
-        missing = [name for name in self.files if not self._is_there(folder, name)]
+        async def find() -> list[str]:
+            folder = Folder(self.root or run.workspace)
+            return [name for name in self.files if not self._is_there(folder, name)]
+
+        missing = await run.look("files that do not exist", find)
         if not missing:
             return Verdict(accepted=True)
         state = "missing or empty" if self.not_empty else "missing"

@@ -54,8 +54,8 @@ class Acceptance(Policy):
     async def react_run(self, run: Run) -> None:
         for check in self.checks:
             if check.sealed:
-                seal = partial(digests, Folder(run.workspace), check.sealed)
-                run.state(Seals)[check] = await in_thread(seal)
+                seal = partial(in_thread, partial(digests, Folder(run.workspace), check.sealed))
+                run.state(Seals)[check] = await run.look(f"files sealed for {label(check)}", seal)
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
@@ -94,7 +94,10 @@ class Acceptance(Policy):
 
 async def _breach(check: Check, run: Run) -> str:
     sealed = run.state(Seals).get(check)
-    return "" if sealed is None else await in_thread(partial(broken, Folder(run.workspace), check.sealed, sealed))
+    if sealed is None:
+        return ""
+    look = partial(in_thread, partial(broken, Folder(run.workspace), check.sealed, sealed))
+    return await run.look(f"seal of {label(check)}", look)
 
 
 def label(check: Check) -> str:
