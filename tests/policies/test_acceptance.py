@@ -55,3 +55,42 @@ def test_how_often_can_be_set(rounds: int) -> None:
 def test_check_rounds_use_iterations() -> None:  # L2
     result = run_agent([says("one")], checks=[Contains(word="never")], max_iterations=2)
     assert (result.stop_reason, result.iterations, result.success) == (StopReason.MAX_ITERATIONS, 2, False)
+
+
+# -- refusals that no other answer could change -----------------------------------------------------------------------
+
+
+class Final:
+    @hookimpl
+    def react_check_answer(self, answer: str) -> Verdict:
+        return Verdict(accepted=False, feedback="It is over.", final=True)
+
+
+class Broken(Check):
+    """Fails to look."""
+
+    async def check(self, run: Run, answer: str) -> Verdict:
+        raise RuntimeError("no such\nthing")
+
+
+def test_a_final_refusal_ends_the_run_at_once_and_keeps_the_answer() -> None:
+    result = run_agent([says("one"), says("two")], plugins=[Final()])
+    assert (result.answer, result.stop_reason, result.iterations) == ("one", StopReason.UNACCEPTED, 1)
+    assert result.messages[-1].text == "It is over."
+
+
+def test_a_check_that_fails_to_run_is_told_as_such_and_is_no_pass() -> None:
+    result = run_agent([says("one two"), says("two")], checks=[Contains(word="two"), Broken()])
+    assert (result.stop_reason, result.success, result.iterations) == (StopReason.UNACCEPTED, False, 1)
+    text = "The check Broken could not be carried out, so nothing is accepted: RuntimeError: no such thing"
+    assert result.messages[-1].text == text
+
+
+def test_the_other_refusals_are_told_with_it() -> None:
+    result = run_agent([says("one")], checks=[Contains(word="two"), Broken()])
+    assert result.messages[-1].text.startswith("Say two.\n\nThe check Broken could not")
+
+
+def test_control_characters_of_a_check_are_made_visible() -> None:  # T3
+    check = Contains(word="\x1b[31m\0")
+    assert run_agent([says("one")], checks=[check], max_check_rounds=0).messages[-1].text == "Say \\x1b[31m\\x00."
