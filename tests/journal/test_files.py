@@ -131,6 +131,12 @@ def test_a_journal_that_cannot_be_opened_ends_the_run_before_anything_happens(tm
         agent_of([says("hi")], journal=tmp_path / "file" / "run.jsonl").run_sync("go")
 
 
+def test_a_pipe_is_no_place_for_a_journal(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(JournalError, match=r"cannot open the journal .*pipe"):
+        agent_of([says("hi")], journal=tmp_path / "pipe").run_sync("go")
+
+
 def test_two_runs_at_once_cannot_write_one_file(tmp_path: Path) -> None:
     agent = agent_of([{"delay": 0.05, "text": "hi"}], journal=tmp_path / "run.jsonl")
 

@@ -10,9 +10,22 @@ from typing import Any
 import pytest
 from tests.journal.kit import add, agent_of, recorded
 
-from react_run import Plugin, ReActAgent, ReActSkillSpec, ReActToolset, Run, hookimpl, tool
+from react_run import (
+    Message,
+    ModelResponse,
+    Plugin,
+    ReActAgent,
+    ReActSkillSpec,
+    ReActToolset,
+    ReplayMismatch,
+    Run,
+    ToolCall,
+    ToolRequest,
+    hookimpl,
+    tool,
+)
 from react_run.errors import ConfigError, JournalError, ModelError
-from react_run.journal import canonical, read_journal
+from react_run.journal import Journal, canonical, read_journal
 from react_run.journal.lines import to_json
 from react_run.journal.resume import prepare, resume
 from react_run.models.scripted import ScriptedModel
@@ -171,6 +184,67 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> Non
     assert canonical(path) == canonical(recorded(agent))
 
 
+class Today(Plugin):
+    """A guide that says something else every day."""
+
+    day: str
+
+    @hookimpl
+    def react_guide(self) -> str:
+        return f"Today is {self.day}."
+
+
+def cut_short(journal: Journal, path: Path, by: int = 3) -> Path:
+    path.write_text("".join(f"{to_json(record)}\n" for record in journal.records[:-by]), encoding="utf-8")
+    return path
+
+
+def test_what_was_sent_stays_as_it_was_though_a_guide_says_something_else_today(tmp_path: Path) -> None:  # L7
+    path = cut_short(recorded(agent_of(plugins=[Today(day="Monday")])), tmp_path / "run.jsonl")
+    result = asyncio.run(resume(path, agent_of(plugins=[Today(day="Tuesday")])))
+    assert result.answer == "It is 3."
+    assert "Today is Monday." in result.messages[0].text
+
+
+class Cache(Plugin):
+    """Answers model calls from elsewhere, and remembers what was answered."""
+
+    known: list[ModelResponse]
+
+    @hookimpl
+    async def react_model_call(self, run: Run, proceed: Any) -> ModelResponse:
+        if self.known:
+            return self.known.pop(0)
+        response: ModelResponse = await proceed()
+        return response
+
+
+def test_a_run_that_does_not_do_again_what_it_did_is_not_resumed_unless_forced(tmp_path: Path) -> None:
+    replies = [calls(("add", {"a": 1, "b": 2})), calls(("add", {"a": 3, "b": 4})), says("done")]
+    path = cut_short(recorded(agent_of(replies, plugins=[Cache(known=[])])), tmp_path / "run.jsonl")
+    wanted = ToolRequest(id="x", name="words", arguments={"count": 1})
+    answer = ModelResponse(message=Message(role="assistant", tool_requests=(wanted,)))
+    with pytest.raises(ReplayMismatch, match="message 3 of the request of model call 1"):
+        asyncio.run(resume(path, agent_of(replies, plugins=[Cache(known=[answer])])))
+    assert asyncio.run(resume(path, agent_of(replies, plugins=[Cache(known=[answer])]), force=True)).answer == "done"
+
+
+def test_plugins_can_tell_what_happens_again_from_what_happens_now(tmp_path: Path) -> None:
+    seen: list[tuple[str, bool]] = []
+
+    class Watching(Plugin):
+        @hookimpl
+        def react_tool_call_finished(self, run: Run, call: ToolCall) -> None:
+            seen.append((str(call.arguments["a"]), run.replaying))
+
+    replies = [calls(("add", {"a": number, "b": 2})) for number in range(4)]
+    whole = recorded(agent_of([*replies, says("done")]))
+    finished = [number for number, record in enumerate(whole.records) if record["type"] == "tool_finished"]
+    path = cut_short(whole, tmp_path / "run.jsonl", by=len(whole.records) - finished[1] - 1)
+    asyncio.run(resume(path, agent_of([*replies, says("done")], plugins=[Watching()])))
+    assert seen == [("0", True), ("1", True), ("2", False), ("3", False)]
+
+
 def test_a_run_that_ended_is_not_resumed(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     agent_of([says("hi")], journal=path).run_sync("go")
@@ -183,7 +257,7 @@ def test_a_run_that_ended_is_not_resumed(tmp_path: Path) -> None:
 def test_a_changed_agent_is_not_resumed_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     whole = recorded(agent_of(max_iterations=5, metadata={"team": "a"}))
-    path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[:-2]), encoding="utf-8")
+    cut_short(whole, path, by=2)
     changed = agent_of(max_iterations=6, tool_timeout=3)
     with pytest.raises(ConfigError) as raised:
         asyncio.run(resume(path, changed))
@@ -215,7 +289,7 @@ def test_what_was_masked_stays_masked_and_that_is_said(tmp_path: Path) -> None:
     agent = agent_of([calls(("add", {"a": 1, "b": 2})), says("the key is hunter2hunter2")])
     agent.config.masker.add("hunter2hunter2")
     whole = recorded(agent, "use hunter2hunter2")
-    path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[:-3]), encoding="utf-8")
+    cut_short(whole, path)
     ready = prepare(path, agent_of([says("-"), says("done")]), force=True)
     assert any("secrets were masked" in note for note in ready.notes)
     result = ready.agent.run_sync(ready.prompt, ready.incoming)
@@ -223,9 +297,7 @@ def test_what_was_masked_stays_masked_and_that_is_said(tmp_path: Path) -> None:
 
 
 def test_two_processes_cannot_resume_one_run(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    whole = recorded(agent_of())
-    path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[:-2]), encoding="utf-8")
+    path = cut_short(recorded(agent_of()), tmp_path / "run.jsonl")
     prepare(path, agent_of())
     with pytest.raises(JournalError, match="another run is writing"):
         prepare(path, agent_of())

@@ -13,7 +13,7 @@ from react_run.journal.values import Record
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
-_OF_HEADER = ("type", "version", "model", "prompt", "incoming")
+_OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
 """What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)

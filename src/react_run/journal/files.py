@@ -87,11 +87,16 @@ class FileSink:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file = os.open(path, _FLAGS, 0o600)
         except OSError as error:
-            raise JournalError(f"cannot open the journal {path}: {error.strerror}") from error
-        if not _lock(self._file):
+            raise _cannot("open", path, error) from error
+        try:
+            if not _lock(self._file):
+                raise JournalError(f"another run is writing to {path}; give a directory, for a file per run")
+            self._size = self._durable = _cut_torn_line(self._file)
+        except BaseException as error:
             os.close(self._file)
-            raise JournalError(f"another run is writing to {path}; give a directory, for a file per run")
-        self._size = self._durable = _cut_torn_line(self._file)
+            if isinstance(error, OSError):  # a pipe, a terminal: nothing that can be gone on with
+                raise _cannot("open", path, error) from error
+            raise
 
     def write(self, record: Record, text: str) -> None:
         """Append one line, or nothing: what was written of it is taken back when the rest does not fit."""
@@ -136,8 +141,12 @@ class FileSink:
             self._syncing.add_done_callback(lambda _: os.close(self._file))
 
     def _failed(self, error: OSError) -> JournalError:
-        self._problem = JournalError(f"cannot write the journal {self.path}: {error.strerror or error}")
+        self._problem = _cannot("write", self.path, error)
         return self._problem
+
+
+def _cannot(do: str, path: Path, error: OSError) -> JournalError:
+    return JournalError(f"cannot {do} the journal {path}: {error.strerror or error}")
 
 
 def _lock(descriptor: int) -> bool:

@@ -33,8 +33,14 @@ def runs_directory() -> Path:
 
 def run_files() -> list[Path]:
     """The journals that the command line keeps, the latest first."""
-    files = runs_directory().glob("*.jsonl")
-    return sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return sorted(runs_directory().glob("*.jsonl"), key=_changed, reverse=True)
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # removed in the meantime
+        return 0
 
 
 def find_run(name: str | None) -> Path:

@@ -23,7 +23,7 @@ VERSION = 1
 
 
 def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, object], session: str | None) -> Record:
-    """The first record of a run.
+    """What the first record of a run says, but for the conversation that it begins with.
 
     Args:
         run: The run, set up and not begun.
@@ -35,7 +35,6 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
     from react_run import __version__
 
     return {
-        "type": "header",
         "version": VERSION,
         "started": datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds"),
         "react_run": __version__,
@@ -100,7 +99,7 @@ def _values(node: Node, masker: Masker) -> object:
 
 
 def _component(group: str, component: object) -> Record:
-    from react_run.kinds import installed
+    from react_run.components.kinds import installed
 
     path = _path(component)
     for kind in installed(group).values():

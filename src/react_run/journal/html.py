@@ -44,6 +44,8 @@ def _body(journal: Journal) -> Iterator[str]:
     yield f'<div class="two">{"".join((*tokens(journal), *costs(journal)))}</div>\n'
     yield from waterfall(journal)
     yield "<h2>Rounds</h2>\n"
+    opening = "".join(map(_message, journal.opening))
+    yield details("round", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
     several = len(journal.rounds) > _OPEN
     for round_ in journal.rounds:
         yield _round(round_, Anchors(journal), opened=not several)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from react_run.errors import ReactError
 from react_run.execution import refused
 from react_run.hookspecs import hookimpl
-from react_run.journal.comparing import Difference, same
+from react_run.journal.comparing import Difference, different_message, same
 from react_run.journal.raised import error_from
 from react_run.journal.reading import Journal
 from react_run.journal.recording import Recordings
@@ -58,12 +58,12 @@ class Player:
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
         if run.model_calls + 1 not in self.answers:
-            run.replaying = False
             await self.beyond(run, f"model call {run.model_calls + 1}")
         return None
 
     async def beyond(self, run: Run, what: str) -> None:
         """An effect that has no recorded end is about to happen."""
+        run.replaying = False
 
     def attempt(self, run: Run, call: ToolCall) -> Attempt | None:
         """What was recorded of this attempt of a call."""
@@ -162,14 +162,34 @@ class ResumedTools(Player):
     """Answers the calls that finished, and lets those run that had not begun (behaviour J4).
 
     What had begun and not finished runs again only when that can do no harm.
+
+    Args:
+        recording: What was recorded.
+        answers: The numbers of the model calls that the recording answers.
+        go_live: Called before each effect that is a new one.
     """
+
+    def __init__(self, recording: Journal, answers: Container[int], go_live: Callable[[], None]) -> None:
+        super().__init__(recording, answers)
+        self.go_live = go_live
+
+    async def beyond(self, run: Run, what: str) -> None:
+        run.replaying = False
+        self.go_live()
+
+    @hookimpl(tryfirst=True)
+    def react_run(self, run: Run) -> None:
+        """Begin as the run began: what was sent stays as it was, though guides may say something else today (L7)."""
+        begun = self.recording.opening
+        if different_message(begun, run.messages, (run.id, run.id)) is not None:
+            run.messages = list(begun)
 
     @hookimpl(trylast=True)
     async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
         attempt = self.attempt(run, call)
         if attempt is not None and attempt.finished is not None:
             return self.answer(run, call, attempt, attempt.finished)
-        run.replaying = False
+        await self.beyond(run, f"the call of {call.name}")
         if attempt is None or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()
         self.start(run, call)

@@ -81,9 +81,14 @@ class Journal:
         return list(self._read.rounds.values())
 
     @property
+    def calls(self) -> dict[int, ModelCall]:
+        """The model calls by number; of those that were made again after an interruption, the later ones."""
+        return self._read.calls
+
+    @property
     def answers(self) -> dict[int, ModelCall]:
         """The model calls that have a reply or an error, by number."""
-        return {number: call for number, call in self._read.calls.items() if call.end is not None}
+        return {number: call for number, call in self.calls.items() if call.end is not None}
 
     @property
     def first_unanswered(self) -> int:
@@ -99,6 +104,11 @@ class Journal:
     def resumed(self) -> bool:
         """Whether the run was interrupted and went on later."""
         return any(record["type"] == "resumed" for record in self.own)
+
+    @property
+    def opening(self) -> Sequence[Message]:
+        """The conversation that the run began with: system prompt, earlier turns, prompt."""
+        return self._read.opening
 
     @property
     def messages(self) -> Sequence[Message]:

@@ -167,7 +167,7 @@ class Recorder(Plugin):
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
         header = header_of(run, self._described[1], time=book.now(), options=dict(self.options), session=self.session)
-        recording.put("header", header)
+        recording.header(header)
         return recording
 
     def _close(self, run: Run) -> None:

@@ -47,6 +47,10 @@ class Recording:
         """Write a record."""
         self.book.put({"type": kind, **self._head, "time": self.book.now(), **fields})
 
+    def header(self, fields: Record) -> None:
+        """The first record; ``fields`` without the conversation that the run begins with."""
+        self.put("header", {**fields, "opening": self._follow(self.run.messages)["messages"]})
+
     @property
     def round(self) -> int:
         """The number of the current round."""
@@ -66,7 +70,7 @@ class Recording:
             fields["tool_choice"] = request.tool_choice
         if request.settings:
             fields["settings"] = dict(request.settings)
-        fields.update(self._conversation.follow(request.messages, self.book.masker, self.book.run_ids))
+        fields.update(self._follow(request.messages))
         self.put("model_request", {**fields, "digest": self._conversation.digest})
         return call
 
@@ -181,13 +185,13 @@ class Recording:
             "iterations": result.iterations,
             "disclosure": result.disclosure,
             "value": result.value,
-            **self._rest(result.messages),
+            **self._follow(result.messages),
         }
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)
 
-    def _rest(self, messages: Sequence[Message]) -> Record:
+    def _follow(self, messages: Sequence[Message]) -> Record:
         return self._conversation.follow(messages, self.book.masker, self.book.run_ids)
 
 

@@ -49,10 +49,11 @@ async def resume(
         path: The journal; it is continued.
         agent: The agent of the run.
         run: The beginning of the run's id, when the journal has several runs.
-        force: Go on although the agent has changed since.
+        force: Go on although the agent has changed since, or does not do again what it did.
 
     Raises:
         ConfigError: The agent has changed; the text says what.
+        ReplayMismatch: The recorded part cannot be driven again as it was.
         JournalError: The run has ended, another process is at it, or the journal cannot be read or written.
     """
     resumption = prepare(path, agent, run=run, force=force)
@@ -113,9 +114,10 @@ def _prepared(journal: Journal, file: FileSink, agent: ReActAgent, force: bool) 
         "changes": found,
     }
     file.write(*encoded(record, agent.config.masker))
+    sink = ContinuingSink(file, journal)
     again = agent.replace(
-        model=ReplayModel.of(journal, answers, compare=False, then=agent.model),
-        journal=[Recorder.into(ContinuingSink(file, journal)), ResumedTools(journal, answers)],
+        model=ReplayModel.of(journal, answers, compare=not force, then=agent.model),
+        journal=[Recorder.into(sink), ResumedTools(journal, answers, sink.go_live)],
     )
     return Resumption(
         agent=again,

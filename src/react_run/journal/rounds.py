@@ -132,10 +132,12 @@ class Reader:
         self.rounds: dict[int, Round] = {}
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
-        self.messages: Sequence[Message] = ()
-        """The conversation as the last request, or the footer, has it."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
         self._rebuilt = Rebuilt(journal.incoming)
+        self.opening = self._rebuilt.follow(0, journal.header["opening"])
+        """The conversation that the run began with."""
+        self.messages = self.opening
+        """The conversation as the last request, or the footer, has it."""
         readers: dict[str, Callable[[Record], None]] = {
             "model_request": self._request,
             "model_response": self._response,
