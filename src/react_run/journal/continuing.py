@@ -92,7 +92,7 @@ class ContinuingSink:
 
 def _differs(footer: Record) -> bool:
     """Whether a run ended because it did not do again what it did."""
-    return footer["status"] == "failed" and footer["error"]["type"] == "ReplayMismatch"
+    return bool(footer["status"] == "failed" and footer["error"]["type"] == "ReplayMismatch")
 
 
 def _key(record: Record) -> str:

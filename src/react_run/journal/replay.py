@@ -10,8 +10,8 @@ from react_run.errors import ReplayMismatch
 from react_run.journal.canonical import canonical
 from react_run.journal.comparing import Difference
 from react_run.journal.files import MemorySink
-from react_run.journal.player import LiveTools, RecordedTools, RecordingEnded
 from react_run.journal.reading import Journal
+from react_run.journal.replaying import LiveTools, RecordedTools, RecordingEnded
 from react_run.journal.values import Record
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from react_run.journal.continuing import ContinuingSink
 from react_run.journal.files import FileSink
 from react_run.journal.header import changes, described
 from react_run.journal.lines import encoded, to_json
-from react_run.journal.player import ResumedTools
 from react_run.journal.reading import Journal, read_journal
+from react_run.journal.resuming import ResumedTools
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
