@@ -337,3 +337,28 @@ def test_a_conversation_that_was_made_shorter_is_written_from_where_it_differs()
     found = [call for round_ in journal.rounds for call in round_.model_calls]
     for request, call in zip(requests, found, strict=True):
         assert [*map(message_to_data, request.messages)] == [*map(message_to_data, call.messages)]
+
+
+def test_patterns_are_masked_text_by_text_and_leave_the_records_whole() -> None:  # J2
+    agent = agent_of([calls(("fail", {"text": "ghp_abc password=x and more"})), says("it was ghp_abc, password=y")])
+    agent.config.masker.add_pattern(r"ghp_\w+")
+    agent.config.masker.add_pattern(r"password=.*")  # would swallow the rest of a line of JSON
+    journal = recorded(agent, "use ghp_abc")
+    check_format(journal)
+    text = json.dumps([*journal.records])
+    assert "ghp_" not in text
+    assert "password=" not in text.replace("password=.*", "")
+    assert journal.footer is not None
+    assert journal.footer["answer"] == "it was ***, ***"
+
+
+def test_a_secret_that_is_a_number_or_one_of_our_own_words_harms_no_record() -> None:  # J2
+    agent = agent_of([calls(("add", {"a": 271828, "b": 1})), says("the user said 271829")])
+    for secret in ("271828", "tool_started", "user", "role", "content", "success"):
+        agent.config.masker.add(secret)
+    journal = recorded(agent, "go, user")
+    check_format(journal)
+    (started,) = of_type(journal, "tool_started")
+    assert started["arguments"] == {"a": "***", "b": 1}
+    assert [message.role for message in journal.messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert journal.messages[1].text == "go, ***"
