@@ -233,6 +233,47 @@ def test_a_difference_cannot_be_caught_by_a_plugin() -> None:
         replayed(recorded(agent("a")), agent("b"), "live")
 
 
+class World(Plugin):
+    """Looks at the world in a guide, in each round, and before the answer is accepted."""
+
+    says: list[str]
+
+    async def find(self) -> str:
+        return self.says.pop(0)
+
+    @hookimpl
+    async def react_guide(self, run: Run) -> str:
+        return await run.look("the guide's file", self.find)
+
+    @hookimpl
+    async def react_settle(self, run: Run) -> None:
+        run.note("world", await run.look("the command", self.find))
+
+    @hookimpl
+    async def react_check_answer(self, run: Run, answer: str) -> Verdict:
+        return Verdict(accepted=await run.look("the check", self.find) == "good", feedback="again")
+
+
+LOOKING = [calls(("add", {"a": 1, "b": 2})), calls(("add", {"a": 3, "b": 4})), says("3 and 7")]
+
+
+@pytest.mark.parametrize("tools", ["recorded", "live"])
+def test_what_was_found_out_about_the_world_is_found_out_again(tools: Tools) -> None:
+    journal = recorded(agent_of(LOOKING, plugins=[World(says=["guide", "one", "two", "good"])]))
+    looked = [(record["round"], record["what"], record["value"]) for record in of_type(journal, "looked")]
+    assert looked == [
+        (0, "the guide's file", "guide"),
+        (1, "the command", "one"),
+        (2, "the command", "two"),
+        (3, "the check", "good"),
+    ]
+    assert journal.records[0]["type"] == "header"
+    assert "guide" in journal.opening[0].text
+    again = replayed(journal, agent_of(LOOKING, plugins=[World(says=["another world"] * 9)]), tools)
+    assert again.complete
+    assert canonical(again.journal) == canonical(journal)
+
+
 # -- the model kind ----------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.journal.kit import add, agent_of, recorded
+from tests.journal.test_replay import LOOKING, World
 
 from react_run import (
     Message,
@@ -204,6 +205,17 @@ def test_what_was_sent_stays_as_it_was_though_a_guide_says_something_else_today(
     result = asyncio.run(resume(path, agent_of(plugins=[Today(day="Tuesday")])))
     assert result.answer == "It is 3."
     assert "Today is Monday." in result.messages[0].text
+
+
+def test_nothing_that_was_found_out_is_looked_at_again(tmp_path: Path) -> None:
+    whole = recorded(agent_of(LOOKING, plugins=[World(says=["guide", "one", "two", "good"])]))
+    for by in range(1, len(whole.records)):
+        path = cut_short(whole, tmp_path / f"{by}.jsonl", by)
+        kept = sum(record["type"] == "looked" for record in whole.records[:-by])
+        world = World(says=["guide", "one", "two", "good"][kept:])
+        assert asyncio.run(resume(path, agent_of(LOOKING, plugins=[world]))).answer == "3 and 7"
+        assert world.says == []
+        assert canonical(path) == canonical(whole)
 
 
 class Cache(Plugin):

@@ -11,7 +11,7 @@ from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal, kept
 from react_run.journal.values import Record
 
-_ANSWERED = ("header", "model_response", "model_error", "tool_started")
+_ANSWERED = ("model_response", "model_error", "tool_started")
 
 
 class ContinuingSink:
@@ -58,7 +58,7 @@ class ContinuingSink:
             self._held.append((record, text))
 
     def _is_known(self, record: Record, text: str) -> bool:
-        if not self._live and self._comes_from_the_journal(record):
+        if record["type"] == "header" or (not self._live and self._comes_from_the_journal(record)):
             return True
         if not self._known:
             return False

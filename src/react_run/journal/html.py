@@ -112,6 +112,8 @@ def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
         yield _model_call(call, anchors.of_call(call))
     for use in round_.tools:
         yield _tool_use(use, anchors.of_tool(use))
+    for record in round_.looks:
+        yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
     for record in round_.guards:
         yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(record["detail"])}</p>\n'
     if round_.feedback is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Container
+from functools import partial
 from typing import TYPE_CHECKING
 
 from react_run.hookspecs import hookimpl
@@ -25,8 +26,14 @@ class _Attempts(dict[tuple[int, int], int]):
     """How often each call of one run has come to its tool."""
 
 
+class _Looks(dict[str, int]):
+    """How often one run has looked at each thing."""
+
+
 class Player:
     """Follows a recording: the run gets its id, and goes live with the first effect that was not recorded.
+
+    What the run finds out about the world outside (``run.look``) is what it found out then.
 
     Args:
         recording: What was recorded.
@@ -36,11 +43,30 @@ class Player:
     def __init__(self, recording: Journal, answers: Container[int]) -> None:
         self.recording, self.answers = recording, answers
         self.uses = {(use.round, use.position): use for round_ in recording.rounds for use in round_.tools}
+        self.looks: dict[str, list[object]] = {}
+        for record in recording.valid:
+            if record["type"] == "looked":
+                self.looks.setdefault(record["what"], []).append(record["value"])
 
     @hookimpl(tryfirst=True)
-    def react_run_started(self, run: Run) -> None:
+    def react_guide(self, run: Run) -> None:
+        """The first that happens in a run."""
         run.id = self.recording.run_id
         run.replaying = True
+        run.recall = partial(self._recall, run)
+
+    def _recall(self, run: Run, what: str) -> tuple[object] | None:
+        counts = run.state(_Looks)
+        counts[what] = number = counts.get(what, 0) + 1
+        known = self.looks.get(what, ())
+        if len(known) >= number:
+            return (known[number - 1],)
+        self.go_on(run)
+        return None
+
+    def go_on(self, run: Run) -> None:
+        """Something happens that was not recorded."""
+        run.replaying = False
 
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
@@ -50,7 +76,7 @@ class Player:
 
     async def beyond(self, run: Run, what: str) -> None:
         """An effect that has no recorded end is about to happen."""
-        run.replaying = False
+        self.go_on(run)
 
     def attempt(self, run: Run, call: ToolCall) -> Attempt | None:
         """What was recorded of this attempt of a call."""

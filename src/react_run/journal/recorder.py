@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -36,6 +37,8 @@ class _Place:
         self.recording: Recording | None = None
         self.owns = False
         """Whether the run has a journal of its own, not that of the run above it."""
+        self.early: list[tuple[str, object]] = []
+        """What was looked at before the run was set up, and its header could be written."""
 
 
 class Recorder(Plugin):
@@ -109,6 +112,24 @@ class Recorder(Plugin):
         recording.started(call)
         return recording.book.sink.sync() if _changes(call) else None
 
+    @hookimpl(tryfirst=True)
+    def react_guide(self, run: Run) -> None:
+        """The first that happens in a run: what it finds out about the world is recorded from here on."""
+        if run.remember is None:
+            run.remember = partial(self._remember, run)
+
+    def _remember(self, run: Run, what: str, value: object) -> None:
+        place = run.state(self._place)
+        if place.recording is None and not run.messages:
+            place.early.append((what, value))
+        else:
+            self._recording(run).looked(what, value)
+
+    @hookimpl(trylast=True)
+    def react_run_started(self, run: Run) -> None:
+        with suppress(JournalError):
+            self._recording(run)
+
     # -- events: what cannot be written here fails the next effect ----------------------------------------------------
 
     @hookimpl
@@ -168,6 +189,8 @@ class Recorder(Plugin):
             self._described = (agent, described(agent, agent.config.masker))
         header = header_of(run, self._described[1], time=book.now(), options=dict(self.options), session=self.session)
         recording.header(header)
+        for what, value in place.early:
+            recording.looked(what, value)
         return recording
 
     def _close(self, run: Run) -> None:

@@ -166,6 +166,10 @@ class Recording:
             data["spilled_to"] = observation.spilled_to
         return {**data, **_result(observation)}
 
+    def looked(self, what: str, value: object) -> None:
+        """Something was found out about the world outside."""
+        self.put("looked", {"round": self.round, "what": what, "value": value})
+
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
         self.put("guard", {"round": self.round, "guard": guard, "detail": detail})

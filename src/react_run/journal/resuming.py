@@ -36,8 +36,8 @@ class ResumedTools(Player):
         super().__init__(recording, answers)
         self.go_live = go_live
 
-    async def beyond(self, run: Run, what: str) -> None:
-        run.replaying = False
+    def go_on(self, run: Run) -> None:
+        super().go_on(run)
         self.go_live()
 
     @hookimpl(tryfirst=True)

@@ -122,6 +122,8 @@ class Round:
     model_calls: list[ModelCall] = field(default_factory=list)
     tools: list[ToolUse] = field(default_factory=list)
     guards: list[Record] = field(default_factory=list)
+    looks: list[Record] = field(default_factory=list)
+    """What it found out about the world outside."""
     feedback: str | None = None
 
 
@@ -147,6 +149,7 @@ class Reader:
             "tool_answered": self._answered,
             "round_finished": self._judged,
             "guard": self._guard,
+            "looked": self._looked,
             "footer": self._footer,
             "resumed": self._resumed,
         }
@@ -228,6 +231,9 @@ class Reader:
 
     def _guard(self, record: Record) -> None:
         self._round(record).guards.append(record)
+
+    def _looked(self, record: Record) -> None:
+        self._round(record).looks.append(record)
 
     def _resumed(self, record: Record) -> None:
         self.calls = {number: call for number, call in self.calls.items() if number < record["first_call"]}

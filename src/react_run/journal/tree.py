@@ -44,6 +44,9 @@ def _round(round_: Round) -> Branch:
     branch = Branch(text=" · ".join(about), colour="bold")
     branch.below += map(_model_call, round_.model_calls)
     branch.below += map(_tool_use, round_.tools)
+    for record in round_.looks:
+        found = words.arguments(record["value"])
+        branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
     for record in round_.guards:
         branch.below.append(
             Branch(text=f"{record['guard']}: {words.one_line(record['detail'])}", mark="!", colour="yellow")
