@@ -29,8 +29,13 @@ def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
     """
     if not isinstance(journal, Journal):
         journal = read_journal(journal)
-    records = [canonical_record(record) for record in journal.valid if record["type"] in _KINDS]
+    records = [canonical_record(record) for record in journal.valid if _is_of_the_run(record)]
     return sorted(records, key=_place)
+
+
+def _is_of_the_run(record: Record) -> bool:
+    """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
+    return record["type"] in _KINDS and "inside" not in record
 
 
 def canonical_record(record: Record) -> Record:

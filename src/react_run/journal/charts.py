@@ -103,11 +103,10 @@ def _rows(round_: Round, anchors: Anchors, start: float, length: float) -> Itera
         label = f"{round_.number} · model call {call.number}"
         yield _row(anchors.of_call(call), label, kind, (call.request["time"] - start) / length, taken, length)
     for use in round_.tools:
-        began = use.started_at
-        offset = 0.0 if began is None else (began - start) / length
-        label = f"{round_.number} · {use.name}"
+        began, ended = use.span or (start, start)
         kind = "bad" if use.failed else "tool"
-        yield _row(anchors.of_tool(use), label, kind, offset, use.seconds, length)
+        taken = None if use.span is None else ended - began
+        yield _row(anchors.of_tool(use), f"{round_.number} · {use.name}", kind, (began - start) / length, taken, length)
 
 
 def _row(anchor: str, label: str, kind: str, offset: float, taken: float | None, length: float) -> str:

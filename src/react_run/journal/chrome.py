@@ -60,10 +60,11 @@ def _model_call(call: ModelCall, process: int) -> Iterator[Event]:
 
 
 def _tool_use(use: ToolUse, process: int) -> Iterator[Event]:
-    if use.started_at is None or use.seconds is None:
+    if use.span is None:
         return
+    began, ended = use.span
     details = {"arguments": use.arguments, "executed": use.executed, "failed": use.failed, "round": use.round}
-    span = _span(use.name, "tool", use.started_at, use.seconds, process, use.position + 1)
+    span = _span(use.name, "tool", began, ended - began, process, use.position + 1)
     yield {**span, "args": details}
 
 

@@ -172,7 +172,8 @@ class Recording:
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        self.put("guard", {"round": self.round, "guard": guard, "detail": detail})
+        inside = {"inside": True} if self.run.inside_tool else {}
+        self.put("guard", {"round": self.round, "guard": guard, "detail": detail, **inside})
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
         """The run is over."""

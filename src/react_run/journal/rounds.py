@@ -104,13 +104,14 @@ class ToolUse:
         return None if found is None else float(found)
 
     @property
-    def started_at(self) -> float | None:
-        """When it is known to have been under way, in seconds since 1970."""
-        records = [record for attempt in self.attempts for record in (attempt.started, attempt.finished) if record]
-        first = records[0] if records else self.answered
-        if first is None:
+    def span(self) -> tuple[float, float] | None:
+        """From when to when it is known to have been under way, in seconds since 1970; ``None`` when it is not."""
+        started = [attempt.started["time"] for attempt in self.attempts if attempt.started]
+        ends = [attempt.finished for attempt in self.attempts if attempt.finished]
+        last = ends[-1] if ends else self.answered
+        if last is None:
             return None
-        return float(first["time"]) - (0.0 if first["type"] == "tool_started" else float(first["seconds"]))
+        return (started[0] if started else last["time"] - last["seconds"]), last["time"]
 
 
 @dataclass(kw_only=True, eq=False)
