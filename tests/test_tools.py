@@ -60,6 +60,7 @@ def made_from(case: Case) -> tuple[Tool, list[str]]:
 
 
 SCHEMA_KEYS = ("properties", "required", "additionalProperties")
+FLAGS = {"ignore", "inline_refs", "name", "no_warnings", "one_of", "result_json", "warn"}
 GOOD = [pytest.param(case, id=case["name"]) for case in CASES if "error" not in case["expect"]]
 BAD = [pytest.param(case, id=case["name"]) for case in CASES if "error" in case["expect"]]
 
@@ -80,6 +81,7 @@ def test_a_signature_becomes_the_schema_a_model_is_told(case: Case) -> None:
         assert made.description == expect["description"]
     for flag in flags:
         kind, _, value = flag.partition(":")
+        assert kind in FLAGS
         assert kind != "warn" or any(value in text for text in warned), warned
         assert kind != "name" or made.name == value
     assert warned == [] or any(flag.startswith("warn:") for flag in flags)
