@@ -33,6 +33,7 @@ __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall
 T = TypeVar("T")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 _handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
+_executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", default=None)
 
 
 def canonical(arguments: object) -> str:
@@ -148,7 +149,11 @@ class ToolCall:
         assert self.tool is not None  # a call without it is refused
         assert self.prepared is not None  # as above
         self.executed = True
-        return await run_tool(self, self.tool, self.prepared)
+        token = _executing.set(self)
+        try:
+            return await run_tool(self, self.tool, self.prepared)
+        finally:
+            _executing.reset(token)
 
 
 @dataclass(eq=False, slots=True)
@@ -249,6 +254,12 @@ class Run:
             self.iterations[-1].stops.setdefault(call.position, (reason, answer))
         elif self.stop_reason is None:
             self.stop_reason, self.answer = reason, answer
+
+    @property
+    def inside_tool(self) -> bool:
+        """Whether whoever asks is at work inside a tool of this run: what happens in there is the tool's own doing."""
+        call = _executing.get()
+        return call is not None and call.run is self
 
     def note(self, guard: str, detail: str = "") -> None:
         """Say that a guard, policy or plugin intervened (event ``react_guard_fired``).

@@ -55,6 +55,8 @@ def outcome_to_data(outcome: Outcome | None) -> Record | None:
         data["message"] = outcome.message
     if outcome.verified_summary:
         data["verified_summary"] = outcome.verified_summary
+    if outcome.of_call:
+        data["of_call"] = True
     return data
 
 
