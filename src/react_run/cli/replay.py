@@ -20,13 +20,14 @@ from react_run.cli.options import run_argument
 )
 @click.option("--agent", metavar="AGENT.yaml", help="Replay with this agent instead of the recorded one.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
-def command(run: str | None, tools: Literal["recorded", "live"], agent: str | None, trust: bool) -> int:
+@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+def command(run: str | None, tools: Literal["recorded", "live"], agent: str | None, trust: bool, yes: bool) -> int:
     """Replay RUN: the model answers as it was recorded, everything else happens again and is compared.
 
     Exit status 6 and the first difference when something is not as recorded.
     """
     from react_run.cli.driving import drive
-    from react_run.cli.loading import built
+    from react_run.cli.loading import approve_all, built
     from react_run.cli.recorded import options_of
     from react_run.journal import read_journal
     from react_run.journal.finding import find_run
@@ -35,7 +36,10 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
 
     journal = read_journal(find_run(run))
     options = options_of(journal, agent, trust=trust)
-    made = built(options.config(), options.extra_plugins(), ())
+    config, plugins = options.config(), options.extra_plugins()
+    if yes:
+        approve_all([*plugins, *config.plugins])
+    made = built(config, plugins, ())
     replayed = drive(replay(journal, made, tools=tools))
     end = "" if replayed.complete else "; the recording was interrupted there"
     stats = journal.stats
