@@ -137,7 +137,7 @@ class ReActAgent:
         if parent is None:
             return await self._drive(self._start(prompt, messages, self.hooks), messages)
         run = self._start(prompt, messages, self._hooks_below(parent))
-        run.parent, run.workspace = parent, parent.workspace
+        run.parent, run.within, run.workspace = parent, parent.at_work, parent.workspace
         return await self._drive(run, messages)
 
     def run_sync(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:

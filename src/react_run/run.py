@@ -76,7 +76,7 @@ class ToolCall:
 
     ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, they are checked
     again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments, cut off).
-    ``executed`` becomes true when the tool itself is started. ``thought`` is the text of the reply it came in.
+    ``executed`` becomes true when the tool itself is started. ``spent`` is what runs below it used.
     """
 
     __react_context__: ClassVar[str] = "call"
@@ -92,6 +92,7 @@ class ToolCall:
     observation: Observation | None = None
     error: BaseException | None = None
     seconds: float = 0.0
+    spent: Usage = NO_USAGE
     opaque: bool = True
     _key: Hashable | None = None
 
@@ -189,6 +190,7 @@ class Run:
     ``messages`` is append-only: within a run the prefix that was sent never changes, unless compaction replaces the
     whole list (behaviour L7). ``catalogue`` holds every tool this run could call, by name; ``tools`` those offered now.
     ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
+    ``parent`` is the run above, ``within`` the call of it that this run is at work for.
     ``price`` says what a model call cost, in USD, where nobody else does: from the model's name and the usage.
     ``emitted`` holds what plugins sent along for whoever reads the result. ``remember`` and ``recall`` are a journal's
     part in looking at the world outside (:meth:`look`).
@@ -210,6 +212,7 @@ class Run:
     incoming: tuple[Message, ...] = ()
     replaying: bool = False
     parent: Run | None = None
+    within: ToolCall | None = None
     iterations: list[Iteration] = field(default_factory=list)
     steps: list[ReActStep] = field(default_factory=list)
     usage: Usage = NO_USAGE
@@ -256,10 +259,10 @@ class Run:
             self.stop_reason, self.answer = reason, answer
 
     @property
-    def inside_tool(self) -> bool:
-        """Whether whoever asks is at work inside a tool of this run: what happens in there is the tool's own doing."""
+    def at_work(self) -> ToolCall | None:
+        """The call of this run inside whose tool whoever asks is; what happens in there is the tool's own doing."""
         call = _executing.get()
-        return call is not None and call.run is self
+        return call if call is not None and call.run is self else None
 
     def note(self, guard: str, detail: str = "") -> None:
         """Say that a guard, policy or plugin intervened (event ``react_guard_fired``).
@@ -310,6 +313,8 @@ class Run:
     def spend(self, usage: Usage) -> None:
         """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
         self.usage = self.usage + usage if self.usage is not NO_USAGE else usage
+        if self.within is not None:
+            self.within.spent = self.within.spent + usage
         if self.parent is not None:
             self.parent.spend(usage)
 

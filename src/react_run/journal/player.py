@@ -12,7 +12,7 @@ from react_run.journal.raised import error_from
 from react_run.journal.reading import Journal
 from react_run.journal.recording import Recordings
 from react_run.journal.rounds import Attempt
-from react_run.journal.values import Record, outcome_from_data
+from react_run.journal.values import Record, outcome_from_data, usage_from_data
 from react_run.outcome import Observation
 
 if TYPE_CHECKING:
@@ -90,6 +90,9 @@ class Player:
         """The recorded result, with everything else that the tool left behind."""
         if attempt.started is not None:
             self.start(run, call)
+        if "spent" in finished:
+            call.spent = usage_from_data(finished["spent"])
+            run.spend(call.spent)
         call.opaque = finished["opaque"]
         outcome = outcome_from_data(finished.get("outcome"))
         call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None

@@ -10,6 +10,7 @@ from react_run.errors import ModelError
 from react_run.journal.book import Book
 from react_run.journal.conversation import Conversation
 from react_run.journal.values import Record, message_to_data, outcome_to_data
+from react_run.messages import NO_USAGE
 
 if TYPE_CHECKING:
     from react_run.messages import Message, ModelResponse
@@ -117,6 +118,8 @@ class Recording:
         }
         if observation.raw is not None and not isinstance(observation.raw, str):
             fields["structured"] = True
+        if call.spent is not NO_USAGE:
+            fields["spent"] = call.spent.to_dict()
         if call.error is not None and call in self._started:
             fields["error"] = _error(call.error)
         self.put("tool_finished", fields)
@@ -172,7 +175,7 @@ class Recording:
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        inside = {"inside": True} if self.run.inside_tool else {}
+        inside = {"inside": True} if self.run.at_work else {}
         self.put("guard", {"round": self.round, "guard": guard, "detail": detail, **inside})
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
