@@ -465,3 +465,12 @@ def test_what_children_opened_is_closed_with_the_parent(tmp_path: Path) -> None:
     asyncio.run(run())
     assert path.exists()
     assert sys.modules.pop("opened_kit").log == ["open", "close"]
+
+
+def test_a_child_has_the_variables_of_its_parent(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("GREETING=hello\n")
+    child(tmp_path, "x", more="metadata: {greeting: '${GREETING}'}")
+    lead = child(tmp_path, "x", file="lead.yaml", more="env_file: true\nsubagents: [helper.yaml]")
+    [toolset] = ReActAgent.from_yaml(lead).config.toolsets
+    assert isinstance(toolset, AgentsToolset)
+    assert toolset.members[0].agent.config.metadata == {"greeting": "hello"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import sys
@@ -210,3 +211,18 @@ def test_a_program_gets_a_home_and_a_temporary_directory_of_its_own(root: Path) 
     home, temporary = finished.output.split()
     assert home == temporary or not RunsPrograms().confinement(root).means
     assert not Path(temporary).exists()
+
+
+def test_what_programs_on_the_path_need_can_be_read_but_no_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    for name in ("venv/bin", "python/bin", "tools/shims", ".local/bin", ".local/lib", ".cargo/bin", "bin", "lib"):
+        (home / name).mkdir(parents=True)
+    (home / "venv" / "pyvenv.cfg").write_text(f"home = {home}/python/bin\nversion = 3.12\n")
+    monkeypatch.setenv("HOME", str(home))
+    names = ("venv/bin", "tools/shims", ".local/bin", ".cargo/bin", "bin")
+    monkeypatch.setenv("PATH", os.pathsep.join(["/usr/bin", "relative", *(str(home / name) for name in names)]))
+    command = Confinement(write=[], means="landlock").launcher(tmp_path)
+    read = {path.removeprefix(f"{home}") for path in json.loads(command[-1])["read"] if path.startswith(str(home))}
+    assert read == {"/venv/bin", "/python", "/tools/shims", "/tools", "/.local/bin", "/.cargo/bin", "/bin"}

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -98,16 +99,24 @@ def _interpreters() -> Iterator[str]:
         directory = Path(name)
         if directory.is_absolute() and not any(directory.is_relative_to(system) for system in SYSTEM):
             yield name
-            if _belongs(directory, directory.parent):
-                yield str(directory.parent)
+            yield from map(str, filter(_holds_nothing_else, _needed_by(directory)))
 
 
-def _belongs(directory: Path, above: Path) -> bool:
-    """Whether the programs in ``directory`` need what is in ``above``, and that holds nothing else."""
+def _needed_by(directory: Path) -> Iterator[Path]:
+    """What programs in ``directory`` need besides: what is beside it, and the Python of a virtual environment."""
+    above = directory.parent
+    if directory.name == "shims" or (above / "lib").is_dir():
+        yield above
+    with suppress(OSError, UnicodeDecodeError):
+        for line in (above / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():
+            key, _, value = line.partition("=")
+            if key.strip() == "home":
+                yield Path(value.strip()).parent
+
+
+def _holds_nothing_else(directory: Path) -> bool:
     home = Path.home()
-    if above in (home, home / ".local", Path(above.anchor)):
-        return False
-    return directory.name == "shims" or (above / "pyvenv.cfg").is_file() or (above / "lib").is_dir()
+    return directory not in (home, home / ".local", Path(directory.anchor))
 
 
 @cache
