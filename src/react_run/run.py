@@ -225,6 +225,7 @@ class Run:
     value: object = None
     waited: float = 0.0
     model_name: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
     price: Callable[[str, Usage], float | None] | None = None
     emitted: list[object] = field(default_factory=list)
     remember: Callable[[str, object], None] | None = None
@@ -252,11 +253,17 @@ class Run:
 
     def stop(self, reason: str, answer: str = "") -> None:
         """End the run after the current round. The first reason stands: in request order, never in order of time."""
-        call = _handled.get()
-        if call is not None and call.run is self:  # a run below this one is inside a call of this one
+        call = self.handled  # a run below this one is inside a call of this one
+        if call is not None:
             self.iterations[-1].stops.setdefault(call.position, (reason, answer))
         elif self.stop_reason is None:
             self.stop_reason, self.answer = reason, answer
+
+    @property
+    def handled(self) -> ToolCall | None:
+        """The call of this run that whoever asks has to do with: in a layer around it, its permission, or its tool."""
+        call = _handled.get()
+        return call if call is not None and call.run is self else None
 
     @property
     def at_work(self) -> ToolCall | None:
@@ -356,6 +363,7 @@ class Run:
             messages=MessageView(self.messages),
             tools=self.tools if tools is None else tools,
             tool_choice=tool_choice,
+            settings=self.settings,
             run_id=self.id,
             call=self.model_calls + 1,
         )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from jsonschema import Draft202012Validator
 
 from react_run import ReActAgent, Tool, tool
 from react_run.journal import Journal
@@ -80,3 +85,16 @@ def types(journal: Journal) -> list[str]:
 
 def of_type(journal: Journal, kind: str) -> list[Record]:
     return [record for record in journal.records if record["type"] == kind]
+
+
+@cache
+def validator() -> Draft202012Validator:
+    schema = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def check_format(journal: Journal) -> None:
+    for record in journal.records:
+        problems = [f"{error.json_path}: {error.message[:300]}" for error in validator().iter_errors(record)]
+        assert not problems, (record["type"], problems)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
-from tests.journal.kit import EVENTFUL, add, agent_of, of_type, recorded, types, words
+from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, recorded, types, validator, words
 
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError
@@ -20,19 +17,6 @@ from react_run.journal.files import FileSink, MemorySink
 from react_run.journal.recorder import Recorder
 from react_run.journal.values import message_to_data
 from react_run.testing import calls, says
-
-
-@cache
-def validator() -> Draft202012Validator:
-    schema = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
-
-
-def check_format(journal: Journal) -> None:
-    for record in journal.records:
-        problems = [f"{error.json_path}: {error.message[:300]}" for error in validator().iter_errors(record)]
-        assert not problems, (record["type"], problems)
 
 
 def test_an_eventful_run_is_written_down_in_the_documented_format(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, agent_of, of_type, recorded
+from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, agent_of, check_format, of_type, recorded
 
 from react_run import Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.errors import ModelError
@@ -82,13 +82,13 @@ def test_recorded_tools_do_not_run_and_nobody_is_asked_again(tmp_path: Path) -> 
         return agent_of(replies, tools=[change, forbidden], plugins=[Asking()])
 
     journal = recorded(agent())
-    assert happened == ["asked about change", "asked about forbidden", "changed a"]
+    assert sorted(happened) == ["asked about change", "asked about forbidden", "changed a"]
     happened.clear()
     again = replayed(journal, agent())
     assert happened == []
     assert canonical(again.journal) == canonical(journal)
     replayed(journal, agent(), "live")
-    assert happened == ["asked about change", "asked about forbidden", "changed a"]
+    assert sorted(happened) == ["asked about change", "asked about forbidden", "changed a"]
 
 
 def test_waiting_for_a_provider_is_not_replayed() -> None:
@@ -272,6 +272,64 @@ def test_what_was_found_out_about_the_world_is_found_out_again(tools: Tools) -> 
     again = replayed(journal, agent_of(LOOKING, plugins=[World(says=["another world"] * 9)]), tools)
     assert again.complete
     assert canonical(again.journal) == canonical(journal)
+
+
+class Listening(Plugin):
+    """Hears of guards."""
+
+    heard: list[str]
+
+    @hookimpl
+    def react_guard_fired(self, guard: str, detail: str) -> None:
+        self.heard.append(f"{guard}: {detail}")
+
+
+class Deciding(Plugin):
+    """Notes each permission it gives; what is forbidden needs the user."""
+
+    @hookimpl
+    def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
+        if call.name != "forbidden":
+            run.note("approval", f"{call.name}: allowed")
+            return None
+        run.stop("clarification_required", "May it?")
+        return Observation(content="only the user can allow it")
+
+
+def noting_agent(replies: list[dict[str, object]], listening: Listening) -> ReActAgent:
+    @tool(read_only=True)
+    def noting(run: Run) -> str:
+        """Note something from inside."""
+        run.note("tool", "from inside")
+        return "noted"
+
+    @tool(read_only=True)
+    def ending(run: Run) -> str:
+        """End the run from inside."""
+        run.stop("enough", "That is enough.")
+        return "ended"
+
+    @tool
+    def forbidden() -> str:
+        """Never run."""
+        raise AssertionError
+
+    return agent_of(replies, tools=[noting, ending, forbidden], plugins=[Deciding(), listening])
+
+
+@pytest.mark.parametrize("last", ["forbidden", "ending"])
+@pytest.mark.parametrize("tools", ["recorded", "live"])
+def test_what_permissions_and_tools_note_and_end_is_noted_and_ended_again(last: str, tools: Tools) -> None:
+    replies = [calls(("noting", {})), calls((last, {})), says("never")]
+    first, second = Listening(heard=[]), Listening(heard=[])
+    journal = recorded(noting_agent(replies, first))
+    check_format(journal)
+    assert journal.footer is not None
+    assert journal.footer["stop_reason"] == {"forbidden": "clarification_required", "ending": "enough"}[last]
+    again = replayed(journal, noting_agent(replies, second), tools)
+    assert canonical(again.journal) == canonical(journal)
+    assert second.heard == first.heard
+    assert first.heard[:2] == ["approval: noting: allowed", "tool: from inside"]
 
 
 # -- the model kind ----------------------------------------------------------------------------------------------------

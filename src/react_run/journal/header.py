@@ -34,6 +34,7 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
     """
     from react_run import __version__
 
+    within = run.within
     return {
         "version": VERSION,
         "started": datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds"),
@@ -46,6 +47,7 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
         "workspace": str(run.workspace),
         "session": session,
         "options": dict(options),
+        **({} if within is None else {"within": [len(within.run.iterations), within.position]}),
         "prompt": run.prompt,
         "incoming": [message_to_data(message) for message in run.incoming],
     }

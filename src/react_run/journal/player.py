@@ -16,7 +16,7 @@ from react_run.journal.values import Record, outcome_from_data, usage_from_data
 from react_run.outcome import Observation
 
 if TYPE_CHECKING:
-    from react_run.messages import ModelResponse
+    from react_run.messages import ModelResponse, Usage
     from react_run.run import Iteration, Run, ToolCall
 
 Proceed = Callable[[], Awaitable[Observation]]
@@ -90,9 +90,12 @@ class Player:
         """The recorded result, with everything else that the tool left behind."""
         if attempt.started is not None:
             self.start(run, call)
+        for note in attempt.notes:
+            run.note(note["guard"], note["detail"])
+        if "stop" in finished:
+            run.stop(**finished["stop"])
         if "spent" in finished:
-            call.spent = usage_from_data(finished["spent"])
-            run.spend(call.spent)
+            spend(run, call, usage_from_data(finished["spent"]))
         call.opaque = finished["opaque"]
         outcome = outcome_from_data(finished.get("outcome"))
         call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None
@@ -101,13 +104,25 @@ class Player:
             outcome=outcome,
             repaired=tuple(finished.get("repaired", ())),
             raw=_raw(finished["content"]) if finished.get("structured") else finished["content"],
+            spilled_to=finished.get("spilled_to"),
         )
+
+    def below(self, run: Run, call: ToolCall) -> list[Journal]:
+        """What was recorded of the runs that a call started."""
+        place = [len(run.iterations), call.position]
+        return [journal for journal in self.recording.below if journal.header.get("within") == place]
 
     def start(self, run: Run, call: ToolCall) -> None:
         """Have it recorded that the tool was started."""
         call.executed = True
         for recording in run.state(Recordings):
             recording.started(call)
+
+
+def spend(run: Run, call: ToolCall, usage: Usage) -> None:
+    """Add what runs below a call used."""
+    call.spent = call.spent + usage
+    run.spend(usage)
 
 
 class _Shown:

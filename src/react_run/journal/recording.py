@@ -39,6 +39,8 @@ class Recording:
         """The attempt that each call is at; calls that are not being handled innermost are missing."""
         self._counts: dict[tuple[int, int], int] = {}
         self._started: set[ToolCall] = set()
+        self._stopped: set[ToolCall] = set()
+        """The calls that had given a reason to stop before they were executed."""
         self._observed: dict[ToolCall, Observation] = {}
         self._conversation = Conversation(run.incoming)
         self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
@@ -100,6 +102,8 @@ class Recording:
         """A call has come through all layers and is about to be executed."""
         key = (self.round, call.position)
         self.attempts[call] = self._counts[key] = self._counts.get(key, 0) + 1
+        if call.position in self._stops:
+            self._stopped.add(call)
 
     def started(self, call: ToolCall) -> None:
         """A tool is about to run."""
@@ -118,6 +122,9 @@ class Recording:
         }
         if observation.raw is not None and not isinstance(observation.raw, str):
             fields["structured"] = True
+        if call.position in self._stops and call not in self._stopped:
+            reason, answer = self._stops[call.position]
+            fields["stop"] = {"reason": str(reason), "answer": answer}
         if call.spent is not NO_USAGE:
             fields["spent"] = call.spent.to_dict()
         if call.error is not None and call in self._started:
@@ -129,6 +136,7 @@ class Recording:
         """The attempt is over, whatever became of it."""
         del self.attempts[call]
         self._started.discard(call)
+        self._stopped.discard(call)
 
     def answered(self, call: ToolCall, observation: Observation) -> None:
         """A call leaves all layers; only what is not known yet is written."""
@@ -136,6 +144,11 @@ class Recording:
             fields = {**self._place(call), **_result(observation), "opaque": call.opaque}
             self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
             self._note(call, observation)
+
+    @property
+    def _stops(self) -> dict[int, tuple[str, str]]:
+        """The reasons to stop that the calls of this round have given, by position."""
+        return self.run.iterations[-1].stops
 
     def _place(self, call: ToolCall) -> Record:
         place: Record = {"round": self.round, "position": call.position, "id": call.request.id, "name": call.name}
@@ -165,8 +178,6 @@ class Recording:
         if self._observed.get(call) is observation:
             return data
         self._note(call, observation)
-        if observation.spilled_to is not None:
-            data["spilled_to"] = observation.spilled_to
         return {**data, **_result(observation)}
 
     def looked(self, what: str, value: object) -> None:
@@ -175,8 +186,9 @@ class Recording:
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        inside = {"inside": True} if self.run.at_work else {}
-        self.put("guard", {"round": self.round, "guard": guard, "detail": detail, **inside})
+        call = self.run.handled
+        inside = {**self._place(call), "inside": True} if call in self.attempts else {}
+        self.put("guard", {"round": self.round, **inside, "guard": guard, "detail": detail})
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
         """The run is over."""
@@ -209,6 +221,8 @@ def _result(observation: Observation) -> Record:
         data["outcome"] = outcome_to_data(observation.outcome)
     if observation.repaired:
         data["repaired"] = list(observation.repaired)
+    if observation.spilled_to is not None:
+        data["spilled_to"] = observation.spilled_to
     return data
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from react_run.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.journal.comparing import different_message
-from react_run.journal.player import Player, Proceed
+from react_run.journal.player import Player, Proceed, spend
 from react_run.journal.reading import Journal
 from react_run.outcome import Observation
 
@@ -53,6 +53,8 @@ class ResumedTools(Player):
         if attempt is not None and attempt.finished is not None:
             return self.answer(run, call, attempt, attempt.finished)
         await self.beyond(run, f"the call of {call.name}")
+        for below in self.below(run, call):
+            spend(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
         if attempt is None or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()
         self.start(run, call)

@@ -45,6 +45,8 @@ class Attempt:
 
     started: Record | None = None
     finished: Record | None = None
+    notes: list[Record] = field(default_factory=list)
+    """The guards that fired while its permission was asked and its tool was at work."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -232,6 +234,8 @@ class Reader:
 
     def _guard(self, record: Record) -> None:
         self._round(record).guards.append(record)
+        if "inside" in record:
+            self._attempt(record).notes.append(record)
 
     def _looked(self, record: Record) -> None:
         self._round(record).looks.append(record)
