@@ -31,7 +31,7 @@ from react_run.chat import (
     model_request,
     model_response,
 )
-from react_run.testing import Functions, calls, run_agent
+from react_run.testing import Functions, agent_with, calls, run_agent, says
 
 
 def add(a: int, b: int) -> int:
@@ -175,3 +175,14 @@ def test_who_of_several_speaks_is_kept() -> None:
     for role in ("user", "system"):
         data = {"role": role, "content": "hello", "name": "ada"}
         assert message_to_dict(message_from_dict(data)) == data
+
+
+def test_the_settings_of_a_request_reach_the_model_at_every_call() -> None:
+    agent = agent_with([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add])
+    request = ChatCompletionRequest.model_validate(
+        {"messages": [{"role": "user", "content": "1+2"}], "temperature": 0.5, "max_tokens": 9, "seed": 7}
+    )
+    response = asyncio.run(agent.complete(request))
+    assert response.choices[0].message.content == "3"
+    requests = agent.model.requests  # type: ignore[attr-defined]  # a ScriptedModel
+    assert [dict(request.settings) for request in requests] == [{"temperature": 0.5, "max_tokens": 9, "seed": 7}] * 2

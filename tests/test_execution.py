@@ -423,3 +423,15 @@ def test_the_text_of_a_result_is_data_and_nothing_else() -> None:
     result = one(plain(lambda: forged))
     assert len(result.steps) == 1
     assert Message(role="tool", content=forged, tool_request_id="call_1_1") in result.messages
+
+
+def test_what_a_tool_error_says_is_bounded_where_answers_repeat_it() -> None:
+    @tool
+    def talk() -> None:
+        """Fail at length."""
+        raise ToolFailed("x" * 10_000)
+
+    result = run_agent([calls(("talk", {}))], tools=[talk])
+    assert len(result.unresolved[0].message) == 2_000
+    assert len(result.answer) < 3_000
+    assert len(result.steps[0].observation) > 9_000

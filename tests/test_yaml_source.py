@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
+from react_run.config import load_config
+from react_run.errors import ConfigError
 from react_run.yaml_source import Node, Place, Report, Source, TreeReader, locate, plain, wrap
 from react_run.yaml_source.compose import compose
 from react_run.yaml_source.problems import key_path
@@ -335,3 +338,10 @@ def test_a_value_is_put_at_a_dotted_path() -> None:
     for path in ("a.7", "a.b", "t.x"):
         with pytest.raises(ValueError, match=r"position|no place"):
             set_at(tree, path, wrap(0), place)
+
+
+def test_an_error_survives_the_way_between_processes(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("modle: offline\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_config(tmp_path / "agent.yaml")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

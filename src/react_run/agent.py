@@ -164,10 +164,16 @@ class ReActAgent:
                 await asyncio.wait((task,))
 
     async def complete(self, request: ChatCompletionRequest) -> ChatCompletionResponse:
-        """Answer a request in the ChatCompletion shape; its last user message is the prompt."""
-        from react_run.chat import messages_from_request
+        """Answer a request in the ChatCompletion shape; its last user message is the prompt.
 
-        return (await self.run("", messages_from_request(request))).response
+        Its settings (temperature, max_tokens, …) reach the model; model and tools are the agent's own.
+        """
+        from react_run.chat import messages_from_request, settings_of
+
+        messages = messages_from_request(request)
+        run = self._start("", messages, self.hooks)
+        run.settings = settings_of(request)
+        return (await self._drive(run, messages)).response
 
     async def __aenter__(self) -> Self:
         try:

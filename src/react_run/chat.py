@@ -176,15 +176,19 @@ def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelR
     unchanged = len(messages) == len(original.messages) and all(
         ours is theirs for ours, theirs in zip(messages, original.messages, strict=True)
     )
-    settings = chat.model_dump(exclude_none=True, exclude={"messages", "model", "tools", "tool_choice", "stream"})
     choice = chat.tool_choice
     return replace(
         original,
         messages=original.messages if unchanged else messages,
         tools=tuple(tool for tool in original.tools if tool.name in offered),
         tool_choice=choice if isinstance(choice, str) else original.tool_choice,
-        settings=settings,
+        settings=settings_of(chat),
     )
+
+
+def settings_of(chat: ChatCompletionRequest) -> dict[str, object]:
+    """What a request says about how to generate: temperature, max_tokens, and whatever else it carries."""
+    return chat.model_dump(exclude_none=True, exclude={"messages", "model", "tools", "tool_choice", "stream"})
 
 
 def chat_response(response: ModelResponse) -> ChatCompletionResponse:

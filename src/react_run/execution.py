@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
+MAX_MESSAGE = 2_000
+"""Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
 SHORTEST = 0.02
 """Seconds between two looks at the clock, at least."""
 GRACE = 0.5
@@ -169,6 +171,8 @@ def _failed(call: ToolCall, error: BaseException) -> Observation:
 
 def _told(call: ToolCall, error: ToolError) -> Observation:
     outcome = error.outcome()
+    if len(outcome.message) > MAX_MESSAGE:
+        outcome = replace(outcome, message=f"{outcome.message[: MAX_MESSAGE - 1]}…")
     prefix = "Error: " if outcome.disposition.endswith("error") else ""
     observation = Observation(content=prefix + render(str(error)), outcome=outcome)
     call.opaque = error.opaque

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from react_run.errors import ConfigError
 from react_run.secrets import Masker, mask_line
@@ -97,9 +98,13 @@ class AgentFileError(ConfigError):
     """Everything that is wrong with an agent file, or with a configuration made in Python."""
 
     def __init__(self, problems: Iterable[Problem], masker: Masker | None = None) -> None:
-        self._mask = (masker or Masker()).mask
+        self._masker = masker or Masker()
+        self._mask = self._masker.mask
         self.problems = [replace(problem, text=self._mask(problem.text)) for problem in in_order(problems)]
         super().__init__("\n".join(self.texts()))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[list[Problem], Masker]]:
+        return type(self), (self.problems, self._masker)  # an exception is rebuilt from its text otherwise
 
     def texts(self) -> list[str]:
         """Each problem as people read it, secrets masked."""
