@@ -98,7 +98,6 @@ class ScriptedModel(Model):
     window: int | None = None
     """The context window to report, in tokens."""
 
-
     @field_validator("replies")
     @classmethod
     def _known_forms(cls, replies: list[Any]) -> list[Reply]:
