@@ -13,10 +13,11 @@ import pytest
 from tests.models.offline.asking import cases, toolsets
 from tests.models.offline.invented import TOOLSETS
 
-from react_run import Message, ModelRequest, ModelResponse, TextDelta, Tool, ToolRequest, tool
+from react_run import Message, ModelRequest, ModelResponse, ReActAgent, TextDelta, Tool, ToolRequest, tool
 from react_run.models.offline import OfflineModel
 from react_run.models.offline.declining import NOT_A_MODEL
 from react_run.models.offline.understanding import understand
+from react_toolsets.math import MathToolset
 
 MATH = tuple(tool for toolset in toolsets(["math"]) for tool in toolset.tools())
 WEATHER = tuple(map(Tool.from_function, TOOLSETS["weather"]))
@@ -247,3 +248,20 @@ def test_importing_it_loads_nothing_heavy() -> None:
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert set(loaded) <= {"react_run", *sys.stdlib_module_names} - {"zoneinfo", "asyncio", "socket", "ssl"}
+
+
+@pytest.mark.parametrize(
+    ("question", "because"),
+    [
+        ("12 and " * 20_000, "longer than"),
+        ("(" * 900, "nested too deeply"),
+        ("\x00\x7f\u202e" * 200_000, "longer than"),
+    ],
+    ids=["long", "nested", "noise"],
+)
+def test_a_question_that_would_take_too_long_to_read_is_declined(question: str, because: str) -> None:
+    agent = ReActAgent({"toolset": MathToolset()}, model=OfflineModel())
+    result = agent.run_sync(question)
+    assert result.stop_reason == "refused"
+    assert because in result.answer
+    assert len(result.answer) < 3_000

@@ -17,6 +17,8 @@ from react_run.models.offline.text import Token, read, words_of_name
 
 _SEPARATORS = {"and", ",", "&"}
 _MOST_PARTS = 12
+LONGEST = 1_000
+"""Characters of a question that is read; what reading costs grows faster than its length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ def understand(
         allow_changes: Whether tools that change things may be called.
         earlier: The last result of the turn before, for ``that`` to refer to.
     """
+    if len(question) > LONGEST:
+        because = f"it is longer than the {LONGEST} characters that I read; ask for less at once."
+        return (Declined(f"{question[:60].strip()}…", because=because),)
+    try:
+        return _understood(question, cards, allow_changes, earlier)
+    except RecursionError:
+        return (Declined(f"{question[:60].strip()}…", because="it is nested too deeply."),)
+
+
+def _understood(question: str, cards: tuple[Card, ...], allow_changes: bool, earlier: str | None) -> tuple[Part, ...]:
     previous = None if earlier is None else Step(None, {}, frozenset(), "the turn before", seen=earlier)
     verbs = frozenset(word for card in cards if (words := words_of_name(card.name)) for word in words[:1])
     parts: list[Part] = []
