@@ -14,6 +14,7 @@ import pytest
 from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, agent_of, check_format, of_type, recorded
 
 from react_run import Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
+from react_run.chat import ChatCompletionRequest, ChatMessage
 from react_run.errors import ModelError
 from react_run.journal import Journal, canonical, read_journal
 from react_run.journal.comparing import Difference, same
@@ -330,6 +331,18 @@ def test_what_permissions_and_tools_note_and_end_is_noted_and_ended_again(last: 
     assert canonical(again.journal) == canonical(journal)
     assert second.heard == first.heard
     assert first.heard[:2] == ["approval: noting: allowed", "tool: from inside"]
+
+
+def test_the_settings_of_a_request_are_set_again() -> None:
+    sink = MemorySink()
+    agent = agent_of([says("hi")], journal=Recorder.into(sink))
+    asyncio.run(
+        agent.complete(ChatCompletionRequest(messages=[ChatMessage(role="user", content="go")], temperature=0.5))
+    )
+    journal = Journal(records=sink.records)
+    check_format(journal)
+    assert of_type(journal, "model_request")[0]["settings"] == {"temperature": 0.5}
+    assert canonical(replayed(journal, agent_of([says("hi")])).journal) == canonical(journal)
 
 
 # -- the model kind ----------------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
         "workspace": str(run.workspace),
         "session": session,
         "options": dict(options),
+        **({"settings": dict(run.settings)} if run.settings else {}),
         **({} if within is None else {"within": [len(within.run.iterations), within.position]}),
         "prompt": run.prompt,
         "incoming": [message_to_data(message) for message in run.incoming],

@@ -53,6 +53,7 @@ class Player:
         """The first that happens in a run."""
         run.id = self.recording.run_id
         run.replaying = True
+        run.settings = self.recording.header.get("settings", {})
         run.recall = partial(self._recall, run)
 
     def _recall(self, run: Run, what: str) -> tuple[object] | None:
