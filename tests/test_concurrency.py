@@ -163,3 +163,24 @@ def test_a_task_that_ignores_its_cancellation_is_left_behind() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20)
     assert done.stdout == "done\n", done.stderr
+
+
+def test_a_task_that_was_asked_to_stop_may_clean_up_with_a_task_of_its_own() -> None:
+    cleaned: list[str] = []
+
+    async def clean() -> None:
+        cleaned.append("yes")
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.shield(asyncio.ensure_future(clean()))
+
+    async def main() -> None:
+        task = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        task.cancel()
+
+    run_blocking(main())
+    assert cleaned == ["yes"]

@@ -164,12 +164,17 @@ def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
             raise
     finally:
         try:
+            # Those that were asked already are cleaning up, perhaps with the help of tasks that have not begun.
+            _wait_a_moment(loop, {task for task in asyncio.all_tasks(loop) if task.cancelling()})
             left = asyncio.all_tasks(loop)
             for straggler in left:
-                if not straggler.cancelling():  # one that was asked already is cleaning up
-                    straggler.cancel()
-            if left:
-                loop.run_until_complete(asyncio.wait(left, timeout=LEAVE_SECONDS))
+                straggler.cancel()
+            _wait_a_moment(loop, left)
             loop.run_until_complete(loop.shutdown_asyncgens())
         finally:
             loop.close()
+
+
+def _wait_a_moment(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> None:
+    if tasks:
+        loop.run_until_complete(asyncio.wait(tasks, timeout=LEAVE_SECONDS))

@@ -77,29 +77,47 @@ async def run_program(
         os.close(writing)
     output = Output(ceiling, tail)
     reader = asyncio.ensure_future(output.read(reading))
-    timed_out = False
+    timed_out = hurried = False
     try:
         async with asyncio.timeout(timeout):
             await process.wait()
     except TimeoutError:
         timed_out = True
     finally:
-        await asyncio.shield(asyncio.ensure_future(_end(process)))
-        await asyncio.wait((reader,), timeout=_DRAIN)  # a process that left the group may still hold the pipe
-        reader.cancel()
-        await asyncio.wait((reader,))
+        hurried = await _end(process)
+        try:  # a process that left the group may still hold the pipe
+            await asyncio.wait((reader,), timeout=0 if hurried else _DRAIN)
+        finally:
+            reader.cancel()
+    if hurried:
+        raise asyncio.CancelledError
+    await asyncio.wait((reader,))
     status = process.returncode if process.returncode is not None else -signal.SIGKILL
     return Finished(status=status, output=output.text(), dropped=output.dropped, timed_out=timed_out)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process) -> bool:
+    """Ask the group to end, and make it; whether we were cancelled meanwhile, as when the event loop is closed.
+
+    That makes it end at once, but it is waited for all the same: nothing may be left behind, and it is over in no time.
+    """
+    hurried = False
     if process.returncode is None:
         _signal(process.pid, signal.SIGTERM)
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(GRACE):
                 await process.wait()
+        except TimeoutError:
+            pass
+        except asyncio.CancelledError:
+            hurried = True
     _signal(process.pid, signal.SIGKILL)
-    await process.wait()
+    while process.returncode is None:
+        try:
+            await process.wait()
+        except asyncio.CancelledError:
+            hurried = True
+    return hurried
 
 
 def _signal(group: int, number: signal.Signals) -> None:
