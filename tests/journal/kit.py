@@ -88,10 +88,16 @@ def of_type(journal: Journal, kind: str) -> list[Record]:
 
 
 @cache
+def schema() -> dict[str, Any]:
+    """The documented format of a line."""
+    found: dict[str, Any] = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(found)
+    return found
+
+
+@cache
 def validator() -> Draft202012Validator:
-    schema = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
+    return Draft202012Validator(schema())
 
 
 def check_format(journal: Journal) -> None:
