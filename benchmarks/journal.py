@@ -88,7 +88,9 @@ def long_journals(folder: Path) -> None:
     short = recorded(1_000)
     started = process_time()
     size = len(page(short))
-    report("journal_page_cpu_s", records=len(short.records), made=round(process_time() - started, 3), bytes=size, target=2)
+    report(
+        "journal_page_cpu_s", records=len(short.records), made=round(process_time() - started, 3), bytes=size, target=2
+    )
     started = process_time()
     canonical(short)
     report("journal_canonical_cpu_s", records=len(short.records), made=round(process_time() - started, 3))
