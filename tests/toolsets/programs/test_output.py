@@ -6,8 +6,11 @@ import asyncio
 import os
 from pathlib import Path
 
+import psutil
 import pytest
 
+from react_run import tool
+from react_run.testing import calls, run_agent, says
 from react_toolsets.programs import run_program, scrubbed_environment
 from react_toolsets.programs.output import Output
 
@@ -61,3 +64,17 @@ def test_of_our_environment_only_harmless_variables_are_passed_on(monkeypatch: p
     assert "OPENAI_API_KEY" not in environment
     assert {"LC_ALL": "x", "TZ": "UTC", "MORE": "1", "WANTED": "x"}.items() <= environment.items()
     assert "NOT_SET" not in environment
+
+
+@pytest.mark.parametrize("line", ["sleep 66", "trap '' TERM; while :; do :; done"])
+def test_a_run_that_ends_while_a_program_is_being_ended_leaves_none_behind(tmp_path: Path, line: str) -> None:  # T2
+    @tool
+    async def work() -> None:
+        """Take long."""
+        command = ["sh", "-c", f"echo $$ > pid; {line}"]
+        await run_program(command, directory=tmp_path, environment={}, timeout=60, ceiling=100)
+
+    result = run_agent([calls(("work", {})), says("gave up")], tools=[work], tool_timeout=0.3)
+    assert result.steps[0].error_code == "timeout"
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid)  # gone, and not even a zombie
