@@ -301,7 +301,8 @@ def test_stats_add_up_what_a_run_used(tmp_path: Path) -> None:
     assert (stats.tools["add"].calls, stats.tools["add"].executed, stats.tools["fail"].failed) == (4, 2, 1)
     assert stats.guards["model_retries"] == 1
     assert stats.usage == Usage(requests=5, cached_tokens=0)  # two replies did not say what they used
-    assert stats.seconds >= stats.tool_seconds > 0
+    assert stats.seconds > 0
+    assert stats.tool_seconds > 0  # of calls at the same time it adds up, so it may be more
 
 
 def test_tool_messages_of_two_calls_with_equal_results_are_not_confused() -> None:

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from react_run.journal.lines import as_bytes, encoded
-from react_run.journal.values import Record, message_from_data, message_to_data
+from react_run.journal.values import Record, message_to_data
 from react_run.messages import Message, MessageView
 
 if TYPE_CHECKING:
@@ -84,30 +84,3 @@ class Conversation:
             if content is message.content:
                 return {"role": "tool", "tool_request_id": message.tool_request_id, "result_of": place}
         return message_to_data(message)
-
-
-class Rebuilt:
-    """The same in reverse: the messages of each request, from what the journal has."""
-
-    def __init__(self, incoming: Sequence[Message]) -> None:
-        self.incoming = incoming
-        self.responses: dict[int, Message] = {}
-        self.results: dict[tuple[int, int], str] = {}
-        self._messages: list[Message] = []
-
-    def follow(self, keep: int, new: Sequence[Record]) -> Sequence[Message]:
-        """The messages of a request or footer."""
-        if keep < len(self._messages):
-            self._messages = self._messages[:keep]
-        self._messages += map(self._read, new)
-        return MessageView(self._messages)
-
-    def _read(self, data: Record) -> Message:
-        if "incoming" in data:
-            return self.incoming[data["incoming"]]
-        if "response" in data:
-            return self.responses[data["response"]]
-        if "result_of" in data:
-            round_, position = data["result_of"]
-            return Message(role="tool", content=self.results[round_, position], tool_request_id=data["tool_request_id"])
-        return message_from_data(data)

@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.journal.lines import as_bytes, encoded
-from react_run.journal.values import Record, message_to_data
+from react_run.journal.values import VERSION, Record, message_to_data
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.run import Run
     from react_run.secrets import Masker
     from react_run.yaml_source import Node
-
-VERSION = 1
-"""The version of the format."""
 
 
 def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, object], session: str | None) -> Record:

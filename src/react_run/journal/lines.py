@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from pydantic_core import to_json as fast_json
+
 from react_run.journal.values import Record
 from react_run.plain import plain
 
@@ -43,8 +45,15 @@ def encoded(record: Record, masker: Masker) -> tuple[Record, str]:
 def to_json(value: object) -> str:
     """``value`` as compact JSON; what has no JSON form is shown as text."""
     try:
+        return fast_json(value, inf_nan_mode="strings").decode()
+    except ValueError:  # halves of surrogate pairs, depth, cycles, values that plugins put there
+        return _carefully(value)
+
+
+def _carefully(value: object) -> str:
+    try:
         return _encode(value)
-    except (TypeError, ValueError, RecursionError):  # values that plugins put there, NaN, cycles, depth
+    except (TypeError, ValueError, RecursionError):
         return _encode(plain(value))
 
 

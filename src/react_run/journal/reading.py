@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.errors import JournalError
-from react_run.journal.header import VERSION
-from react_run.journal.values import Record, message_from_data
+from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
     from react_run.journal.rounds import ModelCall, Reader, Round

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from react_run.journal.conversation import Rebuilt
+from react_run.journal.rebuilding import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
 

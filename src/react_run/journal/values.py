@@ -8,6 +8,9 @@ from typing import Any
 from react_run.messages import Message, ToolRequest, Usage
 from react_run.outcome import Disposition, Outcome
 
+VERSION = 1
+"""The version of the format."""
+
 Record = dict[str, Any]
 """One line of a journal: JSON of a form that the schema beside this module describes."""
 
