@@ -70,14 +70,19 @@ class Cache(Plugin):
                 if tool is not None and tool.read_only is False and call.executed:
                     self._try(run, self._store.clear)
         key = key_of(tool, call.arguments)
-        generation, known = self._try(run, lambda: self._known(key)) or (-1, None)
-        if known is not None:
+
+        async def find() -> tuple[int, str | None]:
+            return self._try(run, lambda: self._known(key)) or (-1, None)
+
+        # What is stored lies outside of the run: a replay is answered as the run was.
+        generation, text = await run.look(f"cache {call.name} {call.key}", find)
+        if text is not None:
             refusal = await call.refusal()
             if refusal is not None:
                 return refusal
             if key_of(tool, call.arguments) == key:
                 run.note(self.kind, f"{call.name}: answered from the cache")
-                return known
+                return _read(text)
         observation = await proceed()
         if call.executed and not observation.failed and not observation.repaired:
             # The key of what ran: a plugin further in may have changed the arguments.
@@ -100,9 +105,11 @@ class Cache(Plugin):
         sure = tool.read_only is True and not tool.repeatable and matches(call.name, self.tools)
         return sure or matches(call.name, self.also)
 
-    def _known(self, key: str) -> tuple[int, Observation | None]:
+    def _known(self, key: str) -> tuple[int, str | None]:
         text = self._store.get(key, since=0.0 if self.ttl is None else self.now() - self.ttl)
-        return self._store.generation(), None if text is None else _read(text)
+        if text is not None:
+            _read(text)  # what cannot be read is as good as nothing
+        return self._store.generation(), text
 
     def _keep(self, run: Run, key: str, generation: int, observation: Observation) -> None:
         text = _written(observation)

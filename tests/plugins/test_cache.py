@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import stat
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import SecretStr
@@ -14,8 +14,21 @@ from tests.plugins.kit import Fired, Proceed, Traces, failing
 
 from react_plugins.cache import Cache
 from react_plugins.redact import Redact
-from react_run import Observation, Outcome, ReActToolset, Run, RunResult, Signal, ToolCall, hookimpl, tool
-from react_run.testing import calls, run_agent, says
+from react_run import (
+    Observation,
+    Outcome,
+    ReActAgent,
+    ReActToolset,
+    Run,
+    RunResult,
+    ScriptedModel,
+    Signal,
+    Tool,
+    ToolCall,
+    hookimpl,
+    tool,
+)
+from react_run.testing import Functions, calls, replayed, run_agent, says
 
 REDACT = Redact(values=[SecretStr("hunter2hunter2")])
 READ = [calls(("read", {"path": "a"})), says("done")]
@@ -308,3 +321,24 @@ def test_a_result_read_while_the_run_was_cancelled_is_not_kept() -> None:
         reading(cache, traces, Cancels())
     reading(cache, traces)
     assert traces.reads == ["a", "a"]
+
+
+@pytest.mark.parametrize("tools", ["recorded", "live"])
+def test_a_replay_is_answered_from_the_cache_where_the_run_was_and_only_there(
+    tmp_path: Path, tools: Literal["recorded", "live"]
+) -> None:  # J3
+    def agent(**more: Any) -> ReActAgent:
+        toolset = Functions(functions=[Tool.from_function(read, read_only=True)])
+        cache = Cache(path=tmp_path / "cache.sqlite")
+        return ReActAgent({}, model=ScriptedModel(replies=READ), toolsets=[toolset], plugins=[cache], **more)
+
+    def read(path: str) -> str:
+        """Read a file."""
+        return f"content of {path}"
+
+    for name, executed in (("first", True), ("second", False)):
+        result = agent(journal=tmp_path / name).run_sync("go")
+        assert result.steps[0].executed is executed
+    for name, executed in (("first", True), ("second", False)):
+        again = replayed(tmp_path / name, agent(), tools=tools)
+        assert again.steps[0].executed is executed
