@@ -13,6 +13,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,15 @@ class Terminal:
 
     def type(self, text: str) -> None:
         os.write(self.master, text.encode())
+
+    def insist(self, key: str, wanted: str) -> None:
+        """Press a key until it is heard: readline shows its prompt a moment before it listens for signals."""
+        for _ in range(20):
+            self.type(key)
+            with suppress(AssertionError):
+                self.until(wanted, 1)
+                return
+        raise AssertionError(f"{wanted!r} did not come: {self.text}")
 
     def end(self, seconds: float = 20) -> int:
         end = time.monotonic() + seconds
@@ -323,7 +333,6 @@ def test_a_chat_ends_with_ctrl_d_and_not_with_ctrl_c(tmp_path: Path, terminals: 
     terminals.append(terminal)
     terminal.until("/help for help.")
     terminal.until("\n>")
-    terminal.type("\x03")
-    terminal.until("Ctrl-D to leave)\n>")
+    terminal.insist("\x03", "Ctrl-D to leave)\n>")
     terminal.type("\x04")
     assert terminal.end() == 0
