@@ -314,6 +314,29 @@ def test_plugins_are_added_and_left_out(call: Call, tmp_path: Path, monkeypatch:
     assert call("agent.yaml", "go", "-p", "no:stuck", "-p", "no:nonsense")[0] == 2
 
 
+REMOVING = """\
+from react_run import tool
+
+
+@tool
+def remove_note(note: str) -> str:
+    \"""Remove the note with a given name.\"""
+    return f"removed {note}"
+"""
+
+
+@pytest.mark.parametrize("model", ["", "model: offline\n"])
+def test_yes_lets_the_offline_model_change_things(call: Call, tmp_path: Path, model: str) -> None:
+    write(tmp_path, REMOVING, "notes.py")
+    write(tmp_path, f"{model}toolsets: [{{kind: functions, path: notes.py}}]\n")
+    asked = ("agent.yaml", 'remove the note "milk"', "--trust", "--no-save")
+    status, out, _ = call(*asked)
+    assert status == 1
+    assert "--yes" in out
+    status, out, err = call(*asked, "--yes")
+    assert (status, out) == (0, "removed milk\n"), err
+
+
 def test_a_dry_run_prints_the_exact_first_request_and_sends_nothing(call: Call, tmp_path: Path) -> None:
     write(
         tmp_path,

@@ -242,6 +242,44 @@ def test_what_cannot_end_in_good_order_is_left_after_a_second(tmp_path: Path, te
     assert time.monotonic() - pressed < 1.5
 
 
+BUSY = """\
+from time import monotonic
+
+from react_run import tool
+
+
+@tool(inline=True)
+def ponder() -> str:
+    \"""Keep the loop from everything else.\"""
+    end = monotonic() + 30
+    while monotonic() < end:
+        pass
+    return "done"
+"""
+
+
+@pytest.mark.parametrize(("insists", "within"), [(False, 1.5), (True, 0.7)])
+def test_ctrl_c_reaches_a_run_whose_loop_is_held_up(
+    tmp_path: Path, terminals: list[Terminal], insists: bool, within: float
+) -> None:
+    write(tmp_path, BUSY, "busy.py")
+    write(
+        tmp_path,
+        "model: {kind: scripted, replies: [{tool_calls: [{name: ponder, arguments: {}}]}]}\ntoolsets: [busy:ponder]\n",
+    )
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust", "--record", "the run.jsonl")
+    terminals.append(terminal)
+    terminal.until("ponder")
+    pressed = time.monotonic()
+    terminal.type("\x03")
+    while insists and terminal.process.poll() is None:
+        terminal.read(0.05)
+        terminal.type("\x03")
+    assert terminal.end() == 130
+    assert time.monotonic() - pressed < within
+    assert "interrupted; continue with: react-run resume 'the run.jsonl'" in terminal.text
+
+
 GUARDED = """\
 model:
   kind: scripted

@@ -104,7 +104,7 @@ class Conversation:
             continues=self.continues,
         )
         agent = built(
-            config, [progress, Permitted(progress), *drafts, *self.options.extra_plugins()], keeping.journal()
+            config, [progress, Permitted(progress), *drafts, *self.options.extra_plugins()], keeping.journal() or ()
         )
         self.config, self.agent, self.progress, self.keeping = config, agent, progress, keeping
         self.draft = draft if drafts else None

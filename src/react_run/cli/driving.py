@@ -7,6 +7,8 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from react_run.cli.ending import Interrupted
@@ -45,15 +47,11 @@ class _Drive:
         self.task: asyncio.Task[Any] | None = None
 
     async def guard(self, main: Coroutine[Any, Any, T]) -> T:
-        loop = asyncio.get_running_loop()
         self.task = task = asyncio.ensure_future(main)
-        handled = []
+        before = {}
         for number in (signal.SIGINT, signal.SIGTERM):
-            try:
-                loop.add_signal_handler(number, self.stop, 128 + number)
-            except (NotImplementedError, RuntimeError, ValueError):  # not on this platform, or not the main thread
-                continue
-            handled.append(number)
+            with suppress(ValueError):  # not the main thread, which alone hears signals
+                before[number] = signal.signal(number, self._heard)
         try:
             return await task
         except asyncio.CancelledError:
@@ -61,20 +59,20 @@ class _Drive:
                 raise Interrupted(self.status) from None
             raise
         finally:
-            for number in handled:
-                loop.remove_signal_handler(number)
+            for number, handler in before.items():
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
-    def stop(self, status: int) -> None:
-        if self.status:
-            self.leave()
-        self.status = status
+    def _heard(self, number: int, _: FrameType | None) -> None:
+        """A handler of the interpreter, not of the loop: it is called while plain code holds up the loop, too."""
+        again = bool(self.status)
+        self.status = 128 + number
         assert self.task is not None  # the handlers are set after it
-        self.task.cancel()
-        if self.patient:
-            return
-        watch = threading.Timer(GRACE, self.leave)
-        watch.daemon = True
-        watch.start()
+        if not again:
+            self.task.get_loop().call_soon_threadsafe(self.task.cancel)
+        if again or not self.patient:
+            watch = threading.Timer(0 if again else GRACE, self.leave)
+            watch.daemon = True
+            watch.start()
 
     def leave(self) -> NoReturn:
         """Leave without waiting for anything."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,16 @@ from react_run.journal.sessions import Session
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
+    from react_run.journal.recorder import Recorder
     from react_run.messages import Message
+    from react_run.run import Run
+
+
+def shown_run(journal: Path, run: Run) -> str:
+    """What to call a run on a command line: its short id, when its journal lies where ids are looked up."""
+    from react_run.journal.finding import runs_directory
+
+    return run.id[:12] if journal.parent == runs_directory() else shlex.quote(str(journal))
 
 
 @dataclass(kw_only=True)
@@ -43,19 +53,19 @@ class Keeping:
         assert self.config.path is not None  # the command line reads files
         self._conversation = Session.named(self.session) if self.session else Session.last_with(self.config.path)
 
-    def journal(self) -> object:
-        """What writes the journal of each run; ``()`` for nothing."""
+    def journal(self) -> Recorder | None:
+        """What writes the journal of each run."""
         if self.no_save and self.record is None:
-            return ()
+            return None
         from react_run.journal.recorder import Recorder
 
         path = Path(self.record) if self.record else self.config.trace or self._own_journals()
-        return Recorder(path=path, session=self.session, options=self.options.to_record()) if path else ()
+        return Recorder(path=path, session=self.session, options=self.options.to_record()) if path else None
 
     def _own_journals(self) -> Path | None:
-        from react_run.places import data_directory
+        from react_run.journal.finding import runs_directory
 
-        directory = data_directory() / "runs"
+        directory = runs_directory()
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:

@@ -133,13 +133,18 @@ def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
     config.plugins[:] = [plugin for plugin, kind in zip(config.plugins, listed, strict=True) if kind not in names]
 
 
-def approve_all(plugins: Iterable[object]) -> None:
-    """Let approval plugins allow what they would ask about (``--yes``)."""
+def approve_all(config: ReActAgentConfig, plugins: Iterable[object] = ()) -> None:
+    """Let approval plugins allow what they would ask about, and the offline model change things (``--yes``)."""
+    from react_run.models.offline import OfflineModel
     from react_run.plugins import plugin_name
 
-    for plugin in plugins:
+    config.model = config.model or OfflineModel()
+    for model in (config.model, *config.fallback_models):
+        if isinstance(model, OfflineModel):
+            model.allow_changes = True
+    for plugin in (*plugins, *config.plugins):
         if plugin_name(plugin) == "approval":
-            plugin.allow_changes = True  # type: ignore[attr-defined]  # what makes a plugin one for approval
+            plugin.allow_changes = True
 
 
 def built(config: ReActAgentConfig, plugins: Sequence[object] = (), journal: object = None) -> ReActAgent:

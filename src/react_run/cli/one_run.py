@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.ending import Interrupted
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from react_run.cli.keeping import Keeping
     from react_run.cli.progress import Draft, Progress
     from react_run.config import ReActAgentConfig
+    from react_run.journal.recorder import Recorder
     from react_run.messages import Message
     from react_run.results import RunResult
+    from react_run.run import Run
 
 OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
 
@@ -40,6 +43,8 @@ class OneRun:
     quiet: bool = False
     yes: bool = False
     screen: Screen = field(init=False)
+    progress: Progress = field(init=False)
+    journal: Recorder | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.screen = Screen(quiet=self.quiet)
@@ -65,12 +70,12 @@ class OneRun:
         config = self.options.config()
         if config.model is None and self.replay is None:
             self.screen.note(OFFLINE)
-        progress = Progress(self.screen, config.masker, self.verbose)
+        self.progress = progress = Progress(self.screen, config.masker, self.verbose)
         streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
         draft = Draft(self.screen, config.masker) if streams else None
         plugins = [progress, Permitted(progress), *([draft] if draft else []), *self.options.extra_plugins()]
         if self.yes:
-            approve_all([*plugins, *config.plugins])
+            approve_all(config, plugins)
         keeping = Keeping(
             options=self.options,
             config=config,
@@ -86,7 +91,7 @@ class OneRun:
         try:
             return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
         except Interrupted:
-            self._say_interrupted(progress)
+            self._say_interrupted()
             raise
         finally:
             self.screen.stop_status()
@@ -95,7 +100,8 @@ class OneRun:
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
         """The agent that answers."""
-        journal = keeping.journal()
+        self.journal = keeping.journal()
+        journal = self.journal or ()
         agent = built(config, plugins, journal)
         if self.replay is None:
             return agent
@@ -108,7 +114,7 @@ class OneRun:
         from react_run.cli.driving import drive
 
         with keeping.turn() as earlier:
-            result = drive(self._run(agent, prompt, earlier, config), at_once=self.screen.stop_status)
+            result = drive(self._run(agent, prompt, earlier, config), at_once=self._say_interrupted)
             keeping.keep(result.messages)
         return result
 
@@ -147,14 +153,17 @@ class OneRun:
         shown = config.masker.mask_data(data) if config else data
         print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
 
-    def _say_interrupted(self, progress: Progress) -> None:
-        from react_run.cli.commands import COMMANDS
+    def _say_interrupted(self) -> None:
+        from react_run.cli.keeping import shown_run
 
         self.screen.stop_status()
-        resume = ""
-        if "resume" in COMMANDS and progress.run is not None and not self.no_save:
-            resume = f"; continue with: react-run resume {progress.run.id[:12]}"
+        run = self.progress.run
+        journal = None if run is None else self._journal_of(run)
+        resume = f"; continue with: react-run resume {shown_run(journal, run)}" if run and journal else ""
         self.screen.note(f"interrupted{resume}")
+
+    def _journal_of(self, run: Run) -> Path | None:
+        return self.journal.file_for(run) if self.journal else None
 
 
 def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:

@@ -38,7 +38,7 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     options = options_of(journal, agent, trust=trust)
     config, plugins = options.config(), options.extra_plugins()
     if yes:
-        approve_all([*plugins, *config.plugins])
+        approve_all(config, plugins)
     made = built(config, plugins, ())
     replayed = drive(replay(journal, made, tools=tools))
     end = "" if replayed.complete else "; the recording was interrupted there"

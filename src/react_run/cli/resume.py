@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from react_run.journal.resume import Resumption
     from react_run.messages import Message
     from react_run.results import RunResult
+    from react_run.run import Run
 
 
 @click.command("resume", context_settings={"help_option_names": ["-h", "--help"]})
@@ -68,11 +69,14 @@ class _Resumed(OneRun):
             self.screen.note(note)
         return self.ready.agent
 
+    def _journal_of(self, run: Run) -> Path:
+        return self.path
+
     def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
         from react_run.cli.driving import drive
 
         run = self._run(agent, prompt, self.ready.incoming, config)
-        result = drive(run, at_once=self.screen.stop_status)
+        result = drive(run, at_once=self._say_interrupted)
         if keeping.session is not None:
             with keeping.turn() as earlier:
                 self._keep(keeping, earlier, result)
