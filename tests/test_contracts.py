@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"errors", "messages", "outcome", "folder", "components"},
+    {"frozen", "errors", "messages", "outcome", "folder", "components"},
     {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "checks"},
     {"models.base", "hookspecs", "hooks", "concurrency"},
     {"execution", "results", "run", "history", "journal"},

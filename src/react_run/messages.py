@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
+from react_run.frozen import quickly_made
+
 if TYPE_CHECKING:
     from react_run.tools import Tool
 
@@ -13,6 +15,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
     """One call that the model asks for.
@@ -36,6 +39,7 @@ def encodable(text: str) -> str:
     return text
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
@@ -68,6 +72,7 @@ def _add(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """What one model call, or a sum of them, used. ``None`` means unknown and is never turned into 0 (behaviour L8).
@@ -150,6 +155,7 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
     """Everything a model gets to see for one call.
@@ -166,6 +172,7 @@ class ModelRequest:
     call: int = 1
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""

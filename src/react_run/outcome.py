@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from react_run.frozen import quickly_made
+
 
 class Disposition(StrEnum):
     """What a result means for the run (behaviour F)."""
@@ -22,6 +24,7 @@ class Disposition(StrEnum):
         return self is not Disposition.SUCCESS
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """How a toolset, or the runtime, reads a result.
@@ -55,6 +58,7 @@ class Outcome:
         return cls(disposition=Disposition.RETRYABLE_ERROR, code=code, message=message, of_call=of_call)
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """What the model reads about one call.

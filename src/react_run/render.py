@@ -19,6 +19,8 @@ _JSON_ESCAPES = {code: f"\\u{code:04x}" for code in _CONTROLS} | _HALVES
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _ASCII_MARKED = bytes(0x3F if code in _CONTROLS else code for code in range(256))
 
+_PLAIN = 1 << 64
+
 
 def render(result: object) -> str:
     """``result`` as text; never raises an ``Exception``, whatever the value does when it is looked at.
@@ -41,6 +43,8 @@ def escape(text: str) -> str:
 def _rendered(result: object) -> str:
     if result is None:
         return NO_OUTPUT
+    if type(result) is int and -_PLAIN < result < _PLAIN:  # an encoder takes several times as long
+        return str(result)
     if is_bytes(result):
         result = bytes_as_text(result)
     elif not isinstance(result, (str, *_JSON_TYPES)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from react_run.frozen import quickly_made
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
 from react_run.plain import plain
@@ -49,6 +50,7 @@ LIMIT_REASONS = frozenset(
 """Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReActStep:
     """One tool request and what became of it (behaviour L9).

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from react_run.arguments.decoding import decode_arguments
 from react_run.arguments.problems import InvalidArguments, report
 from react_run.arguments.repair import own_copy, repair_properties
+from react_run.frozen import quickly_made
 from react_run.render import escape
 from react_run.text import shown
 
@@ -19,6 +20,7 @@ MAX_NOTES = 5
 """How many repairs of one call are told one by one."""
 
 
+@quickly_made
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
     """Arguments ready to call a tool with, or the reason not to.
