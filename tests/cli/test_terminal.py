@@ -56,6 +56,11 @@ class Terminal:
         self.raw += piece
         return bool(piece)
 
+    def watch(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and self.process.poll() is None:
+            self.read(left)
+
     def until(self, wanted: str, seconds: float = 20) -> float:
         end = time.monotonic() + seconds
         while wanted not in self.text:
@@ -273,7 +278,7 @@ def test_ctrl_c_reaches_a_run_whose_loop_is_held_up(
     pressed = time.monotonic()
     terminal.type("\x03")
     while insists and terminal.process.poll() is None:
-        terminal.read(0.05)
+        terminal.watch(0.05)
         terminal.type("\x03")
     assert terminal.end() == 130
     assert time.monotonic() - pressed < within

@@ -43,7 +43,8 @@ def drive(
 class _Drive:
     def __init__(self, at_once: Callable[[], None], *, patient: bool) -> None:
         self.at_once, self.patient = at_once, patient
-        self.status = 0
+        self.status = self.heard = 0
+        self.leaving = False
         self.task: asyncio.Task[Any] | None = None
 
     async def guard(self, main: Coroutine[Any, Any, T]) -> T:
@@ -64,17 +65,24 @@ class _Drive:
 
     def _heard(self, number: int, _: FrameType | None) -> None:
         """A handler of the interpreter, not of the loop: it is called while plain code holds up the loop, too."""
-        again = bool(self.status)
-        self.status = 128 + number
-        assert self.task is not None  # the handlers are set after it
-        if not again:
+        self.heard += 1
+        if self.heard == 1:
+            self.status = 128 + number
+            assert self.task is not None  # the handlers are set after it
             self.task.get_loop().call_soon_threadsafe(self.task.cancel)
-        if again or not self.patient:
-            watch = threading.Timer(0 if again else GRACE, self.leave)
-            watch.daemon = True
-            watch.start()
+            if not self.patient:
+                self._leave_in(GRACE)
+        elif self.heard == 2:
+            self._leave_in(0)
+
+    def _leave_in(self, seconds: float) -> None:
+        watch = threading.Timer(seconds, self.leave)
+        watch.daemon = True
+        watch.start()
 
     def leave(self) -> NoReturn:
-        """Leave without waiting for anything."""
-        self.at_once()
+        """Leave without waiting for anything; not for the last words either, when they do not come out."""
+        if not self.leaving:
+            self.leaving = True
+            self.at_once()
         os._exit(self.status)
