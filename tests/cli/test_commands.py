@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -222,21 +223,22 @@ def test_doctor_says_when_a_provider_cannot_be_reached() -> None:
 
 
 def test_trust_is_given_listed_and_taken_back(call: Call, tmp_path: Path) -> None:
-    folder = tmp_path / "agents"
+    folder = tmp_path / "my agents"
     folder.mkdir()
     code = 'from react_run import tool\n\n\n@tool\ndef shout(text: str) -> str:\n    """Shout."""\n    return text\n'
     write(folder, code, "shouting.py")
     write(folder, "model: {kind: scripted, replies: [ok]}\ntoolsets: [shouting:shout]\n")
-    status, _, err = call("agents/agent.yaml", "go")
+    status, _, err = call("my agents/agent.yaml", "go")
     assert status == 2
-    assert f"react-run trust {folder}" in err
-    assert call("agents/agent.yaml", "go", "--trust")[0] == 0
-    assert call("trust", "agents") == (0, f"trusted: {folder}\n", "")
+    assert f"react-run trust '{folder}'" in err
+    assert call("my agents/agent.yaml", "go", "--trust")[0] == 0
+    assert call("trust", "--list")[1:] == ("", "no directory is trusted\n")
+    assert call("trust", "my agents") == (0, f"trusted: {folder}\n", "")
     assert call("trust", "--list")[1] == f"{folder}\n"
-    assert call("agents/agent.yaml", "go")[0] == 0
-    assert call("trust", "agents", "--remove")[0] == 0
-    assert call("agents/agent.yaml", "go")[0] == 2
-    assert call("trust", "agents", "--remove")[0] == 2
+    assert call("my agents/agent.yaml", "go")[0] == 0
+    assert call("trust", "my agents", "--remove")[0] == 0
+    assert call("my agents/agent.yaml", "go")[0] == 2
+    assert call("trust", "my agents", "--remove")[0] == 2
     assert call("trust", "nowhere")[0] == 2
     assert call("trust")[0] == 2
 
@@ -305,6 +307,9 @@ def test_plugins_are_added_and_left_out(call: Call, tmp_path: Path, monkeypatch:
         return [value["shown"] for value in explained["values"] if re.fullmatch(r"plugins\[\d\]\.kind", value["key"])]
 
     assert plugins() == ["stuck"]
+    explained = json.loads(call("explain", "agent.yaml", "--json", "-p", "cache")[1])
+    assert {"key": "-p", "value": "cache", "shown": "cache", "source": "command line"} in explained["values"]
+    assert '{{"cache"}}' in call("explain", "agent.yaml", "--mermaid", "-p", "cache")[1]
     assert plugins("-p", "no:stuck") == []
     assert call("agent.yaml", "go", "-p", "{kind: stuck}")[0] == 0
     monkeypatch.setenv("REACT_RUN_PLUGINS", "stuck, nonsense")
@@ -434,5 +439,36 @@ def test_an_internal_error_is_one_line_unless_debug_asks(
     status, _, err = call("agent.yaml", "go")
     assert status == 1
     assert "internal error: ZeroDivisionError: oops" in err
-    with pytest.raises(ZeroDivisionError):
-        call("agent.yaml", "go", "--debug")
+    status, _, err = call("agent.yaml", "go", "--debug")
+    assert status == 1
+    assert err.endswith("ZeroDivisionError: oops\n")
+    assert "Traceback" in err
+
+
+def test_debug_changes_no_exit_status(call: Call) -> None:
+    status, _, err = call("gone.yaml", "go", "--debug")
+    assert status == 2
+    assert err.endswith("ConfigError: there is no file gone.yaml\n")
+
+
+LEFT_OUT = "---\nname: Bad Name\n---\n"
+
+
+@pytest.mark.parametrize("command", ["agent.yaml", "check agent.yaml", "explain agent.yaml", "doctor agent.yaml"])
+@pytest.mark.filterwarnings("default")
+def test_a_warning_is_said_without_the_code_it_comes_from(call: Call, tmp_path: Path, command: str) -> None:
+    skill = tmp_path / "skills" / "bad"
+    skill.mkdir(parents=True)
+    write(skill, LEFT_OUT, "SKILL.md")
+    write(tmp_path, SCRIPTED + "skills: [skills]\n")
+    status, _, err = call(*command.split(), stdin="go")
+    assert status == 0
+    assert "warning: skill left out: " in err
+    assert ".py:" not in err
+
+
+def test_a_stream_of_few_letters_gets_plain_ones(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    monkeypatch.setattr("sys.stdout", plain)
+    assert call("doctor", "--offline")[0] == 0
+    assert plain.buffer.getvalue().startswith(b"ok Python: ")

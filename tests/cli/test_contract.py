@@ -294,11 +294,23 @@ def test_a_signal_while_modules_are_imported_ends_quietly_too(tmp_path: Path, mo
         (["list", "toolset"], "toolsets"),
         (["agent.yaml", "go", "--set", "max_iterations"], "write KEY=VALUE"),
         (["agent.yaml", "go", "--set", "max_iteration=3"], "Did you mean 'max_iterations'?"),
+        (["agent.yaml", "go", "--set", "max_iteration=3"], "--set max_iteration: unknown key"),
+        (["agent.yaml", "go", "--max-cost", "-1"], "--max-cost: max_cost: must be at least 0"),
+        (["agent.yaml", "go", "-m", "scripted"], "--model: model.replies: 'replies' is missing"),
         (["agent.yaml", "go", "-p", "cahce"], "-p cahce: unknown plugin"),
+        (["agent.yaml", "go", "-p", "math"], "'math'. It is the name of a toolset."),
+        (["agent.yaml", "go", "-p", "validate"], "-p validate: schemas: 'schemas' is missing"),
+        (
+            ["agent.yaml", "go", "-p", "{kind: retry, attempts: x}"],
+            "attempts: must be a whole number (integer), not the",
+        ),
         (["agent.yaml", "go", "-p", "no:cache"], "the file has no such plugin"),
-        (["agent.yaml", "go", "--max-iterations", "0"], "override max_iterations"),
+        (["agent.yaml", "go", "--max-iterations", "0"], "--max-iterations: max_iterations: must be at least 1, not 0"),
         (["agent.yaml", "go", "--session", "../x"], "is no name for a session"),
+        (["agent.yaml", "go", "--session", ""], "is no name for a session"),
         (["gone.yaml", "go"], "there is no file gone.yaml"),
+        (["help"], "react-run --help lists the commands"),
+        (["check", "empty"], "there is no YAML file in empty"),
         (["."], "Is a directory"),
     ],
 )
@@ -306,9 +318,10 @@ def test_a_mistake_on_the_command_line_is_explained(
     call: Call, tmp_path: Path, arguments: list[str], said: str
 ) -> None:
     write(tmp_path, SCRIPTED)
-    status, _, err = call(*arguments, stdin="x")
+    (tmp_path / "empty").mkdir()
+    status, out, err = call(*arguments, stdin="x")
     assert status == 2
-    assert said in err
+    assert said in f"{out}{err}"
 
 
 def test_control_characters_of_a_model_are_shown_on_stderr_and_never_sent(tmp_path: Path) -> None:

@@ -170,6 +170,34 @@ def test_a_draft_appears_and_is_marked_when_it_is_withdrawn(tmp_path: Path) -> N
     assert text.count("The answer is 42.") == 1
 
 
+def test_a_narrow_terminal_cuts_no_name(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "list", "toolsets", columns=40)
+    assert terminal.end() == 0
+    for name in ("composite", "duckduckgo", "mediawiki"):
+        assert re.search(rf"^ *{name} ", terminal.text, re.MULTILINE)
+    assert max(map(len, terminal.text.splitlines())) <= 40
+
+
+@pytest.mark.parametrize("option", ["--json", "--yes", "--quiet"])
+def test_what_a_chat_cannot_do_is_refused(tmp_path: Path, option: str) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", option)
+    assert terminal.end() == 2
+    assert f"{option} is for a single run" in terminal.text
+
+
+def test_a_chat_that_is_not_to_be_kept_is_not(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, SCRIPTED)
+    terminal = Terminal(tmp_path, "agent.yaml", "--no-save")
+    terminals.append(terminal)
+    terminal.until("/help for help")
+    terminal.type("go\r")
+    terminal.until("The answer is 42.")
+    terminal.type("/quit\r")
+    assert terminal.end() == 0
+    assert not list((tmp_path / "home").rglob("*.json*"))
+
+
 def test_without_streaming_only_the_answer_appears(tmp_path: Path) -> None:
     write(tmp_path, SCRIPTED)
     terminal = Terminal(tmp_path, "agent.yaml", "go", "--no-stream")

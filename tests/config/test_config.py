@@ -370,7 +370,7 @@ def test_overrides_replace_what_the_file_says_and_are_named_in_errors(tmp_path: 
     assert config.toolsets[0].digits == 9  # type: ignore[attr-defined]  # a class of the test kit
     with pytest.raises(AgentFileError) as caught:
         load_config(path, overrides={"model": "offline", "max_iterations": "x"}, environment={}, trusted=True)
-    assert str(caught.value).startswith("override max_iterations: max_iterations: must be a whole number")
+    assert str(caught.value).startswith("override max_iterations: must be a whole number")
 
 
 def test_from_yaml_replaces_keys_and_trusts_what_a_program_names(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -77,4 +78,6 @@ def no_such_file(name: str) -> str:
     """The text for an agent file that is not there: perhaps a command was meant."""
     text = f"there is no file {name}"
     near = get_close_matches(name, COMMANDS, n=1, cutoff=0.6)
-    return f"{text}. Did you mean the command {near[0]!r}?" if near else text
+    if near:
+        return f"{text}. Did you mean the command {near[0]!r}?"
+    return text if Path(name).suffix else f"{text}, and no such command; react-run --help lists the commands"

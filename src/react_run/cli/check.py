@@ -42,9 +42,17 @@ def _files(names: tuple[str, ...]) -> Iterator[str]:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            yield from (str(found) for found in sorted([*path.glob("*.yaml"), *path.glob("*.yml")]))
+            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
+            yield from map(str, found or [path])
         else:
             yield name
+
+
+def _missing(name: str) -> str:
+    path = Path(name)
+    if path.is_dir():
+        return f"there is no YAML file in {name}"
+    return "" if path.exists() else no_such_file(name)
 
 
 def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundness) -> list[dict[str, object]]:
@@ -52,8 +60,8 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
     from react_run.config import AgentFileError, load_config
     from react_run.errors import ReactError
 
-    if not Path(name).exists():
-        return [{"file": name, "code": "cfg.path_missing", "message": no_such_file(name), "text": no_such_file(name)}]
+    if missing := _missing(name):
+        return [{"file": name, "code": "cfg.path_missing", "message": missing, "text": missing}]
     try:
         soundness.check(load_config(name, trusted=True if trust else None, env_file=env_file))
     except AgentFileError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from react_run.cli.driving import drive
-from react_run.cli.ending import INTERRUPTED, Interrupted, complain
+from react_run.cli.ending import INTERRUPTED, Interrupted, complain, reason_of, warnings_to
 from react_run.cli.keeping import Keeping
 from react_run.cli.lines import line_reader
 from react_run.cli.loading import AgentOptions, built
@@ -69,6 +69,10 @@ class Conversation:
 
     def talk(self) -> int:
         """Take turns until the user leaves; the exit status."""
+        with warnings_to(self.screen.note):
+            return self._talk()
+
+    def _talk(self) -> int:
         if self.config.model is None:
             self.screen.note(OFFLINE)
         reader = line_reader([name for name in self.commands if name != "/exit"])
@@ -123,7 +127,7 @@ class Conversation:
         try:
             return command(rest.strip())
         except (ReactError, OSError) as error:
-            complain(str(error))
+            complain(reason_of(error) if isinstance(error, OSError) else str(error))
             return True
 
     def _answer(self, prompt: str) -> None:

@@ -7,7 +7,13 @@ import os
 import signal
 import sys
 import threading
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import NoReturn, TextIO
+
+from react_run.cli.terminal import plain_letters
 
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"
@@ -30,9 +36,10 @@ def ended(arguments: list[str]) -> int:
     arguments = [argument for argument in arguments if argument != DEBUG]
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=plain_letters())
     try:
-        status = _called(arguments, debug)
+        with nullcontext() if debug else warnings_to(complain):
+            status = _called(arguments, debug)
     except BrokenPipeError:
         return _pipe_closed()
     except KeyboardInterrupt:
@@ -48,6 +55,19 @@ def leave(status: int) -> NoReturn:
         watch.daemon = True
         watch.start()
     sys.exit(status)
+
+
+@contextmanager
+def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Have warnings said in words, without the place in the code that they come from."""
+    from react_run.cli.terminal import printable
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        say(f"warning: {printable(str(message))}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _called(arguments: list[str], debug: bool) -> int:
@@ -73,21 +93,16 @@ def _called(arguments: list[str], debug: bool) -> int:
     except ClickException as error:
         error.show()
         return error.exit_code
-    except ReactError as error:
-        if debug:
-            raise
-        complain(str(error))
-        return error.exit_status
-    except OSError as error:
-        if debug:
-            raise
-        complain(_reason(error))
-        return 1
     except Exception as error:
         if debug:
-            raise
-        complain(f"internal error: {type(error).__name__}: {error}\nPlease report it; {DEBUG} shows the traceback.")
-        return 1
+            traceback.print_exc()
+        elif isinstance(error, ReactError):
+            complain(str(error))
+        elif isinstance(error, OSError):
+            complain(reason_of(error))
+        else:
+            complain(f"internal error: {type(error).__name__}: {error}\nPlease report it; {DEBUG} shows the traceback.")
+        return error.exit_status if isinstance(error, ReactError) else 1
 
 
 def complain(text: str) -> None:
@@ -98,7 +113,8 @@ def complain(text: str) -> None:
         print(f"react-run: {printable(text)}", file=sys.stderr, flush=True)
 
 
-def _reason(error: OSError) -> str:
+def reason_of(error: OSError) -> str:
+    """What went wrong with a file or stream, in words."""
     if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
         return f"cannot write the output: {error.strerror}"
     return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
@@ -113,7 +129,7 @@ def _flushed(status: int) -> int:
         return _pipe_closed()
     except OSError as error:
         _to_nowhere(sys.stdout)
-        complain(_reason(error))
+        complain(reason_of(error))
         return status or 1
     return status
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import AgentOptions, built
+from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
 from react_run.cli.options import agent_options
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.cli.values import Value
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
@@ -26,18 +28,31 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
     """
     options = AgentOptions(file=file, **given)
     config = options.config()
-    agent = built(config, options.extra_plugins())
+    extra = options.extra_plugins()
+    agent = built(config, extra)
     if mermaid:
         from react_run.cli.mermaid import graph
 
-        print(config.masker.mask(graph(agent)))
+        print(config.masker.mask(graph(agent, extra)))
         return 0
     explained = explanation(agent)
+    explained["values"] += [value.to_dict() for value in _added(extra, options)]
     if as_json:
         print(json.dumps(config.masker.mask_data(explained), ensure_ascii=False, indent=2, default=str))
     else:
         print(config.masker.mask("\n".join(_as_text(explained))))
     return 0
+
+
+def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
+    """What ``-p`` and ``REACT_RUN_PLUGINS`` add to the values of the file."""
+    from react_run.cli.values import Value
+    from react_run.plugins import plugin_name
+
+    given = sum(not name.startswith("no:") for name in options.plugins)
+    for number, plugin in enumerate(plugins):
+        key, source = ("-p", "command line") if number < given else (MACHINE_PLUGINS, "environment")
+        yield Value(key, plugin_name(plugin), source)
 
 
 def explanation(agent: ReActAgent) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import json
 import keyword
 import re
 import sys
+from collections.abc import Iterable
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
@@ -37,6 +38,7 @@ def command(directory: str | None, toolset: str | None, plugin: str | None) -> i
 
 def start_agent(directory: Path) -> int:
     """Write an agent file, and the schema of agent files beside it."""
+    _refuse_existing(directory, [Path("agent.yaml"), Path("react-run.schema.json")])
     from react_run.config.json_schema import agent_file_schema
 
     name = re.sub(r"\W+", "-", directory.resolve().name).strip("-") or "agent"
@@ -93,10 +95,14 @@ def _filled(template: Traversable, **values: str) -> str:
     return Template(template.read_text(encoding="utf-8")).substitute(values)
 
 
-def _write(directory: Path, contents: dict[Path, str]) -> None:
-    existing = [str(directory / path) for path in contents if (directory / path).exists()]
+def _refuse_existing(directory: Path, paths: Iterable[Path]) -> None:
+    existing = [str(directory / path) for path in paths if (directory / path).exists()]
     if existing:
         raise click.UsageError(f"{', '.join(existing)}: exists already; nothing was written")
+
+
+def _write(directory: Path, contents: dict[Path, str]) -> None:
+    _refuse_existing(directory, contents)
     for path, text in contents.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)

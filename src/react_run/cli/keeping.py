@@ -49,9 +49,11 @@ class Keeping:
     continues: bool = False
 
     def __post_init__(self) -> None:
-        self.session = self.session or self.config.session
+        self.session = self.config.session if self.session is None else self.session
         assert self.config.path is not None  # the command line reads files
-        self._conversation = Session.named(self.session) if self.session else Session.last_with(self.config.path)
+        self._conversation = (
+            Session.last_with(self.config.path) if self.session is None else Session.named(self.session)
+        )
 
     def journal(self) -> Recorder | None:
         """What writes the journal of each run."""
@@ -73,13 +75,17 @@ class Keeping:
             return None
         return directory
 
+    @property
+    def _goes_on(self) -> bool:
+        return self.continues or self.session is not None
+
     def earlier(self) -> list[Message]:
         """The conversation so far, when it is to be continued.
 
         Raises:
             ConfigError: It cannot be read.
         """
-        return self._conversation.read() if self.continues or self.session else []
+        return self._conversation.read() if self._goes_on else []
 
     @contextmanager
     def turn(self, begun: Sequence[Message] = ()) -> Iterator[Sequence[Message]]:
@@ -88,7 +94,7 @@ class Keeping:
         Args:
             begun: What was said so far, where that is nobody else's business.
         """
-        if self.no_save or not (self.continues or self.session):
+        if self.no_save or not self._goes_on:
             yield begun or self.earlier()
             return
         with ExitStack() as stack:

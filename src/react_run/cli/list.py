@@ -15,6 +15,8 @@ COLUMNS = {
     "agents": ("name", "description", "file", "error"),
     **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
 }
+NARROW = 60
+"""Columns of a terminal that has no room for where things come from."""
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,6 +38,8 @@ def command(what: str | None, as_json: bool) -> int:
             print(f"{group}:" if entries else f"{group}: none")
         if entries:
             show_table(entries, COLUMNS[group])
+        elif what is not None:
+            click.echo(f"no {what} found", err=True)
     return 0
 
 
@@ -91,7 +95,7 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
     """A table on a terminal; aligned columns, never cut, anywhere else."""
     import sys
 
-    from react_run.cli.terminal import is_dumb, is_terminal, printable
+    from react_run.cli.terminal import is_dumb, is_terminal, printable, width
 
     columns = tuple(column for column in columns if any(entry[column] for entry in entries))
     if is_terminal(sys.stdout) and not is_dumb():
@@ -100,7 +104,12 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
         from rich.table import Table
         from rich.text import Text
 
+        if width() < NARROW:
+            columns = tuple(column for column in columns if column not in ("distribution", "version"))
         table = Table(*columns, box=box.SIMPLE, header_style="bold")
+        for column in table.columns:
+            if column.header in ("name", "file"):  # what is copied stays whole
+                column.no_wrap, column.overflow = True, "ignore"
         for entry in entries:
             table.add_row(*(Text(printable(entry[column])) for column in columns))
         Console().print(table)

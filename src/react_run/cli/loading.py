@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -14,10 +14,19 @@ from react_run.cli.app import no_such_file
 from react_run.errors import ConfigError
 
 if TYPE_CHECKING:
+    from pydantic import ValidationError
+
     from react_run.agent import ReActAgent
     from react_run.config import ReActAgentConfig
 
 MACHINE_PLUGINS = "REACT_RUN_PLUGINS"
+OPTIONS = {
+    "model": "--model",
+    "max_iterations": "--max-iterations",
+    "max_cost": "--max-cost",
+    "run_timeout": "--timeout",
+}
+"""The options that stand for a key of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +47,27 @@ class AgentOptions:
         Raises:
             ConfigError: Everything that is wrong.
         """
-        from react_run.config import load_config
-
         self.must_exist()
-        config = load_config(
-            self.file,
-            overrides={**self._values(), **(self.overrides or {})},
-            env_file=self.env_file,
-            trusted=True if self.trust else None,
-        )
+        config = self._loaded()
         _leave_out(config, [name[3:] for name in self.plugins if name.startswith("no:")])
         return config
+
+    def _loaded(self) -> ReActAgentConfig:
+        from react_run.config import AgentFileError, load_config
+
+        overrides = {**self._values(), **(self.overrides or {})}
+        try:
+            return load_config(
+                self.file, overrides=overrides, env_file=self.env_file, trusted=True if self.trust else None
+            )
+        except AgentFileError as error:
+            raise error.named({f"override {key}": option for key, option in self._options().items()}) from None
+
+    def _options(self) -> dict[str, str]:
+        """The option that gave each key of the file."""
+        given = {setting.partition("=")[0]: f"--set {setting.partition('=')[0]}" for setting in self.sets}
+        named = {key: OPTIONS[key] for key in {*(() if self.model is None else ("model",)), *(self.overrides or ())}}
+        return given | named
 
     def to_record(self) -> dict[str, object]:
         """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
@@ -115,10 +134,21 @@ def _plugin(shown: str, name: str) -> object:
 
     from react_run.components.building import build
 
+    entry = parsed(name) if name.startswith("{") else name
     try:
-        return build("plugins", parsed(name) if name.startswith("{") else name)
+        return build("plugins", entry)
     except ValidationError as error:
-        raise ConfigError("\n".join(f"{shown}: {found['msg']}" for found in error.errors())) from None
+        raise ConfigError("\n".join(f"{shown}: {text}" for text in _texts(error, entry))) from None
+
+
+def _texts(error: ValidationError, entry: object) -> Iterator[str]:
+    from react_run.config.texts import note_errors
+    from react_run.yaml_source import Report, wrap
+
+    report = Report()
+    note_errors(error, wrap(entry if isinstance(entry, Mapping) else {}), report)
+    for problem in report.problems:
+        yield problem.text if problem.key in ("", "kind") else f"{problem.key}: {problem.text}"
 
 
 def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from react_run.config.dump import kind_name
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from react_run.agent import ReActAgent
 
 
-def graph(agent: ReActAgent) -> str:
-    """The text of the graph."""
+def graph(agent: ReActAgent, extra: Sequence[object] = ()) -> str:
+    """The text of the graph; ``extra`` are the plugins that were given outside of the file."""
     config = agent.config
     lines = ["flowchart LR", f"  agent([{_label(config.name or config.id or 'agent')}])"]
     lines.append(f"  agent --> model[/{_label(agent.model.name)}/]")
     for index, toolset in enumerate(config.toolsets):
         lines += _toolset(toolset, "agent", f"t{index}")
     previous = "agent"
-    for index, plugin in enumerate(config.plugins):
+    for index, plugin in enumerate([*extra, *config.plugins]):
         lines.append(f"  {previous} -. plugin .-> p{index}{{{{{_label(plugin_name(plugin))}}}}}")
         previous = f"p{index}"
     return "\n".join(lines)

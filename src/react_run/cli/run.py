@@ -21,8 +21,18 @@ class RunCommand(click.Command):
     """Takes prompts such as ``-2**2`` for what they are: no options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Guard words that begin like a negative number."""
-        return super().parse_args(ctx, [_GUARD + word if _NUMBER.match(word) else word for word in args])
+        """Guard words that begin like a negative number, unless they are the value of an option."""
+        takers = {name for option in self.params if _takes_value(option) for name in option.opts}
+        before = ["", *args]
+        guarded = [
+            _GUARD + word if _NUMBER.match(word) and last not in takers else word
+            for last, word in zip(before, args, strict=False)
+        ]
+        return super().parse_args(ctx, guarded)
+
+
+def _takes_value(parameter: click.Parameter) -> bool:
+    return isinstance(parameter, click.Option) and not parameter.is_flag and not parameter.count
 
 
 @click.command("run", cls=RunCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,9 +88,18 @@ def command(
 
         return show_first_request(options, asked or "(your prompt)")
     if asked is None:
-        from react_run.cli.chat import talk
-
-        return talk(options, session=given["session"], continues=given["continues"], verbosity=given["verbose"])
+        return _talk(options, style, given)
     from react_run.cli.one_run import OneRun
 
     return OneRun(options=options, style=style, **given).answer(asked)
+
+
+def _talk(options: AgentOptions, style: str, given: dict[str, Any]) -> int:
+    from react_run.cli.chat import talk
+
+    meant = {"--json": style != "text", **{f"--{name}": given[name] for name in ("record", "replay", "yes", "quiet")}}
+    for name, wanted in meant.items():
+        if wanted:
+            raise click.UsageError(f"{name} is for a single run: give a PROMPT, or - for standard input")
+    kept = {name: given[name] for name in ("session", "continues", "no_save")}
+    return talk(options, verbosity=given["verbose"], **kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
@@ -27,6 +28,22 @@ def _visible(character: str) -> str:
         code = ord(character)
         return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
     return character
+
+
+_MARKS = {"✓": "ok", "✗": "FAILED", "→": "->", "·": "-", "…": "...", "▶": ">", "■": "#"}
+_LINES = {"│": "|", "├": "|", "└": "`", "─": "-"}
+_PLAIN = _MARKS | _LINES
+
+
+def plain_letters() -> str:
+    """The name of what stands for letters that a stream cannot encode: the nearest plain ones, or a question mark."""
+
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        assert isinstance(error, UnicodeEncodeError)  # nothing else is written
+        return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+    codecs.register_error("react_run.plain", plain)
+    return "react_run.plain"
 
 
 def is_terminal(stream: TextIO | None) -> bool:

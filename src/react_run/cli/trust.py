@@ -20,8 +20,11 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     from react_run.trust import trust, trusted_directories, untrust
 
     if listing:
-        for trusted in trusted_directories():
+        listed = trusted_directories()
+        for trusted in listed:
             print(trusted)
+        if not listed:
+            click.echo("no directory is trusted", err=True)
         return 0
     if directory is None:
         raise click.UsageError("name the directory to trust, or use --list")

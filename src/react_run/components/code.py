@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
 
 from react_run.components import Origin, beside_the_file
 from react_run.components.dotted import import_module, import_path
-from react_run.components.kinds import KindImportError
+from react_run.components.kinds import KindImportError, how_to_trust
 from react_run.components.option_errors import problem
 from react_run.errors import ReactError
 
@@ -59,7 +59,7 @@ def _trusted_directory(value: object, info: ValidationInfo) -> Path | None:
         return None
     if not origin.trusted:
         text = f"{value} is code, which an agent file may name only in a trusted directory: "
-        raise problem("cfg.untrusted", f"{text}react-run trust {origin.directory}, or --trust for this run")
+        raise problem("cfg.untrusted", f"{text}{how_to_trust(origin.directory)}")
     return origin.directory
 
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from react_run.components.kinds import KindImportError, KindNotTrusted, UnknownKind, install_hint, near
+from react_run.components.kinds import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
 
 
 def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:
@@ -74,7 +74,7 @@ def _importable(package: str, path: str, directory: Path | None, trusted: bool) 
     if not trusted:
         raise KindNotTrusted(
             f"{path!r} is code beside the agent file, which runs only from a trusted directory: "
-            f"react-run trust {directory}, or --trust for this run"
+            f"{how_to_trust(directory)}"
         )
     _forget_other(package, directory)
     where = str(directory.resolve())

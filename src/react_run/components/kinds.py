@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -24,6 +25,11 @@ class UnknownKind(ConfigError):
 
 class KindNotTrusted(ConfigError):
     """The path leads to code beside the agent file, whose directory is not trusted."""
+
+
+def how_to_trust(directory: Path | None) -> str:
+    """What to do about code in a directory that is not trusted, fit for a shell."""
+    return f"react-run trust {shlex.quote(str(directory))}, or --trust for this run"
 
 
 class KindImportError(PluginError):
@@ -170,7 +176,14 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
 
         return import_path(kind, directory, trusted=trusted)
     names = ", ".join(sorted(known)) or "none"
-    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{near(kind, known)} Installed: {names}")
+    raise UnknownKind(
+        f"unknown {group[:-1]} {kind!r}.{_elsewhere(group, kind) or near(kind, known)} Installed: {names}"
+    )
+
+
+def _elsewhere(group: str, kind: str) -> str:
+    other = next((other for other in GROUPS if other != group and kind in installed(other)), "")
+    return f" It is the name of a {other[:-1]}." if other else ""
 
 
 _RUSTIC = "rustic_ai.llm_agent.react"

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from react_run.components import Component, Origin, TextOfFile
+from react_run.components.kinds import how_to_trust
 from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
 from react_run.config.values import coerce_values
@@ -140,8 +141,5 @@ def _check_trust(component: Component, loc: tuple[str | int, ...], loading: Load
     if loading.trusted or not (reason := component.needs_trust()):
         return
     node, _ = locate(loading.tree, loc)
-    text = (
-        f"this {reason}, which an agent file may do only in a trusted directory: "
-        f"react-run trust {loading.directory}, or --trust for this run"
-    )
+    text = f"this {reason}, which an agent file may do only in a trusted directory: {how_to_trust(loading.directory)}"
     loading.report.add("cfg.untrusted", text, node.place, node.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
@@ -77,7 +77,9 @@ class Problem:
 
     def render(self) -> str:
         """``file:line:column: key.path: what is wrong``, and below it the line with a caret."""
-        head = ": ".join(part for part in (str(self.place or ""), self.key, self.text) if part)
+        place = str(self.place or "")
+        key = "" if place.endswith(f" {self.key}") else self.key  # the place of what was no file is named by its key
+        head = ": ".join(part for part in (place, key, self.text) if part)
         excerpt = self.place.excerpt() if self.place else ""
         return f"{head}\n{excerpt}" if excerpt else head
 
@@ -106,9 +108,20 @@ class AgentFileError(ConfigError):
     def __reduce__(self) -> tuple[type[Self], tuple[list[Problem], Masker]]:
         return type(self), (self.problems, self._masker)  # an exception is rebuilt from its text otherwise
 
+    def named(self, names: Mapping[str, str]) -> Self:
+        """The same problems, those of each source in ``names`` under its name there."""
+        return type(self)((_named(problem, names) for problem in self.problems), self._masker)
+
     def texts(self) -> list[str]:
         """Each problem as people read it, secrets masked."""
         return [self._mask(problem.render()) for problem in self.problems]
+
+
+def _named(problem: Problem, names: Mapping[str, str]) -> Problem:
+    if problem.place is None or (name := names.get(problem.place.source.name)) is None:
+        return problem
+    source = replace(problem.place.source, name=name)
+    return replace(problem, place=replace(problem.place, source=source))
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
@@ -116,7 +129,7 @@ def in_order(problems: Iterable[Problem]) -> list[Problem]:
     seen: dict[object, Problem] = {}
     for problem in problems:
         place = problem.place
-        key = (place, problem.key, problem.text) if place is None or not place.line else place
+        key = place if place and place.line else (place, problem.key, "" if problem.key else problem.text)
         if key not in seen or seen[key].code == "cfg.value":
             seen[key] = problem
     return sorted(seen.values(), key=_position)

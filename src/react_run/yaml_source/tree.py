@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from react_run.components.kinds import how_to_trust
 from react_run.yaml_source.compose import compose
 from react_run.yaml_source.nodes import Node, copy
 from react_run.yaml_source.problems import Place, Report
@@ -99,7 +100,7 @@ class TreeReader:
         path = directory / Path(name).expanduser()
         if self.trusted or path.resolve().is_relative_to(self.root):
             return path
-        text = f"{name} is outside {self.root}, which needs trust: react-run trust {self.root}, or --trust for this run"
+        text = f"{name} is outside {self.root}, which needs trust: {how_to_trust(self.root)}"
         self.report.add("cfg.untrusted", text, node.place, node.path)
         return None
 
