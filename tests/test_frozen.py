@@ -42,5 +42,5 @@ def test_they_cannot_be_changed_but_replaced_compared_copied_and_pickled() -> No
 
 @pytest.mark.parametrize("arguments", [{}, {"name": "a", "nmae": "b"}])
 def test_missing_and_unknown_fields_are_errors(arguments: dict[str, str]) -> None:
-    with pytest.raises(TypeError, match="name|nmae"):
+    with pytest.raises(TypeError, match=r"name|nmae"):
         Value(**arguments)  # type: ignore[arg-type]  # what is tested
