@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from tests.models.stub_server import Chunks, Raw, Reply, StubServer, as_chunks, 
 
 from react_run import Message, ModelError, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
 from react_run.models.litellm import LiteLLMModel
+from react_run.models.litellm_library import as_model_error
 from react_run.models.provider import parse_response
 
 pytestmark = pytest.mark.filterwarnings(
@@ -136,6 +138,37 @@ def test_an_unknown_provider_is_said_clearly() -> None:
     with pytest.raises(ModelError, match="nobody/nothing") as raised:
         asyncio.run(LiteLLMModel(model="nobody/nothing").complete(ask()))
     assert not raised.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "said"),
+    [
+        ("gpt-5-mini", "auth", "no key for the model: set api_key, or OPENAI_API_KEY"),
+        ("anthropic/claude-sonnet-4-5", "auth", "no key for anthropic: set api_key, or ANTHROPIC_API_KEY"),
+        ("gemini/gemini-2.5-flash", "auth", "no key for gemini: set api_key, or GEMINI_API_KEY"),
+        ("offlin", "not_found", "no provider is known for 'offlin': write provider/model"),
+    ],
+)
+def test_what_was_never_sent_is_not_tried_again(
+    model: str, code: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.endswith(("_KEY", "_TOKEN"))]:
+        monkeypatch.delenv(name)
+    with pytest.raises(ModelError) as raised:
+        asyncio.run(LiteLLMModel(model=model).complete(ask()))
+    assert (raised.value.code, raised.value.retryable) == (code, False)
+    assert said in str(raised.value)
+
+
+def test_errors_of_a_library_below_are_said_without_its_traceback() -> None:
+    below = "litellm.APIConnectionError: No module named 'google'\nTraceback (most recent call last):\n  File …"
+    error = as_model_error(type("APIConnectionError", (Exception,), {})(below), "vertex_ai", [])
+    assert str(error) == "vertex_ai needs a package that is not installed: No module named 'google'"
+    assert not error.retryable
+    below = "MistralException - Cannot connect to host api.mistral.ai:443 ssl:<ssl.SSLContext> [Name not known]"
+    error = as_model_error(type("InternalServerError", (Exception,), {"status_code": 500})(below), "mistral", [])
+    assert str(error) == "the connection to mistral (api.mistral.ai:443) failed [Name not known]"
+    assert (error.code, error.retryable) == ("connection", True)
 
 
 def test_a_model_without_tools_is_found_out_before_they_are_dropped() -> None:  # H5
@@ -268,6 +301,7 @@ opened = []
 sys.addaudithook(lambda event, args: event in ("socket.connect", "socket.getaddrinfo") and opened.append(args))
 before = dict(os.environ)
 from react_run.models.litellm import LiteLLMModel
+from react_run.models.litellm_library import as_model_error
 from react_run.models.litellm_library import library
 assert "litellm" not in sys.modules
 LiteLLMModel(model="openai/gpt-4o")

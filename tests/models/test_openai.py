@@ -314,6 +314,7 @@ def test_nobody_listening_is_a_broken_connection() -> None:
     with pytest.raises(ModelError) as raised:
         asyncio.run(OpenAIModel(model="m", base_url=url).complete(ask()))
     assert (raised.value.code, raised.value.retryable) == ("connection", True)
+    assert "Check base_url" in str(raised.value)
 
 
 FIRST = sse(as_chunks(completion("Hi"))[:1], done=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -57,8 +58,10 @@ class _Closable(Protocol):
 def as_model_error(error: Exception, provider: str, secrets: list[str]) -> ModelError:
     """LiteLLM's errors by their HTTP status; errors of the network and the clock as everywhere."""
     status = getattr(error, "status_code", None)
-    words = str(error).removeprefix(f"litellm.{type(error).__name__}: ")
     name = type(error).__name__
+    words = str(error).removeprefix(f"litellm.{name}: ").partition("Traceback (most recent call last)")[0].strip()
+    if unsent := _unsent(words, provider, secrets):
+        return unsent
     if name == "Timeout" or isinstance(error, TimeoutError):
         return model_error("timeout", f"{provider} did not answer in time: {words}", provider=provider, secrets=secrets)
     if name == "APIConnectionError":
@@ -74,6 +77,36 @@ def as_model_error(error: Exception, provider: str, secrets: list[str]) -> Model
         return typed
     problem = f"LiteLLM cannot ask {provider}: {name}: {words}"
     return model_error("invalid_request", problem, provider=provider, retryable=False, secrets=secrets)
+
+
+_NO_KEY = re.compile(
+    r"missing (credentials|.{0,40}api[_ ]key)|unable to locate credentials|api_key .{0,40}must be set", re.IGNORECASE
+)
+_KEY_NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_(?:KEY|TOKEN)\b")
+_NO_PROVIDER = re.compile(r"LLM Provider NOT provided.*?You passed model=(\S+)", re.DOTALL)
+_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+_NO_HOST = re.compile(r"Cannot connect to host (\S+).*?(\[.*\])?$", re.DOTALL)
+
+
+def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
+    """The error for a request that LiteLLM never sent: it blames the provider, some with a status of its own making."""
+    if _NO_KEY.search(words):
+        name = _KEY_NAME.search(words)
+        whose = provider if provider != "litellm" else "the model"
+        problem = f"no key for {whose}: {f'set api_key, or {name[0]}' if name else words}"
+        return model_error("auth", problem, provider=provider)
+    if found := _NO_PROVIDER.search(words):
+        problem = (
+            f"no provider is known for {found[1]!r}: write provider/model, or set base_url for a server of your own"
+        )
+        return model_error("not_found", problem, provider=provider)
+    if found := _NO_MODULE.search(words):
+        problem = f"{provider} needs a package that is not installed: {found[0]}"
+        return model_error("invalid_request", problem, provider=provider)
+    if found := _NO_HOST.search(words):
+        problem = f"the connection to {provider} ({found[1]}) failed {found[2] or ''}".rstrip()
+        return model_error("connection", problem, provider=provider, secrets=secrets)
+    return None
 
 
 def _said(error: Exception, words: str) -> object:

@@ -182,5 +182,6 @@ def transport_error(error: Exception, provider: str, sent: Mapping[str, str]) ->
         return typed("invalid_request", f"the request to {provider} cannot be sent: {said}", retryable=False)
     if isinstance(error, httpx.TransportError | ssl.SSLError | OSError):
         certificate = isinstance(error, ssl.SSLError) or "CERTIFICATE" in said.upper()
-        return typed("connection", f"the connection to {provider} failed: {said}", retryable=not certificate)
+        hint = "" if certificate or not isinstance(error, httpx.ConnectError) else " Check base_url and the network."
+        return typed("connection", f"the connection to {provider} failed: {said}.{hint}", retryable=not certificate)
     return None
