@@ -15,6 +15,7 @@ from tests.cli.kit import SCRIPTED, Call, write
 from react_run.cli.commands import COMMANDS
 from react_run.components.kinds import GROUPS, installed
 from react_run.config.json_schema import agent_file_schema
+from react_run.secrets import mask_line
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -71,6 +72,14 @@ def test_every_agent_file_that_ships_is_right_and_matches_the_schema(call: Call)
     validator = jsonschema.Draft202012Validator(agent_file_schema())
     for path in paths:
         validator.validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
+
+
+def test_no_agent_file_that_ships_holds_what_a_journal_would_mask() -> None:
+    shipped = [*(ROOT / "agents").rglob("*.yaml"), *(ROOT / "src/react_run/cli/templates").rglob("*.yaml.tmpl")]
+    assert shipped
+    for path in shipped:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            assert mask_line(line) == line, path
 
 
 # -- schema -----------------------------------------------------------------------------------------------------------
@@ -338,6 +347,7 @@ def test_yes_lets_the_offline_model_change_things(call: Call, tmp_path: Path, mo
     status, out, _ = call(*asked)
     assert status == 1
     assert "--yes" in out
+    assert "No tools are offered" not in out
     status, out, err = call(*asked, "--yes")
     assert (status, out) == (0, "removed milk\n"), err
 

@@ -267,7 +267,8 @@ def test_a_signal_while_modules_are_imported_ends_quietly_too(tmp_path: Path, mo
     process = subprocess.Popen(
         [interpreter, "-X", "importtime", *rest],
         cwd=tmp_path,
-        env=environment(tmp_path / "home"),
+        # An interrupted import leaves its open file to the interpreter, which warns about it.
+        env=environment(tmp_path / "home", PYTHONWARNINGS="error,ignore::ResourceWarning"),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

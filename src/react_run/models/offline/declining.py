@@ -26,7 +26,9 @@ def decline(declined: Sequence[Declined], cards: Sequence[Card]) -> str:
     """The text that declines; it says which parts, and why."""
     lines = [NOT_A_MODEL, *(_reason(one) for one in declined)]
     permitted = [card for card in cards if card.name not in {one.could for one in declined}]
-    lines += ["", *_offers(permitted), "", *_way_out()]
+    if permitted or not cards:  # tools that wait for --yes are offered, too
+        lines += ["", *_offers(permitted)]
+    lines += ["", *_way_out()]
     return "\n".join(lines)
 
 
