@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -123,6 +124,12 @@ def test_the_public_names_are_sorted_complete_and_importable() -> None:
 def test_every_kind_that_ships_can_be_loaded(group: str) -> None:
     for point in entry_points(group=f"react_run.{group}"):
         assert isinstance(point.load(), type), point
+
+
+def test_a_development_install_brings_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    others = ",".join(sorted(extras.keys() - {"dev"}))
+    assert f"react-run[{others}]" in extras["dev"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "agents").glob("*.yaml")), ids=lambda path: path.stem)

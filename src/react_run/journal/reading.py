@@ -19,6 +19,30 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 MODEL_RECORDS = ("model_request", "model_response", "model_error")
+HEADER = frozenset(
+    [
+        "agent",
+        "context_window",
+        "incoming",
+        "max_iterations",
+        "model",
+        "opening",
+        "options",
+        "plugins",
+        "prompt",
+        "python",
+        "react_run",
+        "run",
+        "session",
+        "started",
+        "time",
+        "toolsets",
+        "type",
+        "version",
+        "workspace",
+    ]
+)
+"""What every header holds; the same as in ``schema.json``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +96,11 @@ class Journal:
     def _read(self) -> Reader:
         from react_run.journal.rounds import Reader
 
-        return Reader(self)
+        try:
+            return Reader(self)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a record that is none of ours
+            problem = f"{self.path or 'the journal'}: a record of run {self.run_id} is damaged"
+            raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
 
     @property
     def rounds(self) -> list[Round]:
@@ -156,8 +184,11 @@ def read_journals(path: str | PathLike[str]) -> list[Journal]:
     torn = bool(lines.pop())
     records = _records(lines, path)
     groups = _grouped(records)
-    if any(own[0]["type"] != "header" for own in groups):
-        raise JournalError(f"{path}: a run in it does not begin with a header")
+    for own in groups:
+        if own[0]["type"] != "header":
+            raise JournalError(f"{path}: a run in it does not begin with a header")
+        if missing := sorted(HEADER - own[0].keys()):
+            raise JournalError(f"{path}: the header of run {own[0]['run']} lacks {', '.join(missing)}")
     return [Journal(records=own, path=path, torn=torn and own[-1] is records[-1]) for own in groups]
 
 
@@ -195,8 +226,10 @@ def _parsed(line: bytes, path: Path, number: int) -> Record:
 def _check(record: object, path: Path, number: int) -> None:
     if not (isinstance(record, dict) and isinstance(record.get("type"), str) and isinstance(record.get("run"), str)):
         raise JournalError(f"{path}:{number}: this is no record of a journal")
-    if record["type"] == "header" and record["version"] > VERSION:
-        raise JournalError(f"{path}:{number}: written by react-run {record['react_run']}, which is newer than this one")
+    version = record.get("version", VERSION)
+    if record["type"] == "header" and (not isinstance(version, int) or version > VERSION):
+        problem = f"the journal's version is {version!r}, and this react-run reads up to {VERSION}"
+        raise JournalError(f"{path}:{number}: {problem}; it was written by react-run {record.get('react_run', '?')}")
 
 
 def _grouped(records: Iterable[Record]) -> list[list[Record]]:
