@@ -170,6 +170,19 @@ def test_a_reply_to_a_question_completes_the_question_of_the_turn_before() -> No
     assert calls(response) == [("get_weather", {"city": "Paris"})]
 
 
+def test_what_a_check_says_against_an_answer_is_not_a_new_question() -> None:
+    agent = ReActAgent({"model": "offline", "output_schema": {"type": "object"}}, toolsets=[MathToolset()])
+    result = agent.run_sync("what is 15*23")
+    assert (result.answer, result.stop_reason) == ("345", "unaccepted")
+    assert [step.action for step in result.steps] == ["calculate"]
+
+
+def test_a_question_after_a_refused_answer_is_a_question() -> None:
+    messages = [user("what is 15*23"), Message(role="assistant", content="345"), user("Answer with an object.")]
+    messages += [Message(role="assistant", content="345"), user("what is 2+2")]
+    assert calls(reply(*messages)) == [("calculate", {"expression": "2 + 2"})]
+
+
 def test_tools_that_may_change_things_need_a_yes() -> None:
     refused = reply(user("Order 2 blue kettles"), tools=SHOP)
     assert calls(refused) == []

@@ -35,32 +35,39 @@ def call_key(name: str, arguments: Mapping[str, object] | str) -> str:
     return f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
-def conversation_of(messages: Sequence[Message]) -> Conversation:
-    """Read the last turn. A turn begins with a user message that is the first or follows an answer.
+def conversation_of(messages: Sequence[Message], call: int = 1) -> Conversation:
+    """Read the last turn, of which this is the ``call``-th model call.
 
-    User messages after tool results are remarks of the runtime within the turn, not questions.
+    A turn begins with a user message that is the first or follows an answer. User messages after tool results are
+    remarks of the runtime within the turn, not questions, and so is what a check says against an answer: as many
+    replies as calls before this one belong to the turn.
     """
-    starts = _starts_of_turns(messages)
+    starts, replies = _starts_of_turns(messages)
     if not starts:
         return Conversation("", {})
-    start = starts[-1]
+    before_it = replies - (call - 1)
+    which = next((number for number, (_, before) in enumerate(starts) if before == before_it), len(starts) - 1)
+    start, _ = starts[which]
     calls, results = _calls(messages[start:] if start else list(messages))
-    before = messages[starts[-2] : start] if len(starts) > 1 else []
+    before = messages[starts[which - 1][0] : start] if which else []
     earlier = next((message.text for message in reversed(before) if message.role == "tool"), None)
     asked = before[0].text if before and before[-1].text.rstrip().endswith("?") else ""
     return Conversation(messages[start].text, calls, results, earlier, asked)
 
 
-def _starts_of_turns(messages: Sequence[Message]) -> list[int]:
-    starts: list[int] = []
+def _starts_of_turns(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], int]:
+    """Where turns may begin, each with the number of replies before it; and the number of all replies."""
+    starts: list[tuple[int, int]] = []
+    replies = 0
     answered = True
     for index, message in enumerate(messages):
         if message.role == "user" and answered:
-            starts.append(index)
+            starts.append((index, replies))
             answered = False
-        elif message.role == "assistant" and not message.tool_requests:
-            answered = True
-    return starts
+        elif message.role == "assistant":
+            replies += 1
+            answered = answered or not message.tool_requests
+    return starts, replies
 
 
 def _calls(messages: Sequence[Message]) -> tuple[Calls, list[tuple[str, str]]]:

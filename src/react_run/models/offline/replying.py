@@ -32,7 +32,7 @@ class Reply:
 
 def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     """The reply to one request: a function of its messages and tools alone."""
-    conversation = conversation_of(request.messages)
+    conversation = conversation_of(request.messages, request.call)
     cards = [card_of(tool) for tool in request.tools] if request.tool_choice != "none" else []
     if not cards:
         return _without_tools(conversation)
