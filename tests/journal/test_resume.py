@@ -308,6 +308,14 @@ def test_what_was_masked_stays_masked_and_that_is_said(tmp_path: Path) -> None:
     assert [message.text for message in result.messages if message.role == "user"] == ["use ***"]
 
 
+def test_a_masked_line_of_the_agent_file_is_nothing_that_a_run_goes_on_with(tmp_path: Path) -> None:
+    file = tmp_path / "agent.yaml"
+    file.write_text("# The key: to count first.\nmodel: {kind: scripted, replies: [done]}\n")
+    path = cut_short(recorded(ReActAgent.from_yaml(file)), tmp_path / "run.jsonl")
+    assert "***" in read_journal(path).header["agent"]["text"]
+    assert prepare(path, ReActAgent.from_yaml(file)).notes == []
+
+
 def test_two_processes_cannot_resume_one_run(tmp_path: Path) -> None:
     path = cut_short(recorded(agent_of()), tmp_path / "run.jsonl")
     prepare(path, agent_of())
