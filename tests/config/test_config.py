@@ -67,6 +67,15 @@ system_prompt: ${NOPE}
     ]
 
 
+@pytest.mark.parametrize(
+    "entry", ["prompt: {file: gone.md}", "guides: [{file: gone.md}]", "plugins: [{kind: guide, file: gone.md}]"]
+)
+def test_a_missing_file_is_one_problem(tmp_path: Path, entry: str) -> None:
+    error = problems(tmp_path, f"{entry}\n")
+    assert len(error.problems) == 1
+    assert "gone.md" in str(error)
+
+
 def test_an_error_names_place_key_nearest_name_and_the_line_with_a_caret(tmp_path: Path) -> None:
     path = write(tmp_path, "toolsets:\n  - kind: kit_parts:Words\n    digitz: 3\n")
     with pytest.raises(ConfigError) as caught:

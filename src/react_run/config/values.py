@@ -40,7 +40,7 @@ def _from_file(node: Node, reader: TreeReader) -> bool:
     if not isinstance(node.mapping["file"].value, str):
         return False
     text = reader.read_file_text(node)
-    node.value = "" if text is None else text  # a missing file is in the report by now
+    node.value = "missing" if text is None else text  # that it is missing is in the report by now: once is enough
     return True
 
 

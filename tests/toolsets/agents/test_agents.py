@@ -421,6 +421,14 @@ def test_one_agent_may_be_named_from_two_sides(tmp_path: Path) -> None:
 # -- files ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("entry", ["gone.yaml", "{name: helper, file: gone.yaml}"])
+def test_a_file_that_is_not_there_is_reported_where_it_is_named(tmp_path: Path, entry: str) -> None:
+    parent = tmp_path / "lead.yaml"
+    parent.write_text(f"toolsets:\n  - kind: agents\n    agents: [{entry}]\n")
+    with pytest.raises(ConfigError, match=r"lead\.yaml:3:\d+: toolsets\[0\]\.agents\[0\].*no file .*gone\.yaml"):
+        ReActAgent.from_yaml(parent)
+
+
 def test_mistakes_in_the_file_of_a_child_are_reported_with_their_place(tmp_path: Path) -> None:
     child(tmp_path, "x", more="toolsets: [maths]")
     lead = child(tmp_path, "x", file="lead.yaml", more="subagents: [helper.yaml]")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Self
 
-from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
+from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from react_run import (
     LocalPath,
@@ -41,6 +41,13 @@ class Subagent(Options):
     @classmethod
     def _from_path(cls, data: object) -> object:
         return {"file": data} if isinstance(data, (str, Path)) else data
+
+    @field_validator("file", mode="after")
+    @classmethod
+    def _is_there(cls, file: Path) -> Path:
+        if not file.is_file():
+            raise ValueError(f"there is no file {file}")
+        return file
 
 
 @dataclass(eq=False)
