@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from react_run.components import LocalPath, Options, Origin
 from react_run.components.option_errors import problem
@@ -36,7 +36,7 @@ class Case(Options):
     answer: str | None = None
     """The whole answer."""
     contains: list[str] = Field(default_factory=list)
-    """Texts that must occur in the answer."""
+    """Texts (or one) that must occur in the answer."""
     matches: str | None = None
     """A regular expression that must be found in the answer."""
     tools: list[str] | None = None
@@ -47,6 +47,20 @@ class Case(Options):
     """Why the run ends."""
     max_iterations: int | None = None
     """Rounds that it may take at most."""
+
+    @field_validator("contains", mode="before")
+    @classmethod
+    def _one_text(cls, given: object) -> object:
+        return [given] if isinstance(given, str) else given
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, given: str | None) -> str | None:
+        try:
+            re.compile(given or "")
+        except re.error as error:
+            raise ValueError(f"this is no regular expression: {error}") from None
+        return given
 
     @model_validator(mode="after")
     def _one_source(self) -> Case:
