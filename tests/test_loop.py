@@ -24,6 +24,7 @@ from react_run import (
     ScriptedModel,
     StopReason,
     ToolRequest,
+    Usage,
     hookimpl,
     tool,
 )
@@ -640,6 +641,18 @@ def test_a_result_is_json_whatever_plugins_and_models_put_into_it(odd: dict[Any,
 def test_the_name_of_an_unknown_tool_is_safe_text(name: str, shown: str) -> None:  # A6
     (step,) = run_agent([calls((name, {})), says("done")], tools=[add]).steps
     assert step.observation.startswith(f"Error: unknown tool '{shown}'")
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"input_tokens": -1}, {"output_tokens": "5"}, {"cost": -0.1}, {"cost": float("nan")}, {"requests": 1.5}]
+)
+def test_a_usage_that_takes_something_away_is_an_error_of_its_model(numbers: dict[str, Any]) -> None:
+    def answers(request: ModelRequest) -> ModelResponse:
+        usage = Usage(**{"input_tokens": 1, "output_tokens": 1, "cost": 0.0, **numbers})
+        return ModelResponse(message=Message(role="assistant", content="done"), usage=usage)
+
+    with pytest.raises(ModelError, match="Usage without negative numbers"):
+        run_agent([answers])
 
 
 @pytest.mark.parametrize("name", ["", None, 5])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator
+from math import inf
 from typing import ClassVar
 
 from react_run.components import Component
@@ -48,7 +49,7 @@ def checked_response(response: object, model: str) -> ModelResponse:
     """``response`` if it is one; what somebody's own model returns instead is told while it is known who returned it.
 
     Raises:
-        ModelError: It is none, or lacks a message of the assistant or a usage.
+        ModelError: It is none, or lacks a message of the assistant or a usage that can be added to others.
     """
     wrong: object
     if not isinstance(response, ModelResponse):
@@ -57,12 +58,27 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response.message
     elif nameless := [call for call in response.message.tool_requests if not call.name or type(call.name) is not str]:
         wrong = nameless[0]
-    elif not isinstance(response.usage, Usage):
+    elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
         wrong = response.usage
     else:
         return response
     problem = (
-        f"{model} returned {shown(wrong)}, but a ModelResponse holds a Usage and a Message of the assistant "
-        "whose calls have names"
+        f"{model} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a Message "
+        "of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
+
+
+def _adds_up(usage: Usage) -> bool:
+    """Whether every number of ``usage`` is unknown, or a finite one that is not negative."""
+    for count in (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.reasoning_tokens,
+        usage.requests,
+    ):
+        if count is not None and (type(count) is not int or count < 0):
+            return False
+    cost = usage.cost
+    return cost is None or (isinstance(cost, (int, float)) and 0 <= cost < inf)
