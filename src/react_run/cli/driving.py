@@ -6,8 +6,8 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
@@ -49,18 +49,31 @@ class _Drive:
 
     async def guard(self, main: Coroutine[Any, Any, T]) -> T:
         self.task = task = asyncio.ensure_future(main)
+        with self._listening(task.get_loop()):
+            try:
+                return await task
+            except asyncio.CancelledError:
+                if self.status:
+                    raise Interrupted(self.status) from None
+                raise
+
+    @contextmanager
+    def _listening(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
         before = {}
         for number in (signal.SIGINT, signal.SIGTERM):
+            handler = signal.getsignal(number)
+            with suppress(ValueError, RuntimeError, NotImplementedError):  # not the main thread, or not POSIX
+                # Has a signal wake the loop, also when another thread got it or it came just before the loop slept.
+                loop.add_signal_handler(number, lambda: None)
             with suppress(ValueError):  # not the main thread, which alone hears signals
-                before[number] = signal.signal(number, self._heard)
+                signal.signal(number, self._heard)
+                before[number] = handler
         try:
-            return await task
-        except asyncio.CancelledError:
-            if self.status:
-                raise Interrupted(self.status) from None
-            raise
+            yield
         finally:
             for number, handler in before.items():
+                with suppress(NotImplementedError):
+                    loop.remove_signal_handler(number)
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _heard(self, number: int, _: FrameType | None) -> None:
