@@ -39,7 +39,7 @@ def test_an_interrupt_that_another_thread_got_wakes_the_sleeping_loop() -> None:
             watch.cancel()
 
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(Interrupted) as ended:
-        drive(sleep_until_somebody_comes())
+    with asyncio.Runner() as runner, pytest.raises(Interrupted) as ended:
+        drive(sleep_until_somebody_comes(), runner=runner)
     assert (ended.value.status, lost) == (130, [])
     assert signal.getsignal(signal.SIGINT) is before
