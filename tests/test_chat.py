@@ -25,12 +25,11 @@ from react_run import (
 from react_run.chat import (
     chat_request,
     chat_response,
-    message_from_dict,
-    message_to_dict,
     messages_from_request,
     model_request,
     model_response,
 )
+from react_run.models.stored import message_from_dict, message_to_dict
 from react_run.testing import Functions, agent_with, calls, run_agent, says
 
 

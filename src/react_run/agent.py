@@ -277,7 +277,7 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
     messages = []
     for message in incoming:
         if not isinstance(message, Message):
-            from react_run.chat import message_from_dict
+            from react_run.models.stored import message_from_dict
 
             message = message_from_dict(message)
         messages.append(message)

@@ -1,19 +1,17 @@
-"""OpenAI's ChatCompletion shapes, to and from our types: for callers, class-style wrappers, stored conversations."""
+"""OpenAI's ChatCompletion shapes, to and from our types: for callers and class-style wrappers."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from react_run.errors import ConfigError
 from react_run.messages import Message, ModelRequest, ModelResponse, Usage
-from react_run.models.provider import parse_content, parse_message, parse_response
-from react_run.models.values import identifier, mapping, text
-from react_run.models.wire import message_json
+from react_run.models.provider import parse_response
+from react_run.models.stored import message_from_dict, message_to_dict
+from react_run.models.values import mapping
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
@@ -101,33 +99,6 @@ class ChatCompletionResponse(_Shape):
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
-
-
-def message_to_dict(message: Message) -> dict[str, object]:
-    """A message in OpenAI's shape, complete: :func:`message_from_dict` gives an equal message."""
-    return message_json(message, verbatim=True)
-
-
-def message_from_dict(data: Mapping[str, object]) -> Message:
-    """A message from OpenAI's shape.
-
-    Raises:
-        ConfigError: It is no mapping, or has no known role.
-    """
-    if not isinstance(data, Mapping):
-        raise ConfigError(f"a message must be a mapping with a role and content, not {type(data).__name__}")
-    role = data.get("role")
-    if role == "assistant":
-        return parse_message(data)
-    content = parse_content(data.get("content"))
-    if role == "tool":
-        return Message(role="tool", content=content, tool_request_id=identifier(data.get("tool_call_id")))
-    extra = {"name": name} if (name := text(data.get("name"))) else {}  # who of several speaks
-    if role in ("system", "developer"):
-        return Message(role="system", content=content, extra=extra)
-    if role == "user":
-        return Message(role="user", content=content, extra=extra)
-    raise ConfigError(f"a message needs a role: system, user, assistant or tool, not {role!r}")
 
 
 def messages_from_request(request: ChatCompletionRequest) -> list[Message]:

@@ -188,7 +188,7 @@ class RunResult:
 
     def to_dict(self) -> dict[str, object]:
         """The result object of ``--json`` (agent-files.md); what plugins put into it that JSON lacks, as text."""
-        from react_run.chat import message_to_dict
+        from react_run.models.stored import message_to_dict
 
         return {
             "answer": self.answer,

@@ -208,7 +208,7 @@ class Conversation:
 
 def transcript(messages: list[Message], suffix: str) -> str:
     """A conversation as JSON messages, or as Markdown."""
-    from react_run.chat import message_to_dict
+    from react_run.models.stored import message_to_dict
 
     if suffix == ".json":
         return json.dumps([message_to_dict(message) for message in messages], ensure_ascii=False, indent=2) + "\n"

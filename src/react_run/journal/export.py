@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def as_json(journal: Journal) -> dict[str, object]:
     """The run as one object: prompt, answer, usage, conversation in OpenAI's shape, and what became of each call."""
-    from react_run.chat import message_to_dict
+    from react_run.models.stored import message_to_dict
 
     header, footer = journal.header, journal.footer or {}
     return {

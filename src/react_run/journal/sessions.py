@@ -61,7 +61,7 @@ class Session:
         Raises:
             ConfigError: The file is damaged.
         """
-        from react_run.chat import message_from_dict
+        from react_run.models.stored import message_from_dict
 
         try:
             data = json.loads(self.path.read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ class Session:
         Raises:
             OSError: It cannot be written; what was there is still there.
         """
-        from react_run.chat import message_to_dict
+        from react_run.models.stored import message_to_dict
 
         data = masker.mask_data({"version": 1, "messages": [message_to_dict(message) for message in messages]})
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

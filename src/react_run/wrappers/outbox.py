@@ -65,6 +65,6 @@ def for_the_model(message: object) -> Message | None:
     data = message.model_dump(exclude_none=True) if isinstance(message, BaseModel) else message
     if not isinstance(data, Mapping) or data.get("role") != "user":
         return None
-    from react_run.chat import message_from_dict
+    from react_run.models.stored import message_from_dict
 
     return message_from_dict(data)

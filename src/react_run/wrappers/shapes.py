@@ -12,12 +12,12 @@ from react_run.chat import (
     ChatMessage,
     chat_request,
     chat_response,
-    message_to_dict,
     model_request,
     model_response,
 )
 from react_run.history import repaired
 from react_run.messages import Message, ModelRequest, ModelResponse
+from react_run.models.stored import message_to_dict
 
 if TYPE_CHECKING:
     from react_run.models.base import Model

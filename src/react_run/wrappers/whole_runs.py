@@ -6,9 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from react_run.chat import ChatCompletionRequest, ChatCompletionResponse, message_from_dict
+from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
+from react_run.models.stored import message_from_dict
 from react_run.results import RunResult, StopReason
 from react_run.wrappers.bases import RequestPreprocessor, ResponsePostprocessor
 from react_run.wrappers.calling import Adapter

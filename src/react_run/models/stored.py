@@ -1,0 +1,38 @@
+"""Messages in OpenAI's shape, complete both ways: as they are stored, shown and handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from react_run.errors import ConfigError
+from react_run.messages import Message
+from react_run.models.provider import parse_content, parse_message
+from react_run.models.values import identifier, text
+from react_run.models.wire import message_json
+
+
+def message_to_dict(message: Message) -> dict[str, object]:
+    """A message in OpenAI's shape, complete: :func:`message_from_dict` gives an equal message."""
+    return message_json(message, verbatim=True)
+
+
+def message_from_dict(data: Mapping[str, object]) -> Message:
+    """A message from OpenAI's shape.
+
+    Raises:
+        ConfigError: It is no mapping, or has no known role.
+    """
+    if not isinstance(data, Mapping):
+        raise ConfigError(f"a message must be a mapping with a role and content, not {type(data).__name__}")
+    role = data.get("role")
+    if role == "assistant":
+        return parse_message(data)
+    content = parse_content(data.get("content"))
+    if role == "tool":
+        return Message(role="tool", content=content, tool_request_id=identifier(data.get("tool_call_id")))
+    extra = {"name": name} if (name := text(data.get("name"))) else {}  # who of several speaks
+    if role in ("system", "developer"):
+        return Message(role="system", content=content, extra=extra)
+    if role == "user":
+        return Message(role="user", content=content, extra=extra)
+    raise ConfigError(f"a message needs a role: system, user, assistant or tool, not {role!r}")
