@@ -29,6 +29,7 @@ BREAKPOINT: Mapping[str, object] = {"type": "ephemeral"}
 """The ``cache_control`` that ends a cached prefix."""
 
 _LONGEST_NAME = 64
+_STRICT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PIECE = 65_536
 _MOST_BYTES = 32 * 2**20
@@ -38,7 +39,7 @@ _MOST_CONVERSATIONS = 64
 def encode(value: object) -> bytes:
     """``value`` as compact UTF-8 JSON; what JSON cannot hold goes out as text, half a surrogate pair as ``?``."""
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = _STRICT.encode(value)
     except Exception:  # foreign objects and keys, NaN: a plugin, or a model of somebody's own, put them there
         text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
