@@ -153,7 +153,7 @@ def test_a_tool_that_hangs_is_given_up_and_the_run_goes_on(way: Wrap) -> None:  
     release.set()
     assert step.observation.startswith("Error: t timed out")
     assert step.error_code == "timeout"
-    assert time.perf_counter() - started < 2
+    assert time.perf_counter() - started < 10
 
 
 def test_a_tool_may_have_its_own_deadline() -> None:  # T2

@@ -131,7 +131,7 @@ def test_the_deadline_covers_the_whole_request(server: LocalServer, behaviour: s
     error = failure(client_of(server, timeout_seconds=0.3)[0])
     assert error.code == "network_error"
     assert "0.3 s" in str(error)
-    assert perf_counter() - started < 2  # the dripping body alone would take minutes
+    assert perf_counter() - started < 10  # the dripping body alone would take minutes
 
 
 @pytest.mark.parametrize(
