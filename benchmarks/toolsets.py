@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from functools import partial
 from statistics import median
 
 from benchmarks.measure import cpu, report
@@ -61,7 +62,7 @@ def replies() -> dict[str, float]:
 
     reply("2+2")
     nothing = cpu(lambda: asyncio.run(asyncio.sleep(0)))
-    return {question: max(0.0, cpu(lambda: reply(question)) - nothing) for question in QUESTIONS}
+    return {question: max(0.0, cpu(partial(reply, question)) - nothing) for question in QUESTIONS}
 
 
 def main() -> None:
