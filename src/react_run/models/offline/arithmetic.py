@@ -123,7 +123,8 @@ class _Reader:
             matched = self._match(formula.pattern, index)
             if matched:
                 text = formula.template.replace("{e}", read.text).replace("{0}", _first(matched[0]))
-                return Expression(text, ATOM, read.operations + 1, unclear=read.unclear), matched[1]
+                unclear = read.unclear or _of_what(read, formula)
+                return Expression(text, ATOM, read.operations + 1, unclear=unclear), matched[1]
         return read, index
 
     # the ladder: sums of products of powers of operands
@@ -389,6 +390,13 @@ class _Reader:
 def _same_either_way(left: Expression, operator: str) -> bool:
     """``half of 10 times 3`` is the same whichever is done first."""
     return left.level == MULTIPLY and operator in ("*", "/") and "%" not in left.text
+
+
+def _of_what(read: Expression, tail: Formula) -> str:
+    """``15% of 80 as a percentage``: a share of what?"""
+    if "percent" not in tail.pattern[-1] or "/100" not in read.text:
+        return ""
+    return f"Of what shall '{read.text}' be a percentage?"
 
 
 def _first(operands: list[Expression | Operands]) -> str:

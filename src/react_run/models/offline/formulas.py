@@ -81,6 +81,8 @@ _PARTS = _formulas(
     ("split|divide|share P P ways", "{0}/{1}"),
     ("what percent|percentage of P is P", "{1}/{0}*100"),
     ("P is what percent|percentage of P", "{0}/{1}*100"),
+    ("P as ?a percent|percentage of P", "{0}/{1}*100"),
+    ("P out of P as|in ?a percent|percentage", "{0}/{1}*100"),
     ("?the percent|percentage change|increase from P to P", "({1}-{0})/{0}*100"),
     ("?the percent|percentage decrease from P to P", "({0}-{1})/{0}*100"),
     loose=True,
@@ -171,5 +173,6 @@ TAILS = _formulas(
     ("?, ?rounded to the nearest thousand", "round({e}, -3)"),
     ("?, ?rounded to the nearest tenth", "round({e}, 1)"),
     ("?, ?rounded to the nearest hundredth|cent|penny", "round({e}, 2)"),
+    ("as|in ?a percent|percentage", "({e})*100"),
 )
 """What may follow a whole expression."""

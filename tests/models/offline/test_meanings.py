@@ -1,0 +1,25 @@
+"""What a question means, where its words alone could be taken for something else."""
+
+from __future__ import annotations
+
+import pytest
+from tests.models.offline.asking import ask
+
+
+@pytest.mark.parametrize(
+    ("question", "percent"),
+    [
+        ("What is 3/4 as a percentage?", "75"),
+        ("0.2 as a percent", "20"),
+        ("12 out of 48 as a percentage", "25"),
+        ("20 as a percentage of 80", "25"),
+    ],
+)
+def test_a_share_asked_for_as_a_percentage_is_given_as_one(question: str, percent: str) -> None:
+    verdict = ask({"toolsets": ["math"], "question": question, "exact": percent})
+    assert verdict.grade == "right", verdict.said
+
+
+def test_a_percentage_of_something_that_was_not_named_is_asked_about() -> None:
+    verdict = ask({"toolsets": ["math"], "question": "15% of 80 as a percentage", "asks": ["Of what"]})
+    assert verdict.grade == "right", verdict.said
