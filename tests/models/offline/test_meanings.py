@@ -23,3 +23,8 @@ def test_a_share_asked_for_as_a_percentage_is_given_as_one(question: str, percen
 def test_a_percentage_of_something_that_was_not_named_is_asked_about() -> None:
     verdict = ask({"toolsets": ["math"], "question": "15% of 80 as a percentage", "asks": ["Of what"]})
     assert verdict.grade == "right", verdict.said
+
+
+def test_whether_today_is_a_weekend_is_answered_by_yes_or_no() -> None:
+    said = ask({"toolsets": ["temporal"], "question": "is today a weekend?", "contains": []}).said
+    assert said.startswith(("Yes", "No"))

@@ -129,7 +129,7 @@ class TemporalToolset(ReActToolset):
 
     @tool(read_only=True, inline=True)
     def get_date_info(self, date: Annotated[str, _date("The date.", "2026-08-06")]) -> str:
-        """Tell which weekday (day of the week) a date is, its ISO week number, day of the year, and leap year."""
+        """Tell a date's weekday (day of the week) or weekend, ISO week number, day of the year, and leap year."""
         from react_toolsets.temporal.facts import date_info
         from react_toolsets.temporal.iso import read_date
 

@@ -127,7 +127,6 @@ HINTS: dict[str, str] = {
     "today": "current now today date",
     "warm": "temperature weather",
     "week": "week",
-    "weekend": "weekend weekday",
     "whatday": "weekday date",
     "work": "business working work",
     "worth": "price value",
