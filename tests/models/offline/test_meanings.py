@@ -28,3 +28,16 @@ def test_a_percentage_of_something_that_was_not_named_is_asked_about() -> None:
 def test_whether_today_is_a_weekend_is_answered_by_yes_or_no() -> None:
     said = ask({"toolsets": ["temporal"], "question": "is today a weekend?", "contains": []}).said
     assert said.startswith(("Yes", "No"))
+
+
+@pytest.mark.parametrize(
+    ("question", "hours"),
+    [
+        ("how long from 22:00 to 06:00", "8 hours"),
+        ("how many hours between 10pm and 6am", "8"),
+        ("how long between 9am and 5pm", "8 hours"),
+    ],
+)
+def test_a_time_of_day_before_the_one_it_follows_is_that_of_the_next_day(question: str, hours: str) -> None:
+    verdict = ask({"toolsets": ["temporal"], "question": question, "exact": hours})
+    assert verdict.grade == "right", verdict.said

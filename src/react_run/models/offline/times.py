@@ -88,8 +88,22 @@ def bind_moments(draft: Draft, helper: Helper) -> None:
     elif len(mentions) == 1 and len(needed) == 2:
         _half_open(draft, needed, mentions[0], helper)
     elif len(mentions) == 1 or (len(mentions) <= len(slots) and _related(draft, mentions)):
-        for slot, mention in _matched(needed if len(needed) >= len(mentions) else slots, mentions):
+        pairs = _matched(needed if len(needed) >= len(mentions) else slots, mentions)
+        _overnight(draft, pairs, helper)
+        for slot, mention in pairs:
             _put(draft, slot, mention, helper, related=len(mentions) > 1)
+
+
+def _overnight(draft: Draft, pairs: Sequence[tuple[Slot, _Mention]], helper: Helper) -> None:
+    """From 22:00 to 06:00: the earlier time of day is that of the next day."""
+    if len(pairs) != 2 or any(mention.moment.kind != "clock" or mention.value for _, mention in pairs):
+        return
+    by_slot = {slot.name: mention for slot, mention in pairs}
+    start, end = (by_slot[slot.name] for slot in _ordered([slot for slot, _ in pairs]))
+    today = helper.now(Want.DATE, _zone_of(draft)) if end.moment.iso < start.moment.iso else None
+    tomorrow = today and helper.shifted(today, {"days": "1"})
+    if tomorrow:
+        end.value = Found(tomorrow.step, Want.DATE, f"{{}}T{end.moment.iso}")
 
 
 def _related(draft: Draft, mentions: Sequence[_Mention]) -> bool:
