@@ -41,3 +41,8 @@ def test_whether_today_is_a_weekend_is_answered_by_yes_or_no() -> None:
 def test_a_time_of_day_before_the_one_it_follows_is_that_of_the_next_day(question: str, hours: str) -> None:
     verdict = ask({"toolsets": ["temporal"], "question": question, "exact": hours})
     assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize("question", ["200 Calories in kJ", "100 kJ in Calories"])
+def test_a_capital_that_makes_another_unit_reaches_the_tool(question: str) -> None:
+    assert "Which 'Calories' is meant" in ask({"toolsets": ["math"], "question": question, "contains": []}).said

@@ -93,6 +93,8 @@ _CURRENCIES = {
     "HKD": "hkd|hong kong dollar",
     "KRW": "krw|won",
 }
+_CAPITALISED = {"cal": "Cal"}
+"""Units that a capital letter makes another one: a Calorie is a kilocalorie to some, so the tool is to decide."""
 _LONGEST = 4
 
 
@@ -182,7 +184,8 @@ def _unit_named(text: str) -> str:
     mega = len(base) < 4 and base.startswith("M")  # Mg is no mg
     for spelling in (base,) if mega else (base, folded, _singular(folded)):
         if name := names.get(spelling):
-            return f"{name}{power}"
+            own = _CAPITALISED.get(name, name) if base[0].isupper() else name
+            return f"{own}{power}"
     return ""
 
 
