@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.models.offline.asking import ask
 
+from react_run import ReActAgent, tool
+from react_run.models.offline import OfflineModel
+from react_run.testing import Functions
+
 
 @pytest.mark.parametrize(
     ("question", "percent"),
@@ -46,3 +50,15 @@ def test_a_time_of_day_before_the_one_it_follows_is_that_of_the_next_day(questio
 @pytest.mark.parametrize("question", ["200 Calories in kJ", "100 kJ in Calories"])
 def test_a_capital_that_makes_another_unit_reaches_the_tool(question: str) -> None:
     assert "Which 'Calories' is meant" in ask({"toolsets": ["math"], "question": question, "contains": []}).said
+
+
+@tool(read_only=True)
+def weather(city: str) -> dict[str, object]:
+    """Get the weather in a city: temperature and wind."""
+    return {"city": city, "temperature": 15, "unit": "C", "wind": 4}
+
+
+@pytest.mark.parametrize(("asked", "said"), [("wind", "4"), ("temperature", "15 C")])
+def test_a_unit_belongs_to_the_number_beside_it_and_to_no_other(asked: str, said: str) -> None:
+    agent = ReActAgent({}, model=OfflineModel(), toolsets=[Functions(functions=[weather])])
+    assert agent.run_sync(f"the {asked} in Rome").answer == said

@@ -74,11 +74,18 @@ class Leaf:
 
     @property
     def unit(self) -> str:
-        """The unit or currency that the tool gives beside it."""
+        """The unit or currency that the tool gives beside it: of several numbers, it is that of the nearest."""
         if isinstance(self.value, bool) or not _is_number(self.value):
             return ""
-        found = next((self.beside[key] for key in _UNIT_KEYS if isinstance(self.beside.get(key), str)), "")
-        return str(found)
+        key = next((key for key in _UNIT_KEYS if isinstance(self.beside.get(key), str)), "")
+        return str(self.beside[key]) if key and self.path[-1] == _measured(self.beside, key) else ""
+
+
+def _measured(beside: Mapping[str, object], unit: str) -> str:
+    """The number that a unit belongs to: the last one before it, else the first after it."""
+    keys = [key for key, value in beside.items() if key == unit or (_is_number(value) and key not in _META)]
+    place = keys.index(unit)
+    return keys[place - 1] if place else keys[1]
 
 
 def read_result(content: str) -> Result:
