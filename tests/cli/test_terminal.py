@@ -178,6 +178,15 @@ def test_a_narrow_terminal_cuts_no_name(tmp_path: Path) -> None:
     assert max(map(len, terminal.text.splitlines())) <= 40
 
 
+def test_a_run_is_shown_as_a_tree_in_colours_to_its_end(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    react_run(tmp_path, "agent.yaml", "go")
+    terminal = Terminal(tmp_path, "trace", "--last")
+    assert terminal.end() == 0
+    assert terminal.text.rstrip().endswith("└─ The answer is 42.")
+    assert b"\x1b[31m" not in terminal.raw  # red is for what failed
+
+
 @pytest.mark.parametrize("option", ["--json", "--yes", "--quiet"])
 def test_what_a_chat_cannot_do_is_refused(tmp_path: Path, option: str) -> None:
     write(tmp_path, SCRIPTED)

@@ -83,8 +83,8 @@ def fitted(text: str, columns: int) -> str:
 
 
 def coloured(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """``text`` in a colour, where the stream (stderr by default) shows colours."""
+    """``text`` in a colour, where it has one and the stream (stderr by default) shows colours."""
     stream = sys.stderr if stream is None else stream
-    if os.environ.get("NO_COLOR") or is_dumb() or not is_terminal(stream):
+    if not colour or os.environ.get("NO_COLOR") or is_dumb() or not is_terminal(stream):
         return text
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"

@@ -57,7 +57,8 @@ def _round(round_: Round) -> Branch:
 
 
 def _model_call(call: ModelCall) -> Branch:
-    branch = Branch(text=words.model_call(call), mark="✗" if call.error and not call.response else "", colour="red")
+    failed = call.error and not call.response
+    branch = Branch(text=words.model_call(call), mark="✗" if failed else "", colour="red" if failed else "")
     reply = call.reply
     if reply is not None and reply.text.strip():
         mark = "thought" if reply.tool_requests else "answer"
