@@ -15,8 +15,8 @@ COLUMNS = {
     "agents": ("name", "description", "file", "error"),
     **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
 }
-NARROW = 60
-"""Columns of a terminal that has no room for where things come from."""
+ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
+"""Columns that a terminal must have for what can be left out of a table."""
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
@@ -104,11 +104,10 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
         from rich.table import Table
         from rich.text import Text
 
-        if width() < NARROW:
-            columns = tuple(column for column in columns if column not in ("distribution", "version"))
+        columns = tuple(column for column in columns if width() >= ROOM.get(column, 0))
         table = Table(*columns, box=box.SIMPLE, header_style="bold")
         for column in table.columns:
-            if column.header in ("name", "file"):  # what is copied stays whole
+            if column.header in ("name", "file", "run", "started"):  # what is copied or compared stays whole
                 column.no_wrap, column.overflow = True, "ignore"
         for entry in entries:
             table.add_row(*(Text(printable(entry[column])) for column in columns))
