@@ -6,7 +6,9 @@ import asyncio
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 
 import pytest
 
@@ -66,6 +68,43 @@ def test_every_job_finishes_before_the_first_failure_in_order_is_raised() -> Non
         return done
 
     assert asyncio.run(scenario()) == [0, 2, 4]
+
+
+def test_a_job_that_cancels_itself_is_a_failure_of_its_own_and_keeps_no_other_from_running() -> None:
+    async def scenario() -> list[int]:
+        done: list[int] = []
+
+        async def job(number: int) -> None:
+            if number == 0:
+                raise asyncio.CancelledError("of its own")
+            done.append(number)
+
+        with pytest.raises(asyncio.CancelledError, match="of its own"):
+            await gather_ordered([partial(job, number) for number in range(3)], 1)
+        return done
+
+    assert asyncio.run(scenario()) == [1, 2]
+
+
+def test_no_job_starts_after_the_gathering_was_cancelled_even_when_one_answers_that_away() -> None:
+    async def scenario() -> list[int]:
+        begun: list[int] = []
+        first = asyncio.Event()
+
+        async def job(number: int) -> None:
+            begun.append(number)
+            first.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+
+        task = asyncio.ensure_future(gather_ordered([partial(job, number) for number in range(3)], 1))
+        await first.wait()
+        task.cancel()
+        await asyncio.wait((task,))
+        assert task.cancelled()
+        return begun
+
+    assert asyncio.run(scenario()) == [0]
 
 
 def test_cancelling_the_gathering_cancels_every_job() -> None:

@@ -49,10 +49,10 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
         for index in waiting:
             try:
                 results[index] = await jobs[index]()
-            except asyncio.CancelledError:
-                raise
             except BaseException as error:  # raised below, in request order
                 errors[index] = error
+            if cancellations():  # all of this is cancelled, whatever the job made of it: no other job may start
+                return
 
     tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
     try:
@@ -63,8 +63,7 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
     for task in tasks:
-        if task.cancelled():  # a job cancelled itself: its slot's remaining jobs were taken by the others
-            raise asyncio.CancelledError
+        task.result()  # one that somebody else cancelled has left jobs undone
     if errors:
         raise errors[min(errors)]
     return results

@@ -7,7 +7,7 @@ from functools import partial
 
 from react_run.concurrency import gather_ordered
 from react_run.hooks import ask_all
-from react_run.run import Iteration, Run, ToolCall
+from react_run.run import Iteration, Run
 from react_run.sensing import sense
 
 
@@ -15,22 +15,18 @@ async def perform(run: Run, iteration: Iteration) -> None:
     """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
     if len(iteration.calls) == 1:
         return await run.handle(iteration.calls[0])
-    jobs: list[Callable[[], Awaitable[None]]] = []
-    serial: list[ToolCall] = []
+    jobs: list[Callable[[], Awaitable[object]]] = []
+    serial: list[Callable[[], Awaitable[object]]] = []
     for call in iteration.calls:
-        if call.tool is not None and call.tool.serial:
-            if not serial:
-                jobs.append(partial(_one_by_one, run, serial))
-            serial.append(call)
+        job = partial(run.handle, call)
+        if call.tool is None or not call.tool.serial:
+            jobs.append(job)
         else:
-            jobs.append(partial(run.handle, call))
+            if not serial:
+                jobs.append(partial(gather_ordered, serial, 1))
+            serial.append(job)
     await gather_ordered(jobs, run.agent.config.limits.parallel_tools)
     return None
-
-
-async def _one_by_one(run: Run, calls: list[ToolCall]) -> None:
-    for call in calls:
-        await run.handle(call)
 
 
 async def judge(run: Run, iteration: Iteration) -> None:
