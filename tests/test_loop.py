@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import date
 from typing import Any
 
@@ -23,12 +23,15 @@ from react_run import (
     ReActAgent,
     ScriptedModel,
     StopReason,
+    TextDelta,
     ToolRequest,
     Usage,
+    Verdict,
     hookimpl,
     tool,
 )
 from react_run.models.protocol import ProtocolChecker
+from react_run.policies.model_retries import ModelRetries
 from react_run.run import Iteration, Run, ToolCall
 from react_run.testing import Functions, agent_with, calls, run_agent, says
 
@@ -320,7 +323,7 @@ def test_a_failing_layer_ends_the_run_with_a_note_and_tells_the_listeners() -> N
 
 
 def test_a_model_that_streams_is_heard_piece_by_piece_and_gives_the_same_result() -> None:  # L10
-    from react_run import RunResult, TextDelta
+    from react_run import RunResult
 
     async def scenario() -> tuple[str, RunResult]:
         text, last = "", None
@@ -348,6 +351,35 @@ def test_a_draft_that_comes_with_calls_is_withdrawn_and_tools_are_announced() ->
         "TextDelta",
         "RunResult",
     ]
+
+
+class Draft:
+    """What somebody who listens has before their eyes."""
+
+    text = ""
+
+    @hookimpl
+    def react_text_delta(self, text: str) -> None:
+        self.text += text
+
+    @hookimpl
+    def react_text_discarded(self) -> None:
+        self.text = ""
+
+
+def test_the_draft_of_a_stream_that_ends_without_a_response_is_withdrawn_before_it_is_tried_again() -> None:  # L10, A5b
+    class Ends(Model):
+        async def complete(self, request: ModelRequest) -> ModelResponse:
+            return ModelResponse(message=Message(role="assistant", content="the whole answer"))
+
+        async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+            yield TextDelta(text="the whole answer")
+            if request.call > 1:
+                yield await self.complete(request)
+
+    draft = Draft()
+    result = ReActAgent(model=Ends(), plugins=[draft, ModelRetries(first_wait=0)]).run_sync("go")
+    assert draft.text == result.answer == "the whole answer"
 
 
 def test_leaving_a_stream_cancels_its_run() -> None:
@@ -506,16 +538,14 @@ def test_what_a_model_returns_instead_of_a_response_is_its_error(returned: objec
             return returned  # type: ignore[return-value]  # as above
 
         async def stream(self, request: ModelRequest) -> object:  # type: ignore[override]  # as above
+            yield TextDelta(text="a draft")
             yield returned
 
-    class Listener:
-        @hookimpl
-        def react_text_delta(self, text: str) -> None: ...
-
-    plugins = [Listener()] if streamed else []
+    draft = Draft()
     with pytest.raises(ModelError, match="Wrong") as caught:
-        ReActAgent(model=Wrong(), plugins=plugins).run_sync("go")
+        ReActAgent(model=Wrong(), plugins=[draft] if streamed else []).run_sync("go")
     assert caught.value.result is not None
+    assert draft.text == ""
 
 
 @pytest.mark.parametrize(
@@ -655,11 +685,39 @@ def test_a_usage_that_takes_something_away_is_an_error_of_its_model(numbers: dic
         run_agent([answers])
 
 
-@pytest.mark.parametrize("name", ["", None, 5])
-def test_a_call_without_a_name_is_an_error_of_its_model(name: str) -> None:
+@pytest.mark.parametrize(
+    "requests",
+    [*((ToolRequest(id="x", name=name, arguments={}),) for name in ("", None, 5)), ("add",), ({"name": "add"},), None],  # type: ignore[arg-type]  # what the test is about
+)
+def test_a_call_without_a_name_is_an_error_of_its_model(requests: tuple[ToolRequest, ...]) -> None:
     def asks(request: ModelRequest) -> ModelResponse:
-        wanted = ToolRequest(id="x", name=name, arguments={})
-        return ModelResponse(message=Message(role="assistant", tool_requests=(wanted,)))
+        return ModelResponse(message=Message(role="assistant", tool_requests=requests))
 
     with pytest.raises(ModelError, match="whose calls have names"):
         run_agent([asks], tools=[add])
+
+
+def test_a_message_beside_calls_may_be_without_content_as_the_libraries_of_providers_have_it() -> None:
+    def asks(request: ModelRequest) -> ModelResponse:
+        wanted = ToolRequest(id="x", name="add", arguments={"a": 1})
+        return ModelResponse(message=Message(role="assistant", content=None, tool_requests=(wanted,)))  # type: ignore[arg-type]  # what the test is about
+
+    assert run_agent([asks, says("6")], tools=[add]).steps[0].thought == ""
+
+
+@pytest.mark.parametrize("content", [5, b"bytes", ["text"], {"type": "text"}])
+def test_a_message_says_at_once_that_its_content_is_none(content: Any) -> None:
+    with pytest.raises(TypeError, match="content of Message must be text or a list of content parts"):
+        Message(role="user", content=content)
+
+
+@pytest.mark.parametrize("empty", ["", " \n"])
+def test_an_empty_answer_that_is_refused_leaves_a_history_that_providers_accept(empty: str) -> None:  # L5, F7
+    class Check:
+        @hookimpl
+        def react_check_answer(self, answer: str) -> Verdict:
+            return Verdict(accepted=bool(answer.strip()), feedback="Say something.")
+
+    agent = agent_with([empty, "something"], plugins=[Check()], failure_handling="legacy")
+    assert agent.run_sync("go").answer == "something"
+    assert [message.text for message in agent.model.requests[-1].messages][1:] == ["go", "Say something."]  # type: ignore[attr-defined]  # a scripted model has them

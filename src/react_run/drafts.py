@@ -19,13 +19,13 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
                 await notify(run.hooks.react_text_delta, run, iteration, item.text)
             else:
                 response = item
+        if response is None:
+            problem = f"{run.agent.model.name} ended its stream without a response"
+            raise ModelError(problem, code="incomplete", retryable=True)  # A5b
+        response = checked_response(response, run.agent.model.name)
     except BaseException:
         await run.withdraw(iteration)
         raise
-    if response is None:
-        problem = f"{run.agent.model.name} ended its stream without a response"
-        raise ModelError(problem, code="incomplete", retryable=True)  # A5b
-    response = checked_response(response, run.agent.model.name)
     if response.message.tool_requests:
         await run.withdraw(iteration)
     return response

@@ -32,7 +32,7 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
         if message.role == "tool":
             continue  # taken up with its call, or an orphan
         if message.role != "assistant" or not message.tool_requests:
-            if message.extra or not _is_blank(message):
+            if message.extra or not message.blank:
                 out.append(replace(message, tool_requests=()) if message.tool_requests else message)
             continue
         answers, requests = [], []
@@ -44,18 +44,13 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
             answers.append(
                 Message(role="tool", content=NO_RESULT, tool_request_id=fresh)
                 if result is None
-                else replace(result, content=NO_OUTPUT if _is_blank(result) else result.content, tool_request_id=fresh)
+                else replace(result, content=NO_OUTPUT if result.blank else result.content, tool_request_id=fresh)
             )
         out += [replace(message, tool_requests=tuple(requests)), *answers]
     return out
 
 
 _ROLES = ("system", "user", "assistant", "tool")
-
-
-def _is_blank(message: Message) -> bool:
-    """Whether a message says nothing: some providers refuse the whole request for one that is only white space."""
-    return not message.content or (isinstance(message.content, str) and message.content.isspace())
 
 
 def _paired(requests: Sequence[ToolRequest], results: Iterable[Message]) -> list[Message | None]:

@@ -47,6 +47,9 @@ class Message:
     ``content`` is text, made encodable, or a list of provider content parts kept opaque. ``tool_requests`` belong to
     assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
     and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
+
+    Raises:
+        TypeError: The content is neither.
     """
 
     role: Role
@@ -56,8 +59,14 @@ class Message:
     extra: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.content, str) and not self.content.isascii():
-            object.__setattr__(self, "content", encodable(self.content))
+        content = self.content
+        if isinstance(content, str):
+            if not content.isascii():
+                object.__setattr__(self, "content", encodable(content))
+        elif content is None:  # what the libraries of providers have beside calls
+            object.__setattr__(self, "content", "")
+        elif not isinstance(content, Sequence) or not all(isinstance(part, Mapping) for part in content):
+            raise TypeError(f"content of Message must be text or a list of content parts, not {type(content).__name__}")
 
     @property
     def text(self) -> str:
@@ -66,6 +75,11 @@ class Message:
             return self.content
         parts = (part.get("text") for part in self.content if part.get("type", "text") == "text")
         return "".join(text for text in parts if isinstance(text, str))
+
+    @property
+    def blank(self) -> bool:
+        """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
+        return not self.content or (isinstance(self.content, str) and self.content.isspace())
 
 
 def _add(a: int | None, b: int | None) -> int | None:

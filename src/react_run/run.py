@@ -443,11 +443,13 @@ class Run:
     def record(self, iteration: Iteration) -> None:
         """Append a round to the history: the reply, one tool message per request, one step each.
 
-        It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3).
+        It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3). A
+        reply that says nothing is left out: it would make the next request one that providers refuse.
         """
         response = iteration.response
         assert response is not None  # called only for rounds with a reply
-        messages, steps = [response.message], []
+        reply, steps = response.message, []
+        messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
         for call in iteration.calls:
             observation = call.observation
             if observation is None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from react_run.components import Component
 from react_run.errors import ModelError
-from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
 from react_run.text import shown
 
 
@@ -56,7 +56,9 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response
     elif not isinstance(response.message, Message) or response.message.role != "assistant":
         wrong = response.message
-    elif nameless := [call for call in response.message.tool_requests if not call.name or type(call.name) is not str]:
+    elif not isinstance(response.message.tool_requests, tuple | list):
+        wrong = response.message.tool_requests
+    elif nameless := [call for call in response.message.tool_requests if not _has_name(call)]:
         wrong = nameless[0]
     elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
         wrong = response.usage
@@ -67,6 +69,10 @@ def checked_response(response: object, model: str) -> ModelResponse:
         "of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
+
+
+def _has_name(call: object) -> bool:
+    return isinstance(call, ToolRequest) and type(call.name) is str and bool(call.name)
 
 
 def _adds_up(usage: Usage) -> bool:
