@@ -76,3 +76,10 @@ def test_a_package_passes_its_own_tests_right_after_its_installation(
     assert prompt in done.stdout
     listed = subprocess.run([str(python), "-m", "react_run", "list", f"{what}s"], timeout=60, check=True, **run)  # type: ignore[call-overload]  # shared keywords
     assert name in listed.stdout
+
+
+def test_an_empty_name_is_no_name_and_nothing_is_written(tmp_path: Path) -> None:
+    done = react_run(tmp_path, "init", "--toolset", "")
+    assert done.returncode == 2
+    assert "'' is no name for a package" in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == []

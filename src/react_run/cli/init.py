@@ -28,11 +28,11 @@ def command(directory: str | None, toolset: str | None, plugin: str | None) -> i
     With --toolset or --plugin, start an installable package in DIR (by default a directory of that name).
     Nothing that exists is overwritten.
     """
-    if toolset and plugin:
+    if toolset is not None and plugin is not None:
         raise click.UsageError("give --toolset or --plugin, not both")
-    if toolset or plugin:
-        name = toolset or plugin or ""
-        return start_package("toolset" if toolset else "plugin", name, Path(directory or name))
+    name = toolset if toolset is not None else plugin
+    if name is not None:
+        return start_package("plugin" if toolset is None else "toolset", name, Path(directory or name))
     return start_agent(Path(directory or "."))
 
 
