@@ -67,6 +67,17 @@ system_prompt: ${NOPE}
     ]
 
 
+def test_a_version_in_quotes_is_told_to_be_written_without_them(tmp_path: Path) -> None:
+    error = problems(tmp_path, 'version: "1"\nmodel: offline\n')
+    assert [problem.text for problem in error.problems] == ["must be the number 1: write version: 1, without quotes"]
+
+
+def test_a_file_in_another_encoding_is_told_which_to_use(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_bytes("name: café\n".encode("latin-1"))
+    with pytest.raises(AgentFileError, match="save the file as UTF-8"):
+        load_config(tmp_path / "agent.yaml")
+
+
 @pytest.mark.parametrize(
     "entry", ["prompt: {file: gone.md}", "guides: [{file: gone.md}]", "plugins: [{kind: guide, file: gone.md}]"]
 )

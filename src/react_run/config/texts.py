@@ -83,6 +83,8 @@ def _explained(found: Any, node: Node, missing: tuple[str | int, ...]) -> tuple[
     if kind == "extra_forbidden":
         return "cfg.unknown_key", f"unknown key {found['loc'][-1]!r}"
     if node.path == ("version",):
+        if str(node.value) == "1":
+            return "cfg.version", "must be the number 1: write version: 1, without quotes"
         return "cfg.version", f"version {_shown(node)} is unknown; this react-run reads version 1"
     if kind in _TYPES:
         return "cfg.type", f"must be {_TYPES[kind]}{_instead(node)}{_mend(kind, node)}"

@@ -31,7 +31,8 @@ def read_text(path: Path, name: str, report: Report) -> tuple[str, Source] | Non
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        report.add("yaml.encoding", f"not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}", whole)
+        wrong = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        report.add("yaml.encoding", f"not UTF-8 text: {wrong}; save the file as UTF-8", whole)
         return None
     source = Source(name, tuple(_LINE_END.split(text)), path)
     if found := _UNPRINTABLE.search(text):
