@@ -393,6 +393,20 @@ def test_overrides_replace_what_the_file_says_and_are_named_in_errors(tmp_path: 
     assert str(caught.value).startswith("override max_iterations: must be a whole number")
 
 
+@pytest.mark.parametrize("key", ["toolsets.1.timezone", "toolsets[1].timezone"])
+def test_an_option_of_a_component_that_is_only_named_can_be_overridden(tmp_path: Path, key: str) -> None:
+    path = write(tmp_path, "model: offline\ntoolsets: [math, temporal]\n")
+    config = load_config(path, overrides={key: "Asia/Tokyo"}, environment={}, trusted=True)
+    assert [kind_of(type(toolset)) for toolset in config.toolsets] == ["math", "temporal"]
+    assert config.toolsets[1].timezone == "Asia/Tokyo"  # type: ignore[attr-defined]  # an option of temporal
+
+
+def test_an_override_below_a_text_says_what_to_set_instead(tmp_path: Path) -> None:
+    path = write(tmp_path, "model: offline\n")
+    with pytest.raises(AgentFileError, match="'kind' has no place in 'offline'; set that as a whole"):
+        load_config(path, overrides={"model.kind": "scripted"}, environment={}, trusted=True)
+
+
 def test_from_yaml_replaces_keys_and_trusts_what_a_program_names(tmp_path: Path) -> None:
     path = write(tmp_path, "model: offline\ntoolset: kit_parts:Runner\n")
     model = ScriptedModel(replies=["x"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from copy import copy
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -11,9 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 from react_run.config.limits import Limits
 from react_run.config.pipeline import Loading
 from react_run.config.shorthands import normalise
+from react_run.config.texts import GROUP_OF
 from react_run.secrets import Masker
 from react_run.yaml_source import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
-from react_run.yaml_source.tree import set_at
+from react_run.yaml_source.tree import child_of, set_at
 from react_run.yaml_source.variables import expand, read_env_file
 
 if TYPE_CHECKING:
@@ -97,14 +100,25 @@ def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> 
     for key, value in overrides.items():
         place = Place(Source(f"override {key}"))
         try:
-            set_at(tree, *_canonical(key, value, place), place)
+            path, node = _canonical(key, value, place)
+            _open_names(tree, path.split("."))
+            set_at(tree, path, node, place)
         except ValueError as error:
             report.add("cfg.unknown_key", str(error), place)
     return tree
 
 
+def _open_names(tree: Node, parts: list[str]) -> None:
+    """``temporal`` becomes ``{kind: temporal}`` where an option of it is set. A model's name may be an id: it stays."""
+    node: Node | None = tree
+    for part in parts[:-1] if GROUP_OF.get(parts[0], "models") != "models" else ():
+        node = node and child_of(node, part)
+        if node is not None and isinstance(node.value, str):
+            node.value, node.raw = {"kind": copy(node)}, ""
+
+
 def _canonical(key: str, value: object, place: Place) -> tuple[str, Node]:
-    key = key.removeprefix("properties.")
+    key = re.sub(r"\[(\d+)\]", r".\1", key.removeprefix("properties."))  # as explain and errors write it
     node = wrap(value, place, (key,))
     first, dot, rest = key.partition(".")
     if first == "toolset":

@@ -157,7 +157,7 @@ def set_at(tree: Node, path: str, value: Node, place: Place) -> None:
     parts = path.split(".")
     node = tree
     for part in parts[:-1]:
-        child = _child(node, part)
+        child = child_of(node, part)
         if child is None:
             child = Node({}, place, key_place=place)
             _put(node, part, child)
@@ -165,7 +165,12 @@ def set_at(tree: Node, path: str, value: Node, place: Place) -> None:
     _put(node, parts[-1], value)
 
 
-def _child(node: Node, part: str) -> Node | None:
+def child_of(node: Node, part: str) -> Node | None:
+    """The child called ``part``, which is a position in a list.
+
+    Raises:
+        ValueError: It is no position in this list.
+    """
     if isinstance(node.value, list):
         index = _index(node, part)
         return node.items[index] if index < len(node.items) else None
@@ -179,7 +184,7 @@ def _put(node: Node, part: str, child: Node) -> None:
         index = _index(node, part)
         node.value[index : index + 1] = [child]
     else:
-        raise ValueError(f"{part!r} has no place in {node.raw or node.value!r}")
+        raise ValueError(f"{part!r} has no place in {node.raw or node.value!r}; set that as a whole")
 
 
 def _index(node: Node, part: str) -> int:
