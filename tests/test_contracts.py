@@ -22,7 +22,7 @@ SOURCE = ROOT / "src" / "react_run"
 LAYERS = [
     {"frozen", "errors", "messages", "outcome", "folder", "components"},
     {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "checks"},
-    {"models.base", "hookspecs", "hooks", "concurrency"},
+    {"models.base", "hookspecs", "hooks", "clock", "concurrency"},
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "patches", "seals", "guides", "round", "drafts", "loop", "policies", "models"},
     {"wrappers", "chat", "streaming"},

@@ -20,6 +20,7 @@ from react_run import (
     Observation,
     Outcome,
     ReActToolset,
+    Run,
     RunResult,
     Tool,
     ToolError,
@@ -175,6 +176,29 @@ def test_the_clock_starts_when_the_tool_starts_not_in_the_queue() -> None:  # T2
     reply = calls(*[("nap", {"number": n}) for n in range(6)])
     result = run_agent([reply, says("done")], tools=[nap], tool_timeout=0.4, parallel_tools=1)
     assert [step.observation for step in result.steps] == [str(n) for n in range(6)]
+
+
+def ask_in_a_thread(run: Run) -> str:
+    """Ask a person."""
+    with run.waiting():
+        threading.Event().wait(0.1)
+    return "yes"
+
+
+async def ask_on_the_loop(run: Run) -> str:
+    """Ask a person."""
+    with run.waiting():
+        await asyncio.sleep(0.1)
+    return "yes"
+
+
+@pytest.mark.parametrize("ask", [ask_in_a_thread, ask_on_the_loop])
+@pytest.mark.parametrize("limits", [{"tool_timeout": 0.05}, {"run_timeout": 0.05}])
+def test_a_tool_that_asks_a_person_has_no_deadline_meanwhile(
+    ask: Callable[..., object], limits: dict[str, Any]
+) -> None:  # T2
+    result = run_agent([calls((ask.__name__, {})), says("done")], tools=[ask], **limits)
+    assert (result.stop_reason, result.steps[0].observation) == ("completed", "yes")
 
 
 def test_a_slot_is_free_again_when_its_tool_was_given_up() -> None:  # T2

@@ -111,9 +111,15 @@ def busy_threads() -> int:
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """Run a plain function in a thread of our own, with the caller's context variables.
+    """Run a plain function in a thread of our own: :func:`started_in_thread`, awaited."""
+    return await started_in_thread(function)
 
-    Cancelling the wait abandons the thread: it finishes, or hangs, on its own, and is reused only when it has finished.
+
+def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
+    """Start a plain function in a thread of our own, with the caller's context variables.
+
+    Cancelling the future abandons the thread: it finishes, or hangs, on its own, and is reused only when it has
+    finished.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
@@ -124,7 +130,7 @@ async def in_thread(function: Callable[[], T]) -> T:
         worker.start()
         _workers.append(worker)
     worker.jobs.put((copy_context(), function, loop, future))
-    return await future
+    return future
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:

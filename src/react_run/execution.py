@@ -9,10 +9,10 @@ from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from inspect import isawaitable
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from react_run.concurrency import cancellations, in_thread
+from react_run.clock import Clock
+from react_run.concurrency import cancellations, started_in_thread
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.render import render
 from react_run.toolset import ReActToolset
@@ -27,8 +27,6 @@ MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
 MAX_MESSAGE = 2_000
 """Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
-SHORTEST = 0.02
-"""Seconds between two looks at the clock, at least."""
 GRACE = 0.5
 """Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
 
@@ -85,11 +83,12 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
         return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+    thread = started_in_thread(function)
+    clock = Clock(run, limit, partial(_end, thread, _Deadline()))
     try:
-        async with asyncio.timeout(limit) as clock:
-            result = await in_thread(function)
-    except TimeoutError as error:
-        raise (_Deadline() if clock.expired() else error) from None
+        result = await thread
+    finally:
+        clock.stop()
     return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
 
 
@@ -111,22 +110,34 @@ class _Exited(Exception):
 async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) -> object:
     """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
 
-    Time in which a person is asked does not count: inside a tool, that is when the tool is a subagent (T2).
+    Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
     task = asyncio.ensure_future(work)
-    end = perf_counter() + limit - run.time_waited
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    clock = Clock(run, limit, partial(_end, over))
+    task.add_done_callback(lambda _: _end(over))
     try:
-        while not task.done() and (left := end + run.time_waited - perf_counter()) > 0:
-            await asyncio.wait((task,), timeout=max(left, SHORTEST))
+        await over
     except BaseException:  # cancellation, as a rule
         task.cancel()
         await asyncio.wait((task,), timeout=GRACE)
         raise
+    finally:
+        clock.stop()
     if not task.done():
         task.cancel()
         task.add_done_callback(_forget)
         raise _Deadline
     return task.result()
+
+
+def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
+    if awaited.done():
+        return
+    if error is None:
+        awaited.set_result(None)
+    else:
+        awaited.set_exception(error)
 
 
 def _forget(task: asyncio.Task[object]) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
@@ -34,6 +35,8 @@ T = TypeVar("T")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 _handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
 _executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", default=None)
+_clocks = Lock()
+"""Tools that ask somebody may do so in threads."""
 
 
 def canonical(arguments: object) -> str:
@@ -299,23 +302,26 @@ class Run:
     def waiting(self) -> Iterator[None]:
         """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
 
-        Waits of several calls may overlap, and those of a subagent count for its parents, too.
+        Waits of several calls may overlap, in threads, too, and those of a subagent count for its parents.
         """
-        if self._waits == 0:
-            self._waits_since = perf_counter()
-        self._waits += 1
+        with _clocks:
+            if self._waits == 0:
+                self._waits_since = perf_counter()
+            self._waits += 1
         try:
             with nullcontext() if self.parent is None else self.parent.waiting():
                 yield
         finally:
-            self._waits -= 1
-            if self._waits == 0:
-                self.waited += perf_counter() - self._waits_since
+            with _clocks:
+                self._waits -= 1
+                if self._waits == 0:
+                    self.waited += perf_counter() - self._waits_since
 
     @property
     def time_waited(self) -> float:
         """Seconds that a person was waited for so far, a wait that is going on included."""
-        return self.waited + (perf_counter() - self._waits_since if self._waits else 0.0)
+        with _clocks:
+            return self.waited + (perf_counter() - self._waits_since if self._waits else 0.0)
 
     def spend(self, usage: Usage) -> None:
         """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
