@@ -63,6 +63,12 @@ def test_no_money_at_all_means_no_call(scripted_tool: Make) -> None:
     assert (result.stop_reason, result.usage.requests, result.iterations) == (StopReason.COST_LIMIT, 0, 0)
 
 
+@pytest.mark.parametrize("reply", [says("", usage=USED), says("the first half", finish_reason="length", usage=USED)])
+def test_a_round_whose_reply_cannot_be_asked_for_again_has_taken_place(reply: dict[str, object]) -> None:  # L2
+    result = run_agent([reply], max_cost=0.1)
+    assert (result.stop_reason, result.iterations, result.usage.requests) == (StopReason.COST_LIMIT, 1, 1)
+
+
 def test_money_that_runs_out_at_the_limit_of_rounds_leaves_the_facts(scripted_tool: Make) -> None:  # S2
     tools = [scripted_tool("read", "!12 pages")]
     result = run_agent(looping(9), tools=tools, max_cost=0.3, max_iterations=3)

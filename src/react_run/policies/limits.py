@@ -48,7 +48,8 @@ class RunLimits(Policy):
         if run.stop_reason is None:
             run.note(self.guard, text)
         run.stop(reason, text)
-        if run.iterations and run.iterations[-1] is iteration:
+        unsent = iteration.request.call > run.model_calls  # else a call of this round was made, and this is another
+        if unsent and run.iterations and run.iterations[-1] is iteration:
             run.iterations.pop()  # a round is one model call, and this one is not made (L2)
         return WITHHELD
 
