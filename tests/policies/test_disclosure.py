@@ -276,6 +276,16 @@ def test_an_active_skill_is_not_activated_again() -> None:  # D2
     assert result.success
 
 
+@pytest.mark.parametrize(
+    "replies",
+    [(ACTIVATE, ACTIVATE), (calls((SELECTOR, {"skill": "arithmetic"}), (SELECTOR, {"skill": "arithmetic"})),)],
+)
+def test_an_answer_stands_that_follows_an_activation_too_many(replies: tuple[dict[str, object], ...]) -> None:  # D2, F5
+    result, _ = disclosed(*replies, says("15"))
+    assert (result.answer, result.success) == ("15", True)
+    assert [failure.code for failure in result.unresolved] == ["already_active"]
+
+
 def test_a_skill_named_twice_in_one_reply_is_active_once() -> None:  # D2
     twice = calls((SELECTOR, {"skill": "time"}), (SELECTOR, {"skill": "time"}))
     result, requests = disclosed(twice, NOW, DONE)

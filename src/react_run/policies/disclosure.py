@@ -129,7 +129,6 @@ class Disclosure:
             return self._refusal(run, call)  # here, too: wrong arguments of a hidden tool must not show its schema
         state = run.state(Disclosed)
         self._enter(run, state)
-        call.opaque = False
         return state.answers.get(call.position)
 
     @hookimpl
@@ -158,6 +157,7 @@ class Disclosure:
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
         listed = self.catalogue.listed
         name, words = _named(call), call.arguments.get("search")
+        call.opaque = name in state.asked  # then nothing is missing, which is no reason to doubt an answer
         if len(listed) > LISTED and isinstance(words, str) and words.strip() and not name:
             return answers.matches(words, listed)
         if not name:
