@@ -245,6 +245,21 @@ def test_a_decimal_comma_is_refused(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expression", "advice", "nonsense"),
+    [
+        ("1.000,5", "such as 1000.5", "1.000.5"),
+        ("1.5e3.2", "write 1.5e3*.2", "or 1.5e3.2"),
+        ("1..2", "write 1.*.2", "or 1..2"),
+        ("5 mod 3", "write mod(a, b)", "mod(3)"),
+    ],
+)
+def test_no_refusal_says_to_write_what_would_be_refused(expression: str, advice: str, nonsense: str) -> None:
+    message = message_of(calculate(expression))
+    assert advice in message
+    assert nonsense not in message
+
+
+@pytest.mark.parametrize(
     ("expression", "code", "hint"),
     [
         ("15% of 240", "unsupported_syntax", "15/100*240"),

@@ -48,15 +48,15 @@ def no_percent() -> Refusal:
 
 def numbers_side_by_side(before: str, after: str) -> Refusal:
     """Two numbers with nothing between them."""
-    return unsupported(
-        f"{before} {after} has no operator", f"write {before}*{after}, or {before}{after} for one number"
-    )
+    joined = f", or {before}{after} for one number" if f"{before}{after}".isdecimal() else ""
+    return unsupported(f"{before} {after} has no operator", f"write {before}*{after}{joined}")
 
 
-def word_before_number(word: str, number: str, *, is_function: bool) -> Refusal:
-    """A function without parentheses, or a word in place of an operator."""
-    if is_function:
-        return unsupported(f"{word} {number} has no parentheses", f"write {word}({number})")
+def word_before_number(word: str, number: str, usage: str = "") -> Refusal:
+    """A function without parentheses, which has a ``usage``, or a word in place of an operator."""
+    if usage:
+        right = usage if "," in usage else f"{word}({number})"
+        return unsupported(f"{word} {number} has no parentheses", f"write {right}")
     return unsupported(f"{word[:40]!r} before {number} is no operator", "write + - * / // % or **")
 
 

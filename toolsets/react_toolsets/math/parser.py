@@ -192,7 +192,8 @@ class _Parser:
     def _name(self, written: str) -> None:
         name = written.lower()
         if self._next.kind == "number":
-            raise complaints.word_before_number(written, self._next.text, is_function=name in FUNCTIONS)
+            usage = FUNCTIONS[name].usage if name in FUNCTIONS else ""
+            raise complaints.word_before_number(written, self._next.text, usage)
         if self._next.text == "(" and name not in CONSTANTS:
             self._call(written)
             return

@@ -88,11 +88,14 @@ def _chain(comma: int, tokens: Sequence[Token]) -> str:
 
 
 def _no_number(text: str) -> Refusal:
-    return Refusal(
-        "ambiguous_number",
-        f"{text} can be read in several ways. Write a decimal point, such as {text.replace(',', '.', 1)}, "
-        f"or the number without separators, such as {text.replace(',', '')}.",
-    )
+    if "." in text or text.count(",") > 1:
+        ways = "Write each number with one decimal point at most and no separators, such as 1000.5."
+    else:
+        ways = (
+            f"Write a decimal point, such as {text.replace(',', '.')}, "
+            f"or the number without separators, such as {text.replace(',', '')}."
+        )
+    return Refusal("ambiguous_number", f"{text} can be read in several ways. {ways}")
 
 
 def _two_readings(function: str, chains: Sequence[str]) -> Refusal:
