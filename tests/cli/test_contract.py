@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -356,3 +357,19 @@ def test_secrets_of_the_environment_never_come_out(call: Call, tmp_path: Path, m
     kept = [path for path in (tmp_path / "home").rglob("*") if path.is_file()]
     assert kept
     assert not any(secret.encode() in path.read_bytes() for path in kept)
+
+
+def test_a_working_directory_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
+    agent = write(tmp_path, "model: offline\n")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    removed = "import os, sys; os.chdir(sys.argv[1]); os.rmdir(sys.argv[1]); os.execv(sys.executable, sys.argv[2:])"
+    done = subprocess.run(
+        [sys.executable, "-c", removed, str(gone), *command(str(agent), "hi")],
+        env=environment(tmp_path / "home"),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "react-run: the working directory does not exist any more; change to another\n"

@@ -117,6 +117,8 @@ def reason_of(error: OSError) -> str:
     """What went wrong with a file or stream, in words."""
     if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
         return f"cannot write the output: {error.strerror}"
+    if error.errno == errno.ENOENT and not error.filename:
+        return "the working directory does not exist any more; change to another"
     return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
 
 
