@@ -25,6 +25,14 @@ def _json(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
+def said(error: BaseException) -> str:
+    """What an exception says; one that comes from elsewhere may fail even at that."""
+    try:
+        return str(error)
+    except Exception:
+        return "(no message)"
+
+
 def dotted(path: Path) -> str:
     """``("a", 0, "b")`` as ``a[0].b``."""
     text = ""

@@ -448,6 +448,24 @@ def test_validators_of_a_model_decide_before_any_repair() -> None:
     assert "could not be checked: KeyError" in made.prepare({"tags": [], "start": 9}).problem
 
 
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise TypeError("no")
+
+
+def test_a_validator_whose_error_cannot_be_told_ends_no_run() -> None:
+    class Picky(BaseModel):
+        x: int
+
+        @field_validator("x")
+        @classmethod
+        def never(cls, value: int) -> int:
+            raise Speechless
+
+    made = Tool.from_model(Picky, nothing, name="p", description="P.")
+    assert 'could not be checked: Speechless: "(no message)"' in made.prepare({"x": 1}).problem
+
+
 class Old(BaseModel):
     query: str
 

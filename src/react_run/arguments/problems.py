@@ -9,7 +9,7 @@ from typing import Any
 
 from react_run.arguments.json_types import allowed, alternatives, fits, is_echo, kinds
 from react_run.schemas.cleaning import resolve
-from react_run.text import Path, dotted, shown
+from react_run.text import Path, dotted, said, shown
 
 MAX_PROBLEMS = 3
 """How many problems a model is told at once (A4)."""
@@ -56,7 +56,7 @@ class InvalidArguments(Exception):  # it never leaves the package: a verdict, no
 
 def unchecked(error: Exception) -> InvalidArguments:
     """For arguments that could not even be checked."""
-    text = f"they could not be checked: {type(error).__name__}: {shown(str(error), 200)}"
+    text = f"they could not be checked: {type(error).__name__}: {shown(said(error), 200)}"
     return InvalidArguments([Problem(path=(), text=text)])
 
 

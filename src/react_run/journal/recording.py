@@ -11,6 +11,7 @@ from react_run.journal.book import Book
 from react_run.journal.conversation import Conversation
 from react_run.journal.values import Record, message_to_data, outcome_to_data
 from react_run.messages import NO_USAGE
+from react_run.text import said
 
 if TYPE_CHECKING:
     from react_run.messages import Message, ModelResponse
@@ -228,7 +229,7 @@ def _result(observation: Observation) -> Record:
 
 def _error(error: BaseException) -> Record:
     text = "".join(format_exception(error))
-    return {"type": type(error).__name__, "message": str(error), "traceback": text[-_LONGEST_TRACEBACK:]}
+    return {"type": type(error).__name__, "message": said(error), "traceback": text[-_LONGEST_TRACEBACK:]}
 
 
 def _model_error(error: BaseException) -> Record:
