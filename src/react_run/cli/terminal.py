@@ -9,13 +9,13 @@ import sys
 import unicodedata
 from typing import TextIO
 
-_KEPT = "\n\t"
-_BIDI = {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}
+_KEPT = "\n\t\u200c\u200d"  # the last two join letters and emoji, and are written in ordinary text
+_UNSEEN = ("Cc", "Cf", "Cs")  # controls; marks that turn text around or hide in it; halves of characters
 _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
 def printable(text: str) -> str:
-    """``text`` with control characters made visible: nothing from a model or a tool steers the terminal."""
+    """``text`` with what cannot be seen shown: nothing from a model or a tool steers a terminal or hides in it."""
     if text.isprintable():
         return text
     return "".join(_visible(character) for character in text)
@@ -24,9 +24,9 @@ def printable(text: str) -> str:
 def _visible(character: str) -> str:
     if character in _KEPT or character.isprintable():
         return character
-    if character in _BIDI or unicodedata.category(character) in ("Cc", "Cs"):
+    if unicodedata.category(character) in _UNSEEN:
         code = ord(character)
-        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
     return character
 
 
