@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -377,69 +376,6 @@ def test_one_tool_object_serves_all_runs() -> None:  # T5
 
     assert asyncio.run(scenario()) == {str(n) for n in range(1, 21)}
     assert made == [1]
-
-
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parent / "cases" / "results_hostile.jsonl").read_text("utf-8").splitlines()
-]
-PROPAGATING = {"raises_keyboard_interrupt"}
-OF_THE_PROCESS = {"changes_cwd_env_signal", "closes_stdout"}
-
-
-def hostile(case: dict[str, Any]) -> Tool:
-    """The tool of a case."""
-    scope: dict[str, Any] = {"asyncio": asyncio, "sys": sys, "os": os, "time": time}
-    body = f"return {case['make']}" if case["how"] == "return" else case["make"]
-    lines = "\n".join(f"    {line}" for line in body.splitlines())
-    exec(f"def t(args: dict = {{}}) -> object:\n    'Be hostile.'\n{lines}\n", scope)
-    return Tool.from_function(scope["t"], name="t", timeout=1.0)
-
-
-@pytest.fixture
-def _in_a_directory_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.mark.usefixtures("_in_a_directory_of_its_own")
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case["name"] not in PROPAGATING | OF_THE_PROCESS], ids=lambda case: case["name"]
-)
-def test_hostile_results_do_no_harm(case: dict[str, Any]) -> None:
-    expect, started = case["expect"], time.perf_counter()
-    asked = {"args": {"keep": [1, {"me": 2}]}}
-    result = run_agent([calls(("t", asked)), says("done")], tools=[hostile(case)])
-    assert time.perf_counter() - started < expect.get("within_s", 20)
-    assert (result.answer, result.success, result.iterations) == ("done", True, 2)
-    assert [message.role for message in result.messages].count("tool") == expect.get("results_count", 1) == 1
-    (step,) = result.steps
-    text = step.observation
-    assert step.failed is expect["is_error"]
-    assert text.strip()
-    text.encode()
-    assert len(text) <= expect.get("sent_chars_max", 32_768)
-    for wanted in [*expect.get("sent_contains", ()), *expect.get("contains", ())]:
-        assert wanted in text
-    if "sent_equals" in expect:
-        assert text == expect["sent_equals"]
-    if expect.get("marker"):
-        assert "bytes in all" in text
-    if case["name"] != "raises_with_secret":  # masking is the redactor's (J2)
-        assert not [never for never in expect.get("never", ()) if never in text]
-    (request,) = [request for message in result.messages for request in message.tool_requests]
-    assert request.arguments == {"args": {"keep": [1, {"me": 2}]}}
-
-
-def test_the_cases_that_would_harm_this_process_harm_another() -> None:
-    for case in (case for case in CASES if case["name"] in OF_THE_PROCESS):
-        code = (
-            "import asyncio, os, sys, time\nfrom react_run.testing import calls, run_agent, says\n"
-            f"def t() -> None:\n    'Be hostile.'\n    {case['make']}\n"
-            "result = run_agent([calls(('t', {})), says('done')], tools=[t])\n"
-            "os.write(2, result.answer.encode())\n"
-        )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
-        assert "done" in done.stderr, case["name"]
 
 
 def test_the_text_of_a_result_is_data_and_nothing_else() -> None:
