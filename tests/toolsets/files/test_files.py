@@ -165,7 +165,7 @@ def test_files_are_found_by_name_but_not_in_what_tools_leave_behind(root: Path) 
     assert step(root, READING, "find_files", pattern="**/b.txt").observation == "sub/b.txt"
     assert step(root, READING, "find_files", pattern="*.txt", path="sub").observation == "sub/b.txt"
     assert step(root, READING, "find_files", pattern="node_modules/*.txt").observation == "node_modules/b.txt"
-    assert step(root, READING, "find_files", pattern="*.none").observation == "[no file matches]"
+    assert step(root, READING, "find_files", pattern="**/*.none").observation == "[no file matches]"
 
 
 def test_more_than_can_be_shown_is_counted(root: Path) -> None:
@@ -206,6 +206,14 @@ def sources(tmp_path: Path) -> Path:
 )
 def test_lines_are_searched(sources: Path, query: dict[str, Any], found: str) -> None:
     assert step(sources, READING, "search_files", **query).observation.startswith(found)
+
+
+@pytest.mark.parametrize("pattern", ["^$", "^x?$"])
+def test_the_end_of_the_last_line_is_no_further_line(tmp_path: Path, pattern: str) -> None:
+    (tmp_path / "notes.txt").write_text("one\ntwo\n", encoding="utf-8")
+    (tmp_path / "empty.txt").touch()
+    assert step(tmp_path, READING, "search_files", pattern=pattern).observation == "[no match]"
+    assert "notes.txt-3-" not in step(tmp_path, READING, "search_files", pattern="two", context=2).observation
 
 
 def test_what_is_no_pattern_is_explained(sources: Path) -> None:

@@ -59,11 +59,12 @@ def search(
         except ToolError as error:
             unread += error.code != "binary_file"
             continue
-        numbers = [number for number, line in enumerate(text.split("\n")) if compiled.search(line)]
+        own = text.removesuffix("\n").split("\n") if text else []
+        numbers = [number for number, line in enumerate(own) if compiled.search(line)]
         matching += bool(numbers)
         room = max(0, limit - found)
         found += len(numbers)
-        lines += _shown(entry.path, text.split("\n"), numbers[:room], context)
+        lines += _shown(entry.path, own, numbers[:room], context)
     return {"lines": lines, "found": found, "files": matching, "unread": unread}
 
 
