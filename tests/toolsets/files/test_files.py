@@ -216,6 +216,13 @@ def test_the_end_of_the_last_line_is_no_further_line(tmp_path: Path, pattern: st
     assert "notes.txt-3-" not in step(tmp_path, READING, "search_files", pattern="two", context=2).observation
 
 
+def test_a_glob_that_found_nothing_where_it_looked_says_how_to_look_deeper(sources: Path) -> None:
+    deeper = "looks in one directory only; **/*.py looks in those below it, too]"
+    (sources / "deep").mkdir()
+    assert deeper in step(sources / "deep", READING, "find_files", pattern="*.py").observation
+    assert deeper in step(sources / "deep", READING, "search_files", pattern="x", files="*.py").observation
+
+
 def test_what_is_no_pattern_is_explained(sources: Path) -> None:
     taken = step(sources, READING, "search_files", pattern="(")
     assert taken.error_code == "invalid_pattern"

@@ -15,6 +15,8 @@ SECONDS = 20.0
 """How long one search may take."""
 LARGEST = 5 * 1024 * 1024
 """Bytes of a file that is searched; larger ones are counted."""
+NOTHING = "[no match]"
+"""How the result of a search begins that found nothing."""
 _CEILING = 16 * 1024 * 1024
 
 
@@ -63,7 +65,7 @@ def _told(answer: dict[str, object], limit: int) -> str:
     lines, found = answer["lines"], answer["found"]
     assert isinstance(lines, list)  # the worker says so
     assert isinstance(found, int)  # as above
-    notes = [f"[{found} match{'' if found == 1 else 'es'} in {answer['files']} files]" if found else "[no match]"]
+    notes = [f"[{found} match{'' if found == 1 else 'es'} in {answer['files']} files]" if found else NOTHING]
     if found > limit:
         notes.append(f"[only the first {limit} are shown: use a more exact pattern, or name fewer files]")
     if answer["unread"]:

@@ -104,7 +104,7 @@ class FilesToolset(ReActToolset):
         files = [entry.path for entry in found if entry.kind != "closed"]
         closed = len(found) - len(files)
         notes = _more(len(files)) + ([f"[{closed} directories could not be entered]"] if closed else [])
-        return "\n".join([*files[:LISTED], *notes]) or "[no file matches]"
+        return "\n".join([*files[:LISTED], *notes]) or f"[no file matches]{_not_below(pattern)}"
 
     @tool(read_only=True)
     async def search_files(
@@ -127,7 +127,7 @@ class FilesToolset(ReActToolset):
             context: Lines to show before and after each match.
             limit: How many matches to show at most.
         """
-        return await searching.search(
+        found = await searching.search(
             self.root or run.workspace,
             pattern,
             _below(path, files),
@@ -136,6 +136,7 @@ class FilesToolset(ReActToolset):
             limit=limit,
             skipped=SKIPPED,
         )
+        return f"{found}{_not_below(files) if found.startswith(searching.NOTHING) else ''}"
 
     @tool(read_only=False, idempotent=True, serial=True)
     def write_file(self, path: str, content: str, run: Run) -> str:
@@ -182,6 +183,13 @@ class FilesToolset(ReActToolset):
 
     def _folder(self, run: Run) -> Folder:
         return Folder(self.root or run.workspace)
+
+
+def _not_below(pattern: str) -> str:
+    """That a glob which found nothing looked in one directory only: ``*.py`` is often meant for all below."""
+    if "**" in pattern or not {"*", "?"} & set(pattern):
+        return ""
+    return f"\n[{pattern} looks in one directory only; **/{pattern} looks in those below it, too]"
 
 
 def _below(path: str, pattern: str) -> str:
