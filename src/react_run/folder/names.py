@@ -14,7 +14,7 @@ PROTECTED = frozenset((".git", ".react-run"))
 _FAULTS = {
     errno.ELOOP: ("symbolic_link", "goes through a symbolic link, which is not followed"),
     errno.ENOENT: ("not_found", "does not exist"),
-    errno.ENOTDIR: ("not_found", "does not exist: what it goes through is no directory"),
+    errno.ENOTDIR: ("not_found", "is no directory, or leads through something that is none"),
     errno.ENAMETOOLONG: ("invalid_path", "is too long"),
     errno.EACCES: ("not_permitted", "may not be touched: no permission"),
     errno.EPERM: ("not_permitted", "may not be touched: no permission"),
