@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -351,6 +352,37 @@ def test_a_draft_that_comes_with_calls_is_withdrawn_and_tools_are_announced() ->
         "TextDelta",
         "RunResult",
     ]
+
+
+@pytest.mark.parametrize("when", ["it has failed", "it fails because of that"])
+def test_a_stream_that_is_left_reports_no_failure_to_nobody(when: str) -> None:
+    async def scenario() -> list[object]:
+        reported: list[object] = []
+        failed = asyncio.Event()
+
+        class Broken:
+            @hookimpl
+            async def react_run(self, proceed: Callable[[], Awaitable[Any]]) -> Any:
+                try:
+                    return await proceed()
+                finally:
+                    raise RuntimeError("broken")
+
+            @hookimpl
+            def react_run_failed(self) -> None:
+                failed.set()
+
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
+        stream = agent_with(["one two"], plugins=[Broken()]).stream("go")
+        await anext(stream)
+        if when == "it has failed":
+            await failed.wait()
+        await stream.aclose()  # type: ignore[attr-defined]  # it is a generator
+        del stream
+        gc.collect()
+        return reported
+
+    assert asyncio.run(scenario()) == []
 
 
 class Draft:

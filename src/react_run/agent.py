@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
-from react_run.concurrency import cancellations, run_blocking
+from react_run.concurrency import cancellations, forget, run_blocking
 from react_run.config import ReActAgentConfig
 from react_run.errors import ConfigError, ModelError
 from react_run.guides import guide_texts
@@ -162,6 +162,7 @@ class ReActAgent:
             if not task.done():
                 task.cancel()
                 await asyncio.wait((task,))
+            forget(task)
 
     async def complete(self, request: ChatCompletionRequest) -> ChatCompletionResponse:
         """Answer a request in the ChatCompletion shape; its last user message is the prompt.

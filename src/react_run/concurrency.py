@@ -35,6 +35,12 @@ def cancellations() -> int:
     return 0 if task is None else task.cancelling()
 
 
+def forget(task: asyncio.Task[Any]) -> None:
+    """Look at what became of a finished task that nobody waits for any more, so that asyncio does not report it."""
+    if not task.cancelled():
+        task.exception()
+
+
 async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
     """Run ``jobs`` concurrently, at most ``limit`` at once, starting in order; results in order.
 

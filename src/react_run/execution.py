@@ -12,7 +12,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from react_run.clock import Clock
-from react_run.concurrency import cancellations, started_in_thread
+from react_run.concurrency import cancellations, forget, started_in_thread
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.render import render
 from react_run.toolset import ReActToolset
@@ -126,7 +126,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) 
         clock.stop()
     if not task.done():
         task.cancel()
-        task.add_done_callback(_forget)
+        task.add_done_callback(forget)
         raise _Deadline
     return task.result()
 
@@ -138,11 +138,6 @@ def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
         awaited.set_result(None)
     else:
         awaited.set_exception(error)
-
-
-def _forget(task: asyncio.Task[object]) -> None:
-    if not task.cancelled():
-        task.exception()  # retrieved, so that asyncio does not report it
 
 
 def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
