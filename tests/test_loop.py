@@ -743,6 +743,17 @@ def test_a_message_says_at_once_that_its_content_is_none(content: Any) -> None:
         Message(role="user", content=content)
 
 
+def test_an_answer_that_is_refused_without_a_reason_is_told_so() -> None:  # G3
+    class Check:
+        @hookimpl
+        def react_check_answer(self, answer: str) -> Verdict:
+            return Verdict(accepted=answer == "better")
+
+    agent = agent_with(["bad", "better"], plugins=[Check()])
+    assert agent.run_sync("go").answer == "better"
+    assert agent.model.requests[-1].messages[-1].text.startswith("This answer is not accepted")  # type: ignore[attr-defined]  # a scripted model has them
+
+
 @pytest.mark.parametrize("empty", ["", " \n"])
 def test_an_empty_answer_that_is_refused_leaves_a_history_that_providers_accept(empty: str) -> None:  # L5, F7
     class Check:

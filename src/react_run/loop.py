@@ -18,6 +18,7 @@ from react_run.round import judge, perform
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
 
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
+NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and answer anew."
 _FAILED_CALL = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 
@@ -97,7 +98,8 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
         if response.finish_reason == "length":
             run.finish_reason = "length"  # S5: kept, and marked
         return run.stop(StopReason.COMPLETED, response.text)
-    iteration.feedback = render("\n\n".join(verdict.feedback for verdict in refusals))
+    feedback = "\n\n".join(verdict.feedback for verdict in refusals)
+    iteration.feedback = render(feedback if feedback.strip() else NOT_ACCEPTED)
     iteration.final = any(verdict.final for verdict in refusals)
     run.messages.append(Message(role="user", content=iteration.feedback))
     await run.withdraw(iteration)
