@@ -16,7 +16,7 @@ def prepared(script: Script) -> Callable[[], str]:
         model_id = "scripted"
         supports_tools = True
 
-        async def execute(self, prompt: object, stream: bool, response: Any, *more: object) -> AsyncIterator[str]:
+        async def execute(self, prompt: object, stream: bool, response: Any, **more: object) -> AsyncIterator[str]:
             calls = script.reply()
             for call in calls:
                 response.add_tool_call(ToolCall("add", {**call.arguments}, tool_call_id=call.id))
