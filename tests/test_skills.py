@@ -15,7 +15,7 @@ from skills_ref.validator import validate, validate_metadata  # type: ignore[imp
 from react_run import ConfigError
 from react_run.skills.fields import FIELDS, wrong_with_name
 from react_run.skills.files import MAX_FILES, read_skill, read_skills, visible
-from react_run.yaml_source import Report
+from react_run.yaml_source import AgentFileError, Report
 
 CASES = Path(__file__).parent / "cases" / "skill_files"
 INDEX = [json.loads(line) for line in (CASES / "index.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -33,6 +33,8 @@ def front(*lines: str, body: str = "Do it.") -> str:
 
 
 GOOD = ("name: my-skill", "description: Does it.")
+ABOUT = {"file", "position", "depends_on_schema", "why", "policy", "note"}
+EXPECTED = {"expect", "code", "line", "column", "contains", "exit_code"}
 
 
 @pytest.mark.parametrize("case", INDEX, ids=lambda case: case["file"])
@@ -46,6 +48,8 @@ def test_what_is_wrong_is_told_with_its_place(case: dict[str, Any], tmp_path: Pa
         assert skill is not None
         assert skill.name == case["then"]["name"]
         assert "hidden" not in skill.instructions
+        assert [case[key] for key in ("code", "line", "column", "contains", "exit_code")] == [None, None, None, [], 0]
+        assert case.keys() <= {*ABOUT, *EXPECTED, "then"}
         return
     assert skill is None
     first = report.problems[0]
@@ -53,6 +57,8 @@ def test_what_is_wrong_is_told_with_its_place(case: dict[str, Any], tmp_path: Pa
     assert (first.code, first.place.line, first.place.column) == (case["code"], case["line"], case["column"])
     assert all(part in first.render() for part in case["contains"])
     assert str(folder / "SKILL.md") in first.render()
+    assert AgentFileError(report.problems).exit_status == case["exit_code"]
+    assert case.keys() <= {*ABOUT, *EXPECTED}
 
 
 # -- the reference validator as the oracle ---------------------------------------------------------------------------

@@ -13,6 +13,11 @@ CASES = Path(__file__).parent.parent / "cases" / "yaml_bad"
 ROWS = [json.loads(line) for line in (CASES / "index.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+ABOUT = {"file", "position", "depends_on_schema", "why", "policy", "note"}
+SETUP = {"env", "trusted"}
+EXPECTED = {"expect", "code", "line", "column", "contains", "exit_code"}
+
+
 def load(case: dict[str, object]) -> ReActAgentConfig:
     environment = case.get("env", {})
     assert isinstance(environment, dict)
@@ -28,17 +33,18 @@ def test_a_bad_file_is_reported_with_code_and_position(case: dict[str, object]) 
     with pytest.raises(AgentFileError) as caught:
         load(case)
     found = [problem.to_dict() for problem in caught.value.problems]
-    matching = [problem for problem in found if problem["code"] == case["code"]]
-    assert matching, found
-    if case["line"] is not None:
-        assert (case["line"], case["column"]) in [(problem["line"], problem["column"]) for problem in matching], found
+    places = [(problem["line"], problem["column"]) for problem in found if problem["code"] == case["code"]]
+    assert (case["line"], case["column"]) in places, found
+    assert (case["line"] is None) == (case["position"] == "whole file")
     wanted, unwanted = case["contains"], case.get("never", [])
     assert isinstance(wanted, list)
     assert isinstance(unwanted, list)
     text = str(caught.value)
     assert all(part in text for part in wanted), text
     assert not any(part in text or part in json.dumps(found) for part in unwanted), text
+    assert all(part in json.dumps(case["env"]) for part in unwanted)  # or it could not be told
     assert caught.value.exit_status == case["exit_code"]
+    assert case.keys() <= {*ABOUT, *SETUP, *EXPECTED, "never"}
 
 
 @pytest.mark.parametrize("case", named(expect="ok"), ids=lambda case: case["file"])
@@ -48,6 +54,8 @@ def test_a_good_file_raises_no_false_alarm(case: dict[str, object]) -> None:
     assert isinstance(wanted, dict)
     for path, value in wanted.items():
         assert at(config, path) == value
+    assert [case[key] for key in ("code", "line", "column", "contains", "exit_code")] == [None, None, None, [], 0]
+    assert case.keys() <= {*ABOUT, *SETUP, *EXPECTED, "then"}
 
 
 def at(config: ReActAgentConfig, path: str) -> object:

@@ -379,8 +379,7 @@ def test_only_files_inside_the_skill_are_read(case: dict[str, Any], tmp_path: Pa
     step = result.steps[1]
     assert step.failed == (case["expect"] == "block"), step.observation
     assert "CANARY" not in step.observation
-    if case["reason"] in ("outside", "absolute"):
-        assert step.error_code == "outside"
+    assert step.error_code == (None if case["reason"] == "inside" else case["reason"])
 
 
 @pytest.mark.parametrize(
