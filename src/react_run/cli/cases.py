@@ -48,6 +48,22 @@ class Case(Options):
     max_iterations: int | None = None
     """Rounds that it may take at most."""
 
+    @field_validator("replies")
+    @classmethod
+    def _are_replies(cls, given: list[Any] | None) -> list[Any] | None:
+        from react_run.models.scripted import ScriptedModel
+
+        for number, reply in enumerate(given or ()):
+            try:
+                ScriptedModel(replies=[reply])
+            except ValidationError as error:
+                found = error.errors()[0]
+                where = "".join(f" {part!r}:" for part in found["loc"][1:])
+                raise ValueError(f"reply {number + 1}:{where} {found['msg'].removeprefix('Value error, ')}") from None
+        if given == []:
+            raise ValueError("must have at least one reply; leave 'replies' out to ask the agent's own model")
+        return given
+
     @field_validator("contains", mode="before")
     @classmethod
     def _one_text(cls, given: object) -> object:

@@ -35,8 +35,8 @@ _RANGES = {
     "less_than": "less than {lt}",
     "less_than_equal": "at most {le}",
     "finite_number": "a finite number",
-    "too_long": "of at most {max_length} entries",
-    "too_short": "of at least {min_length} entries",
+    "too_long": "a list of at most {max_length} entries",
+    "too_short": "a list of at least {min_length} entries",
     "string_too_long": "of at most {max_length} characters",
 }
 
@@ -89,7 +89,8 @@ def _explained(found: Any, node: Node, missing: tuple[str | int, ...]) -> tuple[
     if kind in _TYPES:
         return "cfg.type", f"must be {_TYPES[kind]}{_instead(node)}{_mend(kind, node)}"
     if kind in _RANGES:
-        return "cfg.range", f"must be {_RANGES[kind].format(**context)}{_instead(node)}"
+        instead = f", not of {len(node.value)}" if isinstance(node.value, list) else _instead(node)
+        return "cfg.range", f"must be {_RANGES[kind].format(**context)}{instead}"
     if kind == "string_too_short":
         return "cfg.type", f"must not be empty{_instead(node)}"
     if kind in ("literal_error", "enum"):
