@@ -67,6 +67,12 @@ system_prompt: ${NOPE}
     ]
 
 
+@pytest.mark.parametrize(("written", "meant"), [("opnai", "openai"), ("nope", ""), ("Scripted", "scripted")])
+def test_a_name_is_suggested_only_when_it_is_near(tmp_path: Path, written: str, meant: str) -> None:
+    said = str(problems(tmp_path, f"model: {{kind: {written}}}\n"))
+    assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
+
+
 def test_a_version_in_quotes_is_told_to_be_written_without_them(tmp_path: Path) -> None:
     error = problems(tmp_path, 'version: "1"\nmodel: offline\n')
     assert [problem.text for problem in error.problems] == ["must be the number 1: write version: 1, without quotes"]

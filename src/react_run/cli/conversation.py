@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +21,7 @@ from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, printable
+from react_run.components.kinds import near
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
@@ -121,8 +121,7 @@ class Conversation:
         name, _, rest = line.partition(" ")
         command = self.commands.get(name)
         if command is None:
-            near = get_close_matches(name, self.commands, n=1)
-            self._say(f"unknown command {name}.{f' Did you mean {near[0]}?' if near else ''} /help lists them.")
+            self._say(f"unknown command {name}.{near(name, self.commands)} /help lists them.")
             return True
         try:
             return command(rest.strip())

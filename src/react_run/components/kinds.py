@@ -143,10 +143,14 @@ def every_installed(group: str) -> Iterator[Kind]:
         )
 
 
+NEAR = 0.65
+"""How like an unknown name another must be (difflib's ratio) to be what was meant: `math` for `mth`, not `openai` for `nope`."""
+
+
 def near(name: str, names: Iterable[str]) -> str:
     """`` Did you mean 'x'?`` when something near exists, else nothing."""
     by_plain = {_plain(known): known for known in names}
-    match = get_close_matches(_plain(name), list(by_plain), n=1, cutoff=0.6)
+    match = get_close_matches(_plain(name), list(by_plain), n=1, cutoff=NEAR)
     return f" Did you mean {by_plain[match[0]]!r}?" if match else ""
 
 
