@@ -144,7 +144,7 @@ def every_installed(group: str) -> Iterator[Kind]:
 
 
 NEAR = 0.65
-"""How like an unknown name another must be (difflib's ratio) to be what was meant: `math` for `mth`, not `openai` for `nope`."""
+"""How like an unknown name one must be (difflib's ratio) to be suggested: `math` for `mth`, not `openai` for `nope`."""
 
 
 def near(name: str, names: Iterable[str]) -> str:
