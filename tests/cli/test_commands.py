@@ -369,6 +369,17 @@ def test_a_dry_run_prints_the_exact_first_request_and_sends_nothing(call: Call, 
     assert [tool["function"]["name"] for tool in request["tools"]] == ["calculate", "convert_units"]
 
 
+@pytest.mark.parametrize("arguments", [("agent.yaml", "go", "--dry-run"), ("explain", "agent.yaml")])
+def test_looking_at_an_agent_is_no_failed_run_to_its_plugins(
+    call: Call, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    write(tmp_path, f"{SCRIPTED}plugins: [console]\n")
+    status, out, err = call(*arguments)
+    assert status == 0
+    assert "failed" not in err
+    assert arguments[0] != "explain" or "react_run_failed          console" in out
+
+
 def test_a_conversation_goes_on_when_asked_to(call: Call, tmp_path: Path) -> None:
     write(tmp_path, "model: {kind: scripted, replies: [fine]}\n")
 

@@ -45,6 +45,7 @@ class _Capture(Model):
 def first_request(agent: ReActAgent, prompt: str) -> ModelRequest:
     """What ``agent`` would send first; every hook before the model has run."""
     agent.model = _Capture(instead_of=agent.model)
+    told_of_failures, agent.hooks.react_run_failed = agent.hooks.react_run_failed, ()  # this is none
 
     async def start() -> None:
         await agent.run(prompt)
@@ -53,6 +54,8 @@ def first_request(agent: ReActAgent, prompt: str) -> ModelRequest:
         drive(start())
     except _Captured as captured:
         return captured.request
+    finally:
+        agent.hooks.react_run_failed = told_of_failures
     raise AssertionError("a plugin answered instead of the model")
 
 
