@@ -31,6 +31,7 @@ from react_run import (
     hookimpl,
     tool,
 )
+from react_run.models.fallback import FallbackModel
 from react_run.models.protocol import ProtocolChecker
 from react_run.policies.model_retries import ModelRetries
 from react_run.run import Iteration, Run, ToolCall
@@ -51,6 +52,20 @@ def shout(text: str) -> str:
 
 def roles(messages: object) -> str:
     return " ".join(message.role[0] for message in messages)  # type: ignore[attr-defined]  # any sequence of messages
+
+
+class Draft:
+    """What somebody who listens has before their eyes."""
+
+    text = ""
+
+    @hookimpl
+    def react_text_delta(self, text: str) -> None:
+        self.text += text
+
+    @hookimpl
+    def react_text_discarded(self) -> None:
+        self.text = ""
 
 
 def test_a_plain_answer_ends_the_run_after_one_model_call() -> None:  # L1
@@ -141,6 +156,13 @@ def test_usage_adds_up_and_an_unknown_part_makes_the_total_unknown() -> None:  #
     assert result.usage.requests == 2
     result = run_agent([calls(("add", {"a": 1}), usage=known), says("6")], tools=[add])
     assert (result.usage.input_tokens, result.usage.cost, result.usage.requests) == (None, None, 2)
+
+
+@pytest.mark.parametrize("plugins", [[], [Draft()]])
+def test_requests_that_models_in_reserve_took_over_are_counted(plugins: list[object]) -> None:  # H3
+    broken, reserve = ScriptedModel(replies=[{"error": {"status": 401}}]), ScriptedModel(replies=["done"])
+    result = ReActAgent(model=FallbackModel(models=[broken, reserve]), plugins=plugins).run_sync("go")
+    assert (result.answer, result.usage.requests) == ("done", 2)
 
 
 def test_the_system_prompt_is_replaced_entirely() -> None:  # L6
@@ -383,20 +405,6 @@ def test_a_stream_that_is_left_reports_no_failure_to_nobody(when: str) -> None:
         return reported
 
     assert asyncio.run(scenario()) == []
-
-
-class Draft:
-    """What somebody who listens has before their eyes."""
-
-    text = ""
-
-    @hookimpl
-    def react_text_delta(self, text: str) -> None:
-        self.text += text
-
-    @hookimpl
-    def react_text_discarded(self) -> None:
-        self.text = ""
 
 
 def test_the_draft_of_a_stream_that_ends_without_a_response_is_withdrawn_before_it_is_tried_again() -> None:  # L10, A5b

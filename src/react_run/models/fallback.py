@@ -60,29 +60,32 @@ class FallbackModel(Model):
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         place = self._place(request)
+        failed = 0
         while True:
             try:
                 response = await self.models[place.model].complete(_suited(request, place))
             except ModelError as error:
                 self._move_on(error, place, request)
+                failed += 1
             else:
                 place.failures = 0
-                return response
+                return _counted(response, failed)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         place = self._place(request)
-        finished = False
+        failed, finished = 0, False
         while not finished:
             began = False
             try:
                 async with aclosing(_items(self.models[place.model], _suited(request, place))) as items:
                     async for item in items:
                         began = True
-                        yield item
+                        yield _counted(item, failed) if isinstance(item, ModelResponse) else item
                 place.failures = 0
                 finished = True
             except ModelError as error:
                 self._move_on(error, place, request)
+                failed += 1
                 if began:
                     # A draft was shown already: the retry policy withdraws it and asks again.
                     raise _again(error) from error
@@ -112,6 +115,13 @@ class FallbackModel(Model):
 async def _items(model: Model, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
     async for item in model.stream(request):
         yield item
+
+
+def _counted(response: ModelResponse, failed: int) -> ModelResponse:
+    """``response`` with the requests counted that the models before it were sent in vain (behaviour H3)."""
+    if not failed:
+        return response
+    return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
 def _suited(request: ModelRequest, place: _Place) -> ModelRequest:
