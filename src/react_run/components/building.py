@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import FunctionType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -71,7 +72,9 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
     if isinstance(entry, str):
         entry = {"kind": entry}
     if not isinstance(entry, Mapping):
-        raise at((), problem("cfg.type", f"must be the name of {ARTICLES[group]}, or a mapping with kind:"), entry)
+        advice = "; mark a function with @tool" if group == "toolsets" and isinstance(entry, FunctionType) else ""
+        text = f"must be the name of {ARTICLES[group]}, or a mapping with kind:{advice}"
+        raise at((), problem("cfg.type", text), entry)
     options = dict(entry)
     kind = options.pop("kind", None)
     if kind is None:
