@@ -21,7 +21,7 @@ SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
     {"frozen", "errors", "messages", "outcome", "folder", "components"},
-    {"arguments", "schemas", "plain", "render", "text", "tool_flags", "tools", "toolset", "skills", "checks"},
+    {"arguments", "schemas", "plain", "render", "text", "logs", "tool_flags", "tools", "toolset", "skills", "checks"},
     {"models.base", "hookspecs", "hooks", "clock", "concurrency"},
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "patches", "seals", "guides", "round", "drafts", "loop", "policies", "models"},

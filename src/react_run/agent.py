@@ -92,7 +92,7 @@ class ReActAgent:
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
         config.keep_secret(components)
-        self.hooks = hook_table(self._plugins)
+        self.hooks = hook_table(self._plugins, config.masker.mask)
         self._streaming: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
 
@@ -149,7 +149,7 @@ class ReActAgent:
     ) -> AsyncIterator[StreamEvent]:
         """Like :meth:`run`, yielding events as they happen and, last, the result. Leaving the loop cancels the run."""
         if self._streaming is None:
-            self._streaming = hook_table([Relay(), *self._plugins])
+            self._streaming = hook_table([Relay(), *self._plugins], self.config.masker.mask)
         run = self._start(prompt, messages, self._streaming)
         events = run.state(Relay.Events)
         task = asyncio.ensure_future(self._drive(run, messages))
@@ -196,7 +196,7 @@ class ReActAgent:
             journals = [plugin for plugin in held if id(plugin) in above]
             own = {id(plugin) for plugin in (*held, *(self._journals if journals else ()))}
             *plugins, loop = (plugin for plugin in self._plugins if id(plugin) not in own)
-            self._below = held, hook_table([*gates, *plugins, *journals, loop])
+            self._below = held, hook_table([*gates, *plugins, *journals, loop], self.config.masker.mask)
         return self._below[1]
 
     def _start(self, prompt: str, messages: Iterable[object], hooks: HookTable) -> Run:

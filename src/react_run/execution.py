@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.clock import Clock
 from react_run.concurrency import cancellations, forget, started_in_thread
+from react_run.logs import log_failure
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.render import render
 from react_run.toolset import ReActToolset
@@ -156,7 +157,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
         except Exception as error:  # a broken interpreter makes the result opaque, no more
             outcome = None
             call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
-            logger.exception("interpret_result of %r failed", tool.name)
+            _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
     return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
 
 
@@ -169,10 +170,14 @@ def _failed(call: ToolCall, error: BaseException) -> Observation:
     if isinstance(error, ToolError):
         try:
             return _told(call, error)
-        except Exception:  # a subclass whose text, code or disposition is none
-            logger.exception("what tool %r raised cannot be told", call.name)
-    logger.info("tool %r failed", call.name, exc_info=error)
+        except Exception as failure:  # a subclass whose text, code or disposition is none
+            _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
+    _log(call, logging.INFO, f"tool {call.name!r} failed", error)
     return refused(describe(error), code="execution_error")
+
+
+def _log(call: ToolCall, level: int, what: str, error: BaseException) -> None:
+    log_failure(logger, level, what, error, call.run.agent.config.masker.mask)
 
 
 def _told(call: ToolCall, error: ToolError) -> Observation:

@@ -18,10 +18,12 @@ import pluggy
 from react_run.concurrency import cancellations
 from react_run.errors import PluginError
 from react_run.hookspecs import Hooks, hookimpl
+from react_run.logs import log_failure
 
 logger = logging.getLogger(__name__)
 
 Call = Callable[..., Any]
+Mask = Callable[[str], str]
 PLAIN, AROUND, GENERATOR = range(3)
 
 
@@ -42,13 +44,16 @@ def _itself(plugin: object) -> object:
 class Implementation:
     """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for.
 
-    ``answers`` are the types that its answer may have.
+    ``answers`` are the types that its answer may have, ``mask`` takes secrets out of what is logged.
     """
 
-    __slots__ = ("answers", "form", "hook", "is_async", "plugin", "plugin_name", "start")
+    __slots__ = ("answers", "form", "hook", "is_async", "mask", "plugin", "plugin_name", "start")
 
-    def __init__(self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...]) -> None:
+    def __init__(
+        self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...], mask: Mask
+    ) -> None:
         self.hook = hook
+        self.mask = mask
         self.answers = answers
         self.plugin = _itself(impl.plugin)
         self.plugin_name = impl.plugin_name
@@ -118,7 +123,9 @@ class HookTable:
     react_check_answer: Chain
     react_guard_fired: Chain
 
-    def __init__(self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]]) -> None:
+    def __init__(
+        self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]], mask: Mask = str
+    ) -> None:
         listed = manager.list_name_plugin()
         self.plugins: tuple[object, ...] = tuple(_itself(plugin) for _, plugin in listed)
         rank = {name: position for position, (name, _) in enumerate(listed)}
@@ -128,7 +135,7 @@ class HookTable:
             argnames = tuple(name for name in caller.spec.argnames if name != "proceed")
             impls = sorted(caller.get_hookimpls(), key=lambda impl: (_moved(impl), rank[impl.plugin_name]))
             kinds = answers.get(hook, (object,))
-            setattr(self, hook, tuple(Implementation(hook, impl, argnames, kinds) for impl in impls))
+            setattr(self, hook, tuple(Implementation(hook, impl, argnames, kinds, mask) for impl in impls))
 
 
 def _moved(impl: pluggy.HookImpl) -> int:
@@ -288,8 +295,8 @@ def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[ob
             answer = impl.start(args)
         except _MEANT_FOR_ALL:
             raise
-        except BaseException:  # a cancellation of its own, too, or a panic of foreign code
-            _log(impl)
+        except BaseException as error:  # a cancellation of its own, too, or a panic of foreign code
+            _log(impl, error)
         else:
             if answer is not None and isawaitable(answer):
                 pending.append((impl, answer))
@@ -303,14 +310,15 @@ async def quietly(impl: Implementation, answer: Awaitable[object]) -> None:
         await answer
     except _MEANT_FOR_ALL:
         raise
-    except BaseException:
+    except BaseException as error:
         if cancellations() > cancelled:  # the run is cancelled, not the listener
             raise
-        _log(impl)
+        _log(impl, error)
 
 
 _MEANT_FOR_ALL = (KeyboardInterrupt, SystemExit, GeneratorExit)
 
 
-def _log(impl: Implementation) -> None:
-    logger.exception("plugin %r failed in event %s", impl.plugin_name, impl.hook)
+def _log(impl: Implementation, error: BaseException) -> None:
+    what = f"plugin {impl.plugin_name!r} failed in event {impl.hook}"
+    log_failure(logger, logging.ERROR, what, error, impl.mask)

@@ -9,7 +9,7 @@ import pluggy
 from react_run.components import Component
 from react_run.components.kinds import kind_of_class, near
 from react_run.errors import PluginError
-from react_run.hooks import Apart, HookTable, check_form, hook_names
+from react_run.hooks import Apart, HookTable, Mask, check_form, hook_names
 from react_run.hookspecs import Hooks
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal, Verdict
@@ -43,8 +43,8 @@ ANSWERS: Mapping[str, tuple[type, ...]] = {
 """What a plugin may answer, besides nothing; a settled round has no use for an answer."""
 
 
-def hook_table(plugins: Iterable[object]) -> HookTable:
-    """Register ``plugins``, outermost first, and compile their hooks.
+def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:
+    """Register ``plugins``, outermost first, and compile their hooks; ``mask`` takes secrets out of what is logged.
 
     Raises:
         PluginError: An implementation does not match its hook, names no hook, or has a form that cannot be honoured.
@@ -56,7 +56,7 @@ def hook_table(plugins: Iterable[object]) -> HookTable:
         if any(plugin is earlier for earlier in plugins[:position]):
             raise PluginError(f"plugin {plugin_name(plugin)!r} ({_where(plugin)}) is listed twice as one object")
         _register(manager, plugin)
-    return HookTable(manager, ANSWERS)
+    return HookTable(manager, ANSWERS, mask)
 
 
 def held_below(hooks: HookTable) -> list[object]:

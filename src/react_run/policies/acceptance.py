@@ -13,6 +13,7 @@ from react_run.concurrency import in_thread
 from react_run.execution import describe
 from react_run.folder import Folder
 from react_run.hookspecs import hookimpl
+from react_run.logs import log_failure
 from react_run.outcome import Verdict
 from react_run.policies.slots import Policy
 from react_run.results import StopReason
@@ -72,7 +73,8 @@ class Acceptance(Policy):
         try:
             verdict = await check.check(run, answer)
         except Exception as error:  # whatever it is, it is no pass
-            logger.exception("check %s failed", label(check))
+            mask = run.agent.config.masker.mask
+            log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
             return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
         if what := await _breach(check, run):  # what the check ran may have changed them
             return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))

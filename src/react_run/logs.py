@@ -1,0 +1,13 @@
+"""What a failure leaves in Python's log: everything but secrets (behaviour J2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from logging import Logger
+from traceback import format_exception
+
+
+def log_failure(logger: Logger, level: int, what: str, error: BaseException, mask: Callable[[str], str]) -> None:
+    """Log ``what`` failed and the traceback of ``error``, as ``mask`` leaves them; formatted only when it is heard."""
+    if logger.isEnabledFor(level):
+        logger.log(level, "%s", mask(f"{what}\n{''.join(format_exception(error)).rstrip()}"), stacklevel=2)
