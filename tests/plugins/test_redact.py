@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from pydantic import SecretStr, ValidationError
@@ -31,6 +32,8 @@ from react_run import (
     hookimpl,
     tool,
 )
+from react_run.journal import canonical, read_journal
+from react_run.journal.replay import replay
 from react_run.testing import agent_with, calls, says
 
 SECRET = "s3cr3t-t0k3n-42"
@@ -294,3 +297,19 @@ def test_a_call_that_is_refused_shows_no_secret() -> None:
 
     agent = agent_with(READ, tools=Traces().tools(), plugins=[Never(), redact()])
     assert_masked(everything(agent, agent.run_sync("go")))
+
+
+@pytest.mark.parametrize("secret", [SECRET, CARD])
+@pytest.mark.parametrize("tools", ["recorded", "live"])
+def test_a_masked_run_is_replayed_as_any_other(secret: str, tools: Literal["recorded", "live"], tmp_path: Path) -> None:
+    def agent() -> ReActAgent:
+        replies = [calls(("read", {"path": secret}), text=f"I look for {secret}."), says(f"It is {secret}.")]
+        return agent_with(replies, tools=Traces(f"found {secret}").tools(), plugins=[redact()])
+
+    path = tmp_path / "run.jsonl"
+    history = [{"role": "user", "content": f"It was {secret}"}, {"role": "assistant", "content": f"I keep {secret}"}]
+    agent().replace(journal=path).run_sync(f"What about {secret}?", messages=history)
+    assert_masked(path.read_text())
+    again = asyncio.run(replay(read_journal(path), agent(), tools=tools))
+    assert again.complete
+    assert canonical(again.journal) == canonical(path)

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from react_run.journal.reading import MODEL_RECORDS, Journal, read_journal
-from react_run.journal.values import Record
+from react_run.journal.values import Record, message_to_data
 
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _WITH_PARTS = ("calls", "error")
@@ -30,6 +30,9 @@ def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
     if not isinstance(journal, Journal):
         journal = read_journal(journal)
     records = [canonical_record(record) for record in journal.valid if _is_of_the_run(record)]
+    if journal.footer is not None:
+        conversation = [message_to_data(message) for message in journal.messages]
+        records[-1]["messages"] = anonymous(conversation, journal.run_id)
     return sorted(records, key=_place)
 
 
@@ -39,9 +42,14 @@ def _is_of_the_run(record: Record) -> bool:
 
 
 def canonical_record(record: Record) -> Record:
-    """One record of a run in its canonical form."""
+    """One record of a run in its canonical form.
+
+    How a conversation is written down is no part of it: that depends on whether somebody masked it on its way.
+    """
     kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
-    if kept["type"] == "header":
+    if kept["type"] in ("model_request", "footer"):
+        del kept["keep"], kept["messages"]
+    elif kept["type"] == "header":
         kept = {name: kept[name] for name in _OF_HEADER}
     elif kept["type"] == "guard":
         kept["detail"] = _SECONDS.sub("… s", kept["detail"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from react_run.errors import ModelError
 from react_run.journal.book import Book
 from react_run.journal.conversation import Conversation
+from react_run.journal.lines import encoded
 from react_run.journal.values import Record, message_to_data, outcome_to_data
 from react_run.messages import NO_USAGE
 from react_run.text import said
@@ -141,10 +142,10 @@ class Recording:
 
     def answered(self, call: ToolCall, observation: Observation) -> None:
         """A call leaves all layers; only what is not known yet is written."""
-        if self._observed.get(call) is not observation:
+        if not self._is_known(call, observation):
             fields = {**self._place(call), **_result(observation), "opaque": call.opaque}
             self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
-            self._note(call, observation)
+        self._note(call, observation)
 
     @property
     def _stops(self) -> dict[int, tuple[str, str]]:
@@ -156,6 +157,14 @@ class Recording:
         if (attempt := self.attempts.get(call, 1)) > 1:
             place["attempt"] = attempt
         return place
+
+    def _is_known(self, call: ToolCall, observation: Observation) -> bool:
+        """Whether the journal has ``observation`` as the latest result: one that was only masked says nothing new."""
+        known = self._observed.get(call)
+        if known is None or known is observation:
+            return known is observation
+        was, now = (encoded(_result(one), self.book.masker)[1] for one in (known, observation))
+        return was == now
 
     def _note(self, call: ToolCall, observation: Observation) -> None:
         self._observed[call] = observation
@@ -176,10 +185,9 @@ class Recording:
         observation = call.observation
         assert observation is not None  # a round is over when all its calls have their result
         data: Record = {"position": call.position, "executed": call.executed, "seconds": round(call.seconds, 6)}
-        if self._observed.get(call) is observation:
-            return data
+        known = self._is_known(call, observation)
         self._note(call, observation)
-        return {**data, **_result(observation)}
+        return data if known else {**data, **_result(observation)}
 
     def looked(self, what: str, value: object) -> None:
         """Something was found out about the world outside."""
