@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, get_args
 
 from pydantic import Field, PrivateAttr
 
@@ -11,7 +11,7 @@ from react_plugins.approval_rules import Action, Rule
 from react_plugins.lineage import outermost
 from react_plugins.shown import as_json, printable
 from react_plugins.terminal import ask_on_terminal
-from react_run import Disposition, Observation, Outcome, Plugin, Run, StopReason, ToolCall, hookimpl
+from react_run import Disposition, Observation, Outcome, Plugin, PluginError, Run, StopReason, ToolCall, hookimpl
 
 Answer = Literal["yes", "always", "no"]
 WORDS: dict[str, Answer] = {"y": "yes", "yes": "yes", "a": "always", "always": "always", "n": "no", "no": "no"}
@@ -73,7 +73,7 @@ class Approval(Plugin):
         return "ask" if action == "allow" and not reads and _lost_arguments(call) else action
 
     async def ask(self, run: Run, call: ToolCall) -> Answer | None:
-        """What a person decides about ``call``; ``None`` when there is nobody to ask."""
+        """What a person decides about ``call``; ``None`` when there is nobody to ask. Any other answer ends the run."""
         question = self.question(run, call)
         for _ in range(3):
             typed = await ask_on_terminal(question)
@@ -115,6 +115,9 @@ class Approval(Plugin):
             text = NOBODY.format(tool=call.name)
             run.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
+        if answer not in get_args(Answer):  # what is no clear word is no permission
+            said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
+            raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")
         if answer == "no":
             granted.declined.add(key)

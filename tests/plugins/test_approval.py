@@ -14,7 +14,7 @@ from react_plugins.approval import Approval
 from react_plugins.approval_rules import Rule
 from react_plugins.cache import Cache
 from react_plugins.retry import Retry
-from react_run import ReActAgent, Run, RunResult, StopReason, Tool, ToolCall, ToolError, hookimpl, tool
+from react_run import PluginError, ReActAgent, Run, RunResult, StopReason, Tool, ToolCall, ToolError, hookimpl, tool
 from react_run.testing import agent_with, calls, run_agent, says
 
 WRITE = [calls(("write", {"path": "a", "text": "hello"})), says("done")]
@@ -154,6 +154,18 @@ def test_always_may_hold_for_as_long_as_the_agent_lives() -> None:
     agent.run_sync("go")
     agent.run_sync("go")
     assert (traces.writes, len(person.questions)) == (["a", "a"], 1)
+
+
+@pytest.mark.parametrize("answer", [False, True, "No", "sure", "", 0])
+def test_an_answer_that_is_no_clear_word_is_no_permission(answer: Any) -> None:
+    class Unclear(Approval):
+        async def ask(self, run: Run, call: ToolCall) -> Any:
+            return answer
+
+    traces = Traces()
+    with pytest.raises(PluginError, match=r"Unclear.ask answered .* about write; return yes, always, no, or None"):
+        writing(Unclear(), traces=traces)
+    assert traces.writes == []
 
 
 def test_without_anybody_to_ask_the_run_ends_and_says_what_it_needs() -> None:
