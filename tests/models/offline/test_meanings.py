@@ -52,6 +52,14 @@ def test_a_capital_that_makes_another_unit_reaches_the_tool(question: str) -> No
     assert "Which 'Calories' is meant" in ask({"toolsets": ["math"], "question": question, "contains": []}).said
 
 
+@pytest.mark.parametrize(
+    ("question", "minutes"),
+    [("how many minutes between 09:30 and 10:05", "35"), ("how many minutes from 9:30am to 10:05am", "35")],
+)
+def test_minutes_between_times_are_counted_as_hours_are(question: str, minutes: str) -> None:
+    assert ask({"toolsets": ["temporal"], "question": question, "exact": minutes}).said == minutes
+
+
 @tool(read_only=True)
 def weather(city: str) -> dict[str, object]:
     """Get the weather in a city: temperature and wind."""

@@ -115,6 +115,7 @@ HINTS: dict[str, str] = {
     "length": "length count",
     "live": "population inhabitants",
     "local": "time timezone local",
+    "minute": "minutes duration time",
     "pay": "price cost",
     "plus": "add sum",
     "population": "population inhabitants",
