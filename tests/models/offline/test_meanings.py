@@ -60,6 +60,12 @@ def test_minutes_between_times_are_counted_as_hours_are(question: str, minutes: 
     assert ask({"toolsets": ["temporal"], "question": question, "exact": minutes}).said == minutes
 
 
+@pytest.mark.parametrize("question", ["how many days left until 2099-12-31", "how many days remain until 2099-12-31"])
+def test_what_is_left_until_a_date_is_what_there_is_until_it(question: str) -> None:
+    verdict = ask({"toolsets": ["temporal"], "question": question, "contains": ["days-until:2099-12-31"]})
+    assert verdict.grade == "right", verdict.said
+
+
 @tool(read_only=True)
 def weather(city: str) -> dict[str, object]:
     """Get the weather in a city: temperature and wind."""

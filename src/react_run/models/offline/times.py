@@ -23,6 +23,7 @@ _ROLE_BY_WORD = {
 }  # fmt: skip
 _SINCE = {"since", "born", "old", "howold", "ago", "passed", "elapsed", "age"}
 _UNTIL = {"until", "till", "to", "before", "left", "remain", "remaining"}
+_LEFT = {"left", "remain", "remaining"}
 _LEADING_ON = {"to", "until", "till", "through", "from", "since"}
 _POINTING = {"that", "this", "result"}
 
@@ -191,7 +192,8 @@ def _year(draft: Draft, slot: Slot) -> None:
 
 def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: Helper) -> None:
     """One date where two are needed: the other is today (``until``, ``since``, ``born on``)."""
-    until = draft.reading.before(mention.start) in _UNTIL or draft.says("left", "remain", "remaining")
+    left = [i for i, token in enumerate(draft.reading.tokens) if token.low in _LEFT and draft.free(i)]
+    until = draft.reading.before(mention.start) in _UNTIL or bool(left)
     since = not until and draft.says(*_SINCE)
     if not until and not since:
         _put(draft, slots[0], mention, helper)
@@ -202,6 +204,8 @@ def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: H
         return
     _put(draft, end if until else start, mention, helper, related=True)
     draft.put(start if until else end, now)
+    for place in left:
+        draft.take(place)
     draft.moments += 1
 
 
