@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.models.offline.asking import ask
+from tests.models.offline.asking import ask, toolsets
 
 from react_run import ReActAgent, tool
 from react_run.models.offline import OfflineModel
+from react_run.models.offline.declining import NOT_A_MODEL
 from react_run.testing import Functions
 
 
@@ -64,6 +65,33 @@ def test_minutes_between_times_are_counted_as_hours_are(question: str, minutes: 
 def test_what_is_left_until_a_date_is_what_there_is_until_it(question: str) -> None:
     verdict = ask({"toolsets": ["temporal"], "question": question, "contains": ["days-until:2099-12-31"]})
     assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "said"),
+    [
+        ("2 gallons in liters", "US", "7.570823568 l"),
+        ("2 gallons in liters", "us_gallon", "7.570823568 l"),
+        ("2 gallons in liters", "imperial gallons", "9.09218 l"),
+        ("how many pints in a gallon", "US", "8 us_pint"),
+        ("1 ton in kg", "short_ton", "907.18474 kg"),
+        ("convert 100 to fahrenheit", "celsius", "212 fahrenheit"),
+        ("days from 5/6/2026 to 2026-08-07", "2026-06-05", "63"),
+        ("convert 2026-01-01 12:00 from UTC to Georgia", "Asia/Tbilisi", "2026-01-01T16:00:00+04:00"),
+    ],
+)
+def test_a_reply_to_a_question_of_ours_or_a_tools_completes_the_users(question: str, reply: str, said: str) -> None:
+    agent = ReActAgent({}, model=OfflineModel(), toolsets=toolsets(["math", "temporal"]))
+    asked = agent.run_sync(question)
+    assert asked.answer != said
+    assert agent.run_sync(reply, messages=asked.messages).answer == said
+
+
+@pytest.mark.parametrize("reply", ["thanks", "never mind", "3pm", "tomorrow", "the first one"])
+def test_what_is_no_reply_to_a_question_completes_nothing(reply: str) -> None:
+    agent = ReActAgent({}, model=OfflineModel(), toolsets=toolsets(["math", "temporal"]))
+    asked = agent.run_sync("what time is it in Birmingham")
+    assert NOT_A_MODEL in agent.run_sync(reply, messages=asked.messages).answer
 
 
 @tool(read_only=True)

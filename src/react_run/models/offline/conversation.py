@@ -17,8 +17,8 @@ class Conversation:
     """One turn of a conversation.
 
     ``question`` is the user's words, ``calls`` the calls made for it with their results, ``results`` the same in order
-    by tool name. ``earlier`` is the last result of the turn before, and ``asked`` the user's words of the turn before
-    if it ended with a question to the user.
+    by tool name. ``earlier`` is the last result of the turn before, ``asked`` the user's words of the turn before if it
+    ended with a question to the user, and ``asking`` that question.
     """
 
     question: str
@@ -26,6 +26,7 @@ class Conversation:
     results: Sequence[tuple[str, str]] = ()
     earlier: str | None = None
     asked: str = ""
+    asking: str = ""
 
 
 def call_key(name: str, arguments: Mapping[str, object] | str) -> str:
@@ -51,8 +52,8 @@ def conversation_of(messages: Sequence[Message], call: int = 1) -> Conversation:
     calls, results = _calls(messages[start:] if start else list(messages))
     before = messages[starts[which - 1][0] : start] if which else []
     earlier = next((message.text for message in reversed(before) if message.role == "tool"), None)
-    asked = before[0].text if before and before[-1].text.rstrip().endswith("?") else ""
-    return Conversation(messages[start].text, calls, results, earlier, asked)
+    asking = before[-1].text if before and "?" in before[-1].text else ""
+    return Conversation(messages[start].text, calls, results, earlier, before[0].text if asking else "", asking)
 
 
 def _starts_of_turns(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], int]:

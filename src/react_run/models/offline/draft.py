@@ -124,9 +124,9 @@ class Draft:
         return self.qualified() and not self.leftover() and not self._reversed() and not self._idle()
 
     def _idle(self) -> bool:
-        """Whether a tool that takes amounts of time of several units was given none of them."""
-        amounts = self.card.of_kind(Kind.AMOUNT_OF_TIME)
-        return len(amounts) > 1 and not any(slot.name in self.arguments for slot in amounts)
+        """Whether a tool that takes amounts of time of several units, or several time zones, was given none of them."""
+        choices = (self.card.of_kind(kind) for kind in (Kind.AMOUNT_OF_TIME, Kind.ZONE))
+        return any(len(slots) > 1 and not any(slot.name in self.arguments for slot in slots) for slots in choices)
 
     def _reversed(self) -> bool:
         """Whether the tool's name goes the other way: ``celsius_to_fahrenheit`` for ``20 fahrenheit to celsius``."""

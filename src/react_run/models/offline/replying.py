@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from react_run.messages import ModelRequest
@@ -12,12 +13,14 @@ from react_run.models.offline.declining import NOT_A_MODEL, decline
 from react_run.models.offline.executing import Broken, Call, Settled, Waiting, settle
 from react_run.models.offline.observations import Result, read_result
 from react_run.models.offline.plan import Asked, Comparison, Declined, Part, Step, Unlocking
-from react_run.models.offline.reading import Reading
+from react_run.models.offline.reading import Reading, is_content
 from react_run.models.offline.skills import unlocking
 from react_run.models.offline.slots import Card, card_of
 from react_run.models.offline.text import read
 from react_run.models.offline.understanding import understand
 
+_UNCLEAR = re.compile(r"mean by '(.+?)'\?|Which '(.+?)' is meant|Is (\S+) the date ")
+"""What a question of ours or of a tool is about."""
 _YES_OR_NO = {"is", "are", "was", "were", "does", "do", "did", "has", "have", "can"}
 
 
@@ -49,12 +52,31 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
 def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_changes: bool) -> tuple[Part, ...]:
     """The parts of the question; a reply to what we asked in the turn before completes the question of then."""
     parts = understand(conversation.question, cards, allow_changes, conversation.earlier)
-    if conversation.asked and all(isinstance(part, Declined) for part in parts):
-        completed = f"{conversation.asked.rstrip(' ?.!')} {conversation.question}"
-        together = understand(completed, cards, allow_changes)
-        if all(isinstance(part, Step | Comparison) for part in together):
-            return together
+    asked = conversation.asked and NOT_A_MODEL not in conversation.asking
+    if asked and all(isinstance(part, Declined) for part in parts):
+        for completed in _completed(conversation):
+            together = understand(completed, cards, allow_changes)
+            if all(isinstance(part, Step | Comparison) for part in together):
+                return together
     return parts
+
+
+def _completed(conversation: Conversation) -> Iterator[str]:
+    """The question of the turn before with the reply behind it, or in the place of, or before, what was unclear."""
+    asked, reply = conversation.asked.rstrip(" ?.!"), conversation.question.strip().rstrip(" ?.!")
+    yield f"{asked} {reply}"
+    if not any(is_content(token) for token in read(reply)):
+        return  # thanks, and the like
+    if "from" in conversation.asking:
+        yield f"{asked} from {reply}"
+    found = ["".join(groups) for groups in _UNCLEAR.findall(conversation.asking)]
+    unclear = [text for text in found if text in asked]
+    for put in ("{reply}", "{reply} {text}"):
+        completed = asked
+        for text in unclear:
+            completed = completed.replace(text, put.format(reply=reply, text=text))
+        if unclear:
+            yield completed
 
 
 def _or_unlocked(part: Part, selectors: Sequence[Card], calls: Calls) -> Part:

@@ -29,6 +29,8 @@ _NAMED = {
     "nmi": "nautical mile|nmi",
     "t": "tonne|metric ton",
     "ton": "ton",
+    "short_ton": "short ton",
+    "long_ton": "long ton",
     "oz": "ounce|oz",
     "lb": "pound|lb|lbs",
     "stone": "stone|stones|st",
@@ -148,7 +150,7 @@ def _longest(tokens: Sequence[Token], index: int, named: Callable[[str], str], *
             and words[0].kind != "number"
         ):
             text = _written(words)
-            if name := named(text):
+            if name := named(text.replace("_", " ")):
                 return Measure(text, name, index + length, currency)
     return None
 
