@@ -94,6 +94,12 @@ def test_what_is_no_reply_to_a_question_completes_nothing(reply: str) -> None:
     assert NOT_A_MODEL in agent.run_sync(reply, messages=asked.messages).answer
 
 
+def test_thanks_for_an_answer_asks_for_nothing() -> None:
+    agent = ReActAgent({}, model=OfflineModel(), toolsets=toolsets(["math", "temporal"]))
+    answered = agent.run_sync("5 + 5")
+    assert "I need" not in agent.run_sync("thanks", messages=answered.messages).answer
+
+
 @tool(read_only=True)
 def weather(city: str) -> dict[str, object]:
     """Get the weather in a city: temperature and wind."""

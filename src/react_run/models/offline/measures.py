@@ -156,10 +156,11 @@ def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None
     """``convert that to miles``: the value and the unit that an earlier part found."""
     words = draft.reading.tokens
     place = next((i for i, token in enumerate(words) if token.low in _REFERRING), None)
-    if helper.previous is None or (place is None and not draft.reading.continued):
+    roles = {role for role, _, _ in _named(draft, unit_at)}
+    if helper.previous is None or (place is None and not (roles and draft.reading.continued)):
         return
     draft.put(number, Found(helper.previous, Want.NUMBER))
-    if not any(role == FROM for role, _, _ in _named(draft, unit_at)):
+    if FROM not in roles:
         draft.put(origin, Found(helper.previous, Want.UNIT))
     draft.evidence += 1
     if place is not None:
