@@ -326,6 +326,41 @@ cases:
 """
 
 
+TRUSTED = """\
+model: {kind: scripted, replies: [{tool_calls: [{name: mark, arguments: {}}]}, done]}
+toolsets: [{kind: functions, path: marks.py}]
+"""
+MARKS = """\
+from pathlib import Path
+
+Path(__file__).with_name("loaded").touch()
+
+
+def mark() -> str:
+    '''Leave a mark.'''
+    return "left"
+"""
+
+
+@pytest.mark.parametrize("command", ["replay", "resume"])
+def test_only_a_journal_of_our_own_says_that_its_agent_was_trusted(call: Call, tmp_path: Path, command: str) -> None:
+    (tmp_path / "agent.yaml").write_text(TRUSTED, encoding="utf-8")
+    (tmp_path / "marks.py").write_text(MARKS, encoding="utf-8")
+    assert call("agent.yaml", "go", "--trust")[0] == 0
+    (kept,) = run_files()
+    foreign = tmp_path / "foreign.jsonl"
+    foreign.write_bytes(kept.read_bytes())
+    for journal in (kept, foreign) if command == "resume" else ():
+        cut(journal, 4)
+    (tmp_path / "loaded").unlink()
+    status, _, err = call(command, "foreign.jsonl")
+    assert (status, "only in a trusted directory" in err) == (2, True)
+    other = call(command, str(kept), "--agent", "agent.yaml")
+    assert (other[0], "only in a trusted directory" in other[2]) == (2, True)
+    assert not (tmp_path / "loaded").exists()
+    assert call(command, str(kept))[0] == 0
+
+
 def test_cases_pass_or_fail_each_with_its_reasons(call: Call, tmp_path: Path) -> None:
     call("agent.yaml", "go", "--record", "run.jsonl")
     (tmp_path / "cases.yaml").write_text(CASES, encoding="utf-8")

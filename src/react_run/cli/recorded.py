@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOptions:
     """How the recorded agent is made again; the working directory becomes that of the run, where it exists.
 
+    A run that was trusted when it began still is, but only with its own agent, and from a journal that we keep.
+
     Args:
         journal: The recording.
         agent: An agent file to use instead.
@@ -34,4 +36,11 @@ def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOpti
     options = AgentOptions.from_record(recorded)
     if Path(header["workspace"]).is_dir():
         os.chdir(header["workspace"])
-    return replace(options, trust=options.trust or trust)
+    return replace(options, trust=trust or (options.trust and agent is None and _kept_here(journal)))
+
+
+def _kept_here(journal: Journal) -> bool:
+    """Whether it is one of our own: what any other file says of trust is the word of whoever wrote it."""
+    from react_run.journal.finding import runs_directory
+
+    return journal.path is not None and journal.path.resolve().parent == runs_directory().resolve()
