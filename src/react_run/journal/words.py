@@ -117,7 +117,7 @@ def model_call(call: ModelCall) -> str:
 
 def error(data: Record) -> str:
     """An error with its class."""
-    return one_line(f"{data['type']}: {data['message']}")
+    return one_line(f"{data['type']}: {data['message']}".removesuffix(": "))
 
 
 def tool_use(use: ToolUse) -> list[str]:
