@@ -81,6 +81,13 @@ def test_incoming_system_messages_stay_first_then_our_prompt_with_its_guides() -
 
 
 def test_our_own_system_message_of_an_earlier_turn_is_not_repeated() -> None:
-    first = opening("ours", ["guide"], [])
-    again = opening("ours", ["new guide"], [*first, user("earlier")])
-    assert [message.text for message in again] == ["ours\n\nnew guide", "earlier"]
+    for prompt in ("ours", ""):
+        first = opening(prompt, ["# Guide\n\nold"], [])
+        again = opening(prompt, ["# Guide\n\nnew"], [*first, user("earlier")])
+        assert [message.text for message in again] == [f"{prompt}\n\n# Guide\n\nnew".strip(), "earlier"]
+
+
+def test_a_system_message_that_only_begins_like_ours_is_theirs() -> None:  # L6
+    theirs = "You help. Today you help Ada."
+    again = opening("You help.", [], [Message(role="system", content=theirs), user("earlier")])
+    assert [message.text for message in again] == [theirs, "You help.", "earlier"]

@@ -76,14 +76,22 @@ def opening(system_prompt: str, guides: Iterable[str], incoming: Iterable[Messag
     """The messages a run starts with, before the user's prompt.
 
     System messages of the incoming conversation stay first, except our own of an earlier turn; then the system prompt
-    with its guide texts; then the conversation (behaviours L6, G1).
+    with its guide texts, each of which begins with a heading; then the conversation (behaviours L6, G1).
     """
-    text = "\n\n".join(part for part in (system_prompt, *guides) if part)
+    guides = [guide for guide in guides if guide]
+    text = "\n\n".join([system_prompt, *guides] if system_prompt else guides)
     conversation = repaired(incoming)
     theirs = [
         message
         for message in conversation
-        if message.role == "system" and not (system_prompt and message.text.startswith(system_prompt))
+        if message.role == "system" and not _is_ours(message.text, system_prompt, guides)
     ]
     ours = [Message(role="system", content=text)] if text else []
     return [*theirs, *ours, *(message for message in conversation if message.role != "system")]
+
+
+def _is_ours(text: str, system_prompt: str, guides: Sequence[str]) -> bool:
+    """Whether a system message is ours of an earlier turn: it begins alike, with guides that may have changed since."""
+    if system_prompt:
+        return text == system_prompt or text.startswith(f"{system_prompt}\n\n#")
+    return bool(guides) and text.partition("\n")[0] == guides[0].partition("\n")[0]
