@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from react_run import Observation, Run, Signal, StopReason, ToolCall, hookimpl, tool
+from react_run import Observation, PluginError, Run, Signal, StopReason, ToolCall, hookimpl, tool
 from react_run.sensing import SHOWN
 from react_run.testing import agent_with, calls, says
 
@@ -102,6 +102,14 @@ def test_every_executed_call_is_sensed_in_request_order_and_no_other() -> None:
     sensor = Sensor()
     run([calls(("write", {"text": "a"}), ("nowhere", {}), ("write", {}), ("write", {"text": "b"})), says("ok")], sensor)
     assert sensor.asked == ["write a: wrote a", "write b: wrote b"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "given"), [("text", "str"), (["text"], "str in a list"), ((None,), "NoneType in a tuple")]
+)
+def test_what_is_no_signal_ends_the_run_and_names_its_sensor(answer: Any, given: str) -> None:
+    with pytest.raises(PluginError, match=f"answered react_sense with {given}; what it may answer: Signal, list"):
+        run([calls(("write", {"text": "x"})), says("ok")], Sensor(x=answer))
 
 
 def test_all_sensors_are_heard() -> None:

@@ -8,7 +8,7 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from inspect import getattr_static, isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
 from typing import Any
@@ -71,10 +71,16 @@ class Implementation:
         Raises:
             PluginError: It is one.
         """
-        if not isinstance(answer, self.answers):
+        fits = isinstance(answer, self.answers)
+        if fits and type(answer) not in (list, tuple):
+            return  # the usual case
+        parts: Iterable[object] = answer if fits else (answer,)  # type: ignore[assignment]  # mypy: it is one of the two
+        odd = next((type(part).__name__ for part in parts if not isinstance(part, self.answers[0])), "")
+        if odd:
             wanted = ", ".join(kind.__name__ for kind in self.answers)
+            where = f" in a {type(answer).__name__}" if fits else ""
             raise PluginError(
-                f"plugin {self.plugin_name!r} answered {self.hook} with {type(answer).__name__}; "
+                f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; "
                 f"what it may answer: {wanted}, None"
             )
 
