@@ -405,7 +405,7 @@ def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Pa
     terminal.type("/model offline\r")
     terminal.until("now with offline")
     terminal.type("/rest\r")
-    terminal.until("Did you mean /reset?")
+    terminal.until("Did you mean '/reset'?")
     terminal.type("/save talk.md\r")
     terminal.until("written to talk.md")
     terminal.type("/help\r")
