@@ -475,6 +475,33 @@ def test_code_beside_the_file_is_not_even_imported_without_trust(tmp_path: Path,
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("trace: ../out.jsonl\n", "trace"),
+        ("plugins: [{kind: logging, path: ../log.jsonl}]\n", "plugins[0].path"),
+        ("model: {kind: replay, journal: ../run.jsonl}\n", "model.journal"),
+        ("toolsets: [{kind: shell, readable: [/etc]}]\n", "toolsets[0]"),
+        ("trace: link/out.jsonl\n", "trace"),
+        ("trace: ~/out.jsonl\n", "trace"),
+    ],
+)
+def test_no_path_leads_out_of_the_directory_without_trust(tmp_path: Path, text: str, key: str) -> None:
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "link").symlink_to(tmp_path)
+    path = write(tmp_path / "agents", f"{'' if 'model' in text else 'model: offline'}\n{text}")
+    with pytest.raises(AgentFileError) as caught:
+        load_config(path, trusted=False)
+    assert [(problem.code, problem.key) for problem in caught.value.problems] == [("cfg.untrusted", key)]
+    load_config(path, trusted=True)
+
+
+def test_whoever_starts_the_run_may_name_any_path(tmp_path: Path) -> None:
+    path = write(tmp_path / "agents", "model: offline\ntrace: inside.jsonl\n")
+    outside = tmp_path / "outside.jsonl"
+    assert load_config(path, overrides={"trace": str(outside)}, trusted=False).trace == outside
+
+
 def test_a_component_that_needs_trust_says_why(tmp_path: Path) -> None:
     from react_run.components.one_tool import OneTool
     from react_run.config.pipeline import Loading, inspect

@@ -100,6 +100,8 @@ def written_secrets(tree: Node) -> Masker:
 
 def inspect(config: object, loading: Loading) -> None:
     """Look at everything that was built: what of it is secret, and what needs trust."""
+    if isinstance(config, BaseModel) and not loading.trusted:
+        _check_places(config, (), loading)
     for part, loc in _parts(config, (), set()):
         if isinstance(part, SecretStr):
             _remember(part.get_secret_value(), loading)
@@ -138,8 +140,27 @@ def _remember(secret: str, loading: Loading) -> None:
 
 
 def _check_trust(component: Component, loc: tuple[str | int, ...], loading: Loading) -> None:
-    if loading.trusted or not (reason := component.needs_trust()):
+    if loading.trusted:
+        return
+    if not (reason := component.needs_trust()):
+        _check_places(component, loc, loading)
         return
     node, _ = locate(loading.tree, loc)
     text = f"this {reason}, which an agent file may do only in a trusted directory: {how_to_trust(loading.directory)}"
     loading.report.add("cfg.untrusted", text, node.place, node.path)
+
+
+def _check_places(part: BaseModel, loc: tuple[str | int, ...], loading: Loading) -> None:
+    """Files that an option names are read or written: outside the directory that takes trust, whatever they are for."""
+    for name in type(part).model_fields:
+        value = getattr(part, name)
+        for path in value if isinstance(value, (list, tuple)) else [value]:
+            node, _ = locate(loading.tree, (*loc, name))
+            given_to_us = str(node.place).startswith("override ")  # by who starts the run, on the command line
+            if isinstance(path, Path) and not given_to_us and not _is_below(path, loading.directory):
+                text = f"{path} is outside {loading.directory}, which needs trust: {how_to_trust(loading.directory)}"
+                loading.report.add("cfg.untrusted", text, node.place, node.path)
+
+
+def _is_below(path: Path, directory: Path) -> bool:
+    return path.resolve().is_relative_to(directory.resolve())
