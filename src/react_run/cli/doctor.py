@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
     """Check Python, directories, what is installed, keys (never shown) and whether providers can be reached.
 
-    With AGENT.yaml, also that the file is right, that its model can be reached and its toolsets (MCP servers) start.
+    With AGENT.yaml, also that the file is right, that its model can be reached and its toolsets start.
     """
     from react_run.cli.examinations import agent_findings, installation, keys, kinds, providers
 

@@ -14,7 +14,7 @@ import click
 def command(directory: str | None, remove: bool, listing: bool) -> int:
     """Trust DIR and everything below it.
 
-    Agent files in a trusted directory may start programs (command checks, the shell toolset, MCP servers, skill
+    Agent files in a trusted directory may start programs (command checks, the shell toolset, skill
     scripts), load code that lies beside them, and reach files outside their directory.
     """
     from react_run.trust import trust, trusted_directories, untrust
