@@ -373,3 +373,17 @@ def test_a_working_directory_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "react-run: the working directory does not exist any more; change to another\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_prompt_is_read_however_windows_pipes_it(tmp_path: Path, encoding: str) -> None:
+    agent = write(tmp_path, SCRIPTED)
+    done = subprocess.run(
+        command(str(agent), "--json"),
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        input="Grüß Gott\r\n".encode(encoding),
+        capture_output=True,
+        check=True,
+    )
+    assert asked(done.stdout.decode()) == "Grüß Gott"

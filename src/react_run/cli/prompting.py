@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import select
 import stat
@@ -37,9 +38,15 @@ def _standard_input(*, patient: bool) -> str:
     try:
         if sys.stdin is None or not (patient or _has_something()):
             return ""
-        return sys.stdin.buffer.read().decode("utf-8", errors="replace")
+        return _decoded(sys.stdin.buffer.read())
     except (OSError, ValueError):  # closed, or a directory: nothing to read
         return ""
+
+
+def _decoded(data: bytes) -> str:
+    """Text as Windows pipes it, too: with a byte order mark, in UTF-16 where that says so."""
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if marked else "utf-8-sig", errors="replace")
 
 
 def _has_something() -> bool:
