@@ -99,6 +99,15 @@ def test_stream_json_is_an_event_per_line_and_the_result_last(tmp_path: Path) ->
     assert events[-1]["answer"] == "The answer is 42."
 
 
+def test_a_missing_file_is_an_error_in_json_like_any_other(tmp_path: Path) -> None:
+    done = react_run(tmp_path, "gone.yaml", "go", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {
+        "success": False,
+        "error": {"type": "ConfigError", "message": "there is no file gone.yaml"},
+    }
+
+
 # -- where the prompt comes from --------------------------------------------------------------------------------------
 
 ECHO = "model: {kind: scripted, replies: [ok]}\n"

@@ -81,7 +81,8 @@ def command(
         overrides={key: value for key, value in overrides.items() if value is not None},
     )
     style = given.pop("output_format") or ("json" if as_json else "text")
-    options.must_exist()
+    if style == "text":  # otherwise this is told like every other error, as JSON
+        options.must_exist()
     asked = prompt_from(tuple(word.removeprefix(_GUARD) for word in prompt))
     if given.pop("dry_run"):
         from react_run.cli.dry_run import show_first_request
