@@ -155,6 +155,30 @@ def test_a_failed_run_tries_again_what_failed(tmp_path: Path) -> None:
     assert journal.stats.failed_model_calls == 4
 
 
+def test_a_call_that_was_only_asked_about_had_not_begun(tmp_path: Path) -> None:
+    ran: list[str] = []
+
+    @tool(read_only=False)
+    def change() -> str:
+        """Change something."""
+        ran.append("change")
+        return "changed"
+
+    class Asks(Plugin):
+        @hookimpl
+        def react_tool_permit(self, run: Run, call: ToolCall) -> None:
+            run.note("asked", call.name)
+
+    agent = agent_of([calls(("change", {})), says("done")], tools=[change], plugins=[Asks()])
+    whole = recorded(agent)
+    asked = [record["type"] for record in whole.records].index("guard")
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[: asked + 1]), encoding="utf-8")
+    assert asyncio.run(resume(path, agent)).steps[0].observation == "changed"
+    assert ran == ["change"] * 2  # once in each run
+    assert canonical(path) == canonical(whole)
+
+
 def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     looking = asyncio.Event()

@@ -55,7 +55,8 @@ class ResumedTools(Player):
         await self.beyond(run, f"the call of {call.name}")
         for below in self.below(run, call):
             spend(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
-        if attempt is None or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
+        begun = attempt is not None and attempt.started is not None  # else it was at most asked for permission
+        if not begun or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()
         self.start(run, call)
         run.note("resume", f"{call.name}: it had been started and its outcome is unknown; it was not repeated")
