@@ -376,6 +376,14 @@ def test_a_draft_that_comes_with_calls_is_withdrawn_and_tools_are_announced() ->
     ]
 
 
+@pytest.mark.parametrize("hook", ["react_model_call_finished", "react_check_answer"])
+def test_a_draft_that_did_not_become_the_answer_is_withdrawn(hook: str) -> None:  # L10
+    draft = Draft()
+    ends = type("Ends", (), {hook: hookimpl(lambda self, run: run.stop("enough", "the answer of a plugin"))})()
+    assert run_agent(["the answer of the model"], plugins=[draft, ends]).answer == "the answer of a plugin"
+    assert draft.text == ""
+
+
 @pytest.mark.parametrize("when", ["it has failed", "it fails because of that"])
 def test_a_stream_that_is_left_reports_no_failure_to_nobody(when: str) -> None:
     async def scenario() -> list[object]:

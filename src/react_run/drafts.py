@@ -29,3 +29,10 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
     if response.message.tool_requests:
         await run.withdraw(iteration)
     return response
+
+
+async def give_up_unused(run: Run) -> None:
+    """Withdraw the last draft when something else became the answer, as when a plugin ended the run (L10)."""
+    for iteration in run.iterations[-1:]:
+        if iteration.drafted and (iteration.response is None or iteration.response.text != run.answer):
+            await run.withdraw(iteration)

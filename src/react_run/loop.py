@@ -6,7 +6,7 @@ remembers is a plugin around it.
 
 from __future__ import annotations
 
-from react_run.drafts import stream
+from react_run.drafts import give_up_unused, stream
 from react_run.errors import ModelError
 from react_run.hooks import ask, ask_all, notify
 from react_run.hookspecs import hookimpl
@@ -32,6 +32,7 @@ class Loop:
                 run.stop(StopReason.MAX_ITERATIONS, MAX_ITERATIONS_REACHED)  # L2
                 break
             await iterate(run)
+        await give_up_unused(run)
         return run.result()
 
     @hookimpl(trylast=True)
