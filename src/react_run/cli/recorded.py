@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from react_run.cli.loading import AgentOptions
-from react_run.errors import ConfigError
+from react_run.errors import ConfigError, JournalError
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
+
+
+def naming_damage(command: Callable[..., int]) -> Callable[..., int]:
+    """The same command on a RUN, but what fails because its journal is damaged is told as the damage."""
+
+    @wraps(command)
+    def called(*, run: str | None, **given: Any) -> int:
+        from react_run.journal.finding import find_run
+
+        path = find_run(run).absolute()
+        try:
+            return command(run=run, **given)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            from react_run.journal.damage import damage_in
+
+            if damage := damage_in(path):
+                raise JournalError(damage) from error
+            raise
+
+    return called
 
 
 def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOptions:

@@ -7,6 +7,7 @@ from typing import Literal
 import click
 
 from react_run.cli.options import run_argument
+from react_run.cli.recorded import naming_damage
 
 
 @click.command("replay", context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,6 +22,7 @@ from react_run.cli.options import run_argument
 @click.option("--agent", metavar="AGENT.yaml", help="Replay with this agent instead of the recorded one.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@naming_damage
 def command(run: str | None, tools: Literal["recorded", "live"], agent: str | None, trust: bool, yes: bool) -> int:
     """Replay RUN: the model answers as it was recorded, everything else happens again and is compared.
 

@@ -12,6 +12,7 @@ import click
 from react_run.cli.loading import built
 from react_run.cli.one_run import OneRun
 from react_run.cli.options import run_argument
+from react_run.cli.recorded import naming_damage
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@naming_damage
 def command(run: str | None, force: bool, agent: str | None, trust: bool, as_json: bool, **given: Any) -> int:
     """Go on with RUN where it stopped.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from react_run.cli.options import run_argument
+from react_run.cli.recorded import naming_damage
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
@@ -75,6 +76,7 @@ def _row(summary: Summary) -> dict[str, str]:
 @command.command("show", context_settings=HELP)
 @run_argument
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@naming_damage
 def show_run(run: str | None, as_json: bool) -> int:
     """Show what a run was, and what it used."""
     from react_run.cli.terminal import printable
@@ -128,6 +130,7 @@ def _journal(run: str | None) -> tuple[Journal, Path]:
     "--format", "form", type=click.Choice(["markdown", "json", "html"]), help="By FILE's ending, or markdown."
 )
 @click.option("-o", "--output", metavar="FILE", default="-", help="Where to write it; - is standard output.")
+@naming_damage
 def export_run(run: str | None, form: str | None, output: str) -> int:
     """Write a run as one document."""
     from react_run.cli.trace import write

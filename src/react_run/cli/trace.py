@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from react_run.cli.options import run_argument
+from react_run.cli.recorded import naming_damage
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @click.option("--chrome-trace", metavar="FILE", help="Write a trace for Perfetto (ui.perfetto.dev).")
 @click.option("--json", "as_json", is_flag=True, help="Write the records of the run as JSON lines.")
 @click.option("--full", is_flag=True, help="Do not cut lines to the width of the terminal.")
+@naming_damage
 def command(run: str | None, html: str | None, chrome_trace: str | None, as_json: bool, full: bool) -> int:
     """Show what happened in RUN: thoughts, actions, results, times, tokens, cost, guards.
 

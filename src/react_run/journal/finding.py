@@ -119,19 +119,22 @@ class Summary:
 
 
 def summaries(files: list[Path]) -> Iterator[Summary]:
-    """What there is to say about each run; files that are no journals, or hold no whole record, are left out."""
-    for path in files:
-        try:
-            yield _summary(path)
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
+    """What there is to say about each run; files that are no journals, hold no whole record, or whose first or last
+    record is damaged are left out."""
+    return filter(None, map(_summary, files))
 
 
-def _summary(path: Path) -> Summary:
-    with path.open("rb") as file:
-        running = not try_lock(file.fileno())
-        header = json.loads(file.readline())
-        return Summary(path=path, header=header, last=json.loads(_last_line(file.fileno())), running=running)
+def _summary(path: Path) -> Summary | None:
+    try:
+        with path.open("rb") as file:
+            running = not try_lock(file.fileno())
+            header = json.loads(file.readline())
+            last = json.loads(_last_line(file.fileno()))
+        summary = Summary(path=path, header=header, last=last, running=running)
+        summary.to_dict(), words.moment(header["time"]), words.one_line(header["prompt"])  # all that a list says
+    except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError):
+        return None
+    return summary
 
 
 def _last_line(descriptor: int) -> bytes:
