@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
 import pytest
@@ -284,6 +285,18 @@ def test_an_answer_stands_that_follows_an_activation_too_many(replies: tuple[dic
     result, _ = disclosed(*replies, says("15"))
     assert (result.answer, result.success) == ("15", True)
     assert [failure.code for failure in result.unresolved] == ["already_active"]
+
+
+def test_a_round_that_is_done_twice_activates_what_each_reply_asks_for() -> None:  # D2
+    class Again:
+        @hookimpl
+        async def react_iteration(self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]) -> Iteration:
+            await proceed()
+            return await proceed() if iteration.number == 1 else iteration
+
+    result, _ = disclosed(ACTIVATE, ACTIVATE_TIME, NOW, DONE, plugins=[Again()])
+    assert [told(result, n)["activated_skill"] for n in (0, 1)] == ["arithmetic", "time"]
+    assert result.steps[2].executed
 
 
 def test_a_skill_named_twice_in_one_reply_is_active_once() -> None:  # D2

@@ -46,8 +46,8 @@ def disclosure_for(agent: ReActAgent) -> list[object]:
 class Disclosed:
     """What one run has disclosed so far.
 
-    ``asked`` are the active skills and those asked for in ``round``, which become active when the round is settled;
-    ``answers`` are the answers to its activations, by position.
+    ``asked`` are the active skills and those asked for in ``calls``, the calls of one reply, which become active when
+    the round is settled; ``answers`` are the answers to its activations, by position.
     """
 
     active: dict[str, ReActSkillSpec] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Disclosed:
     offered: frozenset[str] = frozenset()
     expanded: bool = False
     fresh: bool = False
-    round: int = 0
+    calls: list[ToolCall] | None = None
     answers: dict[int, Observation] = field(default_factory=dict)
 
 
@@ -148,10 +148,11 @@ class Disclosure:
 
     def _enter(self, run: Run, state: Disclosed) -> None:
         """Answer the activations of a round together, in request order, whichever of its calls is handled first."""
-        if state.round == len(run.iterations):
+        calls = run.iterations[-1].calls
+        if state.calls is calls:
             return
-        state.round, state.asked = len(run.iterations), dict(state.active)
-        wanted = [call for call in run.iterations[-1].calls if call.name == SELECTOR and not _cut_off(call)]
+        state.calls, state.asked = calls, dict(state.active)
+        wanted = [call for call in calls if call.name == SELECTOR and not _cut_off(call)]
         state.answers = {call.position: self._activate(state, call) for call in wanted}
 
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
