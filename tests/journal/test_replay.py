@@ -6,14 +6,14 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, agent_of, check_format, of_type, recorded
+from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_format, of_type, recorded
 
-from react_run import Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
+from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.chat import ChatCompletionRequest, ChatMessage
 from react_run.errors import ModelError
 from react_run.journal import Journal, canonical, read_journal
@@ -25,6 +25,7 @@ from react_run.models.replay import ReplayModel
 from react_run.testing import Functions, calls, says
 
 Tools = Literal["recorded", "live"]
+Proceed = Callable[[], Awaitable[Iteration]]
 
 
 @pytest.fixture
@@ -402,6 +403,25 @@ def test_a_recorded_run_streams_like_a_live_one(tmp_path: Path) -> None:
 
     *_, result = asyncio.run(streamed())
     assert result.answer == "two words"  # type: ignore[attr-defined]  # the last event is the result
+
+
+@pytest.mark.parametrize("tools", ["recorded", "live"])
+@pytest.mark.parametrize("handling", ["safe", "legacy"])
+def test_a_round_that_a_plugin_had_done_twice_is_replayed_as_it_was(tools: Tools, handling: str) -> None:
+    class Again(Plugin):
+        @hookimpl
+        async def react_iteration(self, run: Run, iteration: Iteration, proceed: Proceed) -> Iteration:
+            await proceed()
+            return await proceed() if iteration.number == 1 else iteration
+
+    one, two = ("add", {"a": 1, "b": 2}), ("add", {"a": 2, "b": 2})
+    replies = [calls(one), calls(one, two), calls(two), says("done")]
+    agent = agent_of(replies, tools=[add], plugins=[Again()], failure_handling=handling)
+    journal = recorded(agent)
+    again = replayed(journal, agent, tools)
+    assert canonical(again.journal) == canonical(journal)
+    assert again.result is not None
+    assert [step.observation for step in again.result.steps][:3] == ["3", "3", "4"]
 
 
 def test_a_masked_value_stands_for_anything() -> None:

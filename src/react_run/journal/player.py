@@ -11,7 +11,7 @@ from react_run.hookspecs import hookimpl
 from react_run.journal.raised import error_from
 from react_run.journal.reading import Journal
 from react_run.journal.recording import Recordings
-from react_run.journal.rounds import Attempt
+from react_run.journal.rounds import Attempt, ToolUse
 from react_run.journal.values import Record, outcome_from_data, usage_from_data
 from react_run.outcome import Observation
 
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 Proceed = Callable[[], Awaitable[Observation]]
 
 
-class _Attempts(dict[tuple[int, int], int]):
-    """How often each call of one run has come to its tool."""
+class _Calls(dict[tuple[int, int], dict["ToolCall", int]]):
+    """The calls of one run that came to their tool, by round and position, and how often each did.
+
+    There are several at one place when a plugin has a round done once more.
+    """
 
 
 class _Looks(dict[str, int]):
@@ -42,7 +45,10 @@ class Player:
 
     def __init__(self, recording: Journal, answers: Container[int]) -> None:
         self.recording, self.answers = recording, answers
-        self.uses = {(use.round, use.position): use for round_ in recording.rounds for use in round_.tools}
+        self.uses: dict[tuple[int, int], list[ToolUse]] = {}
+        """Those that came to their tool, by round and position, in order."""
+        for use in [use for round_ in recording.rounds for use in round_.tools if use.attempts]:
+            self.uses.setdefault((use.round, use.position), []).append(use)
         self.looks: dict[str, list[object]] = {}
         for record in recording.valid:
             if record["type"] == "looked":
@@ -81,11 +87,12 @@ class Player:
 
     def attempt(self, run: Run, call: ToolCall) -> Attempt | None:
         """What was recorded of this attempt of a call."""
-        counts = run.state(_Attempts)
         place = len(run.iterations), call.position
-        counts[place] = number = counts.get(place, 0) + 1
-        use = self.uses.get(place)
-        return use.attempts[number - 1] if use is not None and len(use.attempts) >= number else None
+        calls = run.state(_Calls).setdefault(place, {})
+        calls[call] = number = calls.get(call, 0) + 1
+        uses = self.uses.get(place, ())
+        which = list(calls).index(call)
+        return uses[which].attempts[number - 1] if len(uses) > which and len(uses[which].attempts) >= number else None
 
     def answer(self, run: Run, call: ToolCall, attempt: Attempt, finished: Record) -> Observation:
         """The recorded result, with everything else that the tool left behind."""

@@ -39,7 +39,7 @@ class Recording:
         self.run, self.book = run, book
         self.attempts: dict[ToolCall, int] = {}
         """The attempt that each call is at; calls that are not being handled innermost are missing."""
-        self._counts: dict[tuple[int, int], int] = {}
+        self._counts: dict[ToolCall, int] = {}
         self._started: set[ToolCall] = set()
         self._stopped: set[ToolCall] = set()
         """The calls that had given a reason to stop before they were executed."""
@@ -102,8 +102,7 @@ class Recording:
 
     def enter(self, call: ToolCall) -> None:
         """A call has come through all layers and is about to be executed."""
-        key = (self.round, call.position)
-        self.attempts[call] = self._counts[key] = self._counts.get(key, 0) + 1
+        self.attempts[call] = self._counts[call] = self._counts.get(call, 0) + 1
         if call.position in self._stops:
             self._stopped.add(call)
 
