@@ -68,6 +68,33 @@ def test_what_is_left_until_a_date_is_what_there_is_until_it(question: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("17/5 rounded up", "4"),
+        ("round 17/5 up", "4"),
+        ("round up 17/5", "4"),
+        ("what is 17 divided by 5 rounded down", "3"),
+        ("18/5 rounded", "4"),
+        ("5 km in miles rounded up", "that rounded up: 4"),
+        ("ceiling of 3.2", "4"),
+    ],
+)
+def test_numbers_are_rounded_the_way_that_is_asked_for(question: str, value: str) -> None:
+    verdict = ask({"toolsets": ["math"], "question": question, "contains": []})
+    assert verdict.said.splitlines()[-1] == value
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["the root of 16 + 9", "average 10/4", "product of 17/5", "what is the power of 2*3", "2+3 as an average",
+     "17/5 rounded to 3 significant figures"],
+)  # fmt: skip
+def test_an_operation_that_is_named_is_never_left_out(question: str) -> None:
+    verdict = ask({"toolsets": ["math"], "question": question, "declines": True})
+    assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize(
     ("question", "reply", "said"),
     [
         ("2 gallons in liters", "US", "7.570823568 l"),

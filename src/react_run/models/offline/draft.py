@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Protocol
 
 from react_run.models.offline.arithmetic import Expression
-from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, HINTS
+from react_run.models.offline.lexicon import CONTENT_AFTER_ALL, HINTS, word_set
 from react_run.models.offline.plan import Found, Step, Value, Want
 from react_run.models.offline.reading import Reading, Span, T, is_content
 from react_run.models.offline.slots import Card, Kind, Slot
@@ -92,7 +92,13 @@ class Draft:
         """Whether the tool's own words account for a word of the question."""
         if token.low in CONTENT_AFTER_ALL or (token.low in _BACKWARDS and self.reading.durations):
             return False
+        if token.stem in _OPERATIONS and token.stem not in self.card.own and self._computes():
+            return False  # what is to be done to numbers is part of the expression, or left undone
         return token.stem in self.card.vocabulary or bool(_HINTS.get(token.stem, _NONE) & self.card.vocabulary)
+
+    def _computes(self) -> bool:
+        """Whether arithmetic was bound."""
+        return any(slot.name in self.arguments for slot in self.card.of_kind(Kind.EXPRESSION))
 
     def leftover(self) -> list[Token]:
         """The tokens that nothing accounts for: with any of them the tool does not fit the question."""
@@ -227,5 +233,13 @@ def hinted(word: str) -> frozenset[str]:
 
 
 _NONE: frozenset[str] = frozenset()
+_OPERATIONS = frozenset(
+    stem(word)
+    for word in word_set(
+        "sum sums product products power powers percentage percentages percent root roots average averages mean median "
+        "rounding rounded round quotient remainder difference factorial logarithm log square cube minimum maximum"
+    )
+)
+"""Words that name what is done to numbers."""
 _COUNTING = frozenset(stem(word) for word in ("count", "number", "population", "quantity"))
 _FORETELLING = frozenset({stem("forecast"), stem("future"), stem("predict")})

@@ -39,6 +39,8 @@ _CALLS = _formulas(
     ("?the cube root of P", "cbrt({0:r})"),
     ("?the absolute value of P", "abs({0:r})"),
     ("?the factorial of P", "factorial({0:r})"),
+    ("?the floor of P", "floor({0:r})"),
+    ("?the ceil|ceiling of P", "ceil({0:r})"),
     ("?the natural log|logarithm of P", "ln({0:r})"),
     ("?the log|logarithm base 2 of P", "log2({0:r})"),
     ("?the log|logarithm base 10 of P", "log10({0:r})"),
@@ -118,6 +120,10 @@ _POWERS = _formulas(
 )
 _ROUNDING = _formulas(
     ATOM,
+    ("round up E", "ceil({0:r})"),
+    ("round E up", "ceil({0:r})"),
+    ("round down E", "floor({0:r})"),
+    ("round E down", "floor({0:r})"),
     ("round ?off E to N decimal|decimals|places|digits ?place|places|digits", "round({0:r}, {1})"),
     ("round ?off E to the nearest whole|integer|one|unit ?number", "round({0:r})"),
     ("round ?off E to the nearest ten", "round({0:r}, -1)"),
@@ -173,6 +179,9 @@ TAILS = _formulas(
     ("?, ?rounded to the nearest thousand", "round({e}, -3)"),
     ("?, ?rounded to the nearest tenth", "round({e}, 1)"),
     ("?, ?rounded to the nearest hundredth|cent|penny", "round({e}, 2)"),
+    ("?, rounded up", "ceil({e})"),
+    ("?, rounded down", "floor({e})"),
+    ("?, rounded ?off", "round({e})"),
     ("as|in ?a percent|percentage", "({e})*100"),
 )
 """What may follow a whole expression."""
