@@ -95,6 +95,20 @@ def test_an_operation_that_is_named_is_never_left_out(question: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("the day before 2026-03-01", "2026-02-28"),
+        ("day after 2026-12-31", "2027-01-01"),
+        ("the week after 2026-01-01", "2026-01-08"),
+        ("how many days until the day after 2099-12-31", "days-until:2100-01-01"),
+    ],
+)
+def test_the_day_before_a_date_is_a_date(question: str, said: str) -> None:
+    verdict = ask({"toolsets": ["temporal"], "question": question, "contains": [said]})
+    assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize(
     ("question", "reply", "said"),
     [
         ("2 gallons in liters", "US", "7.570823568 l"),

@@ -60,6 +60,7 @@ class Moment:
     unclear: str = ""
 
 
+_SINGULAR = {word for word, unit in UNITS.items() if word != unit}
 MomentRead = tuple[Moment, int]
 
 
@@ -200,6 +201,8 @@ def duration_at(tokens: Sequence[Token], index: int) -> tuple[Duration, int] | N
 def _amount_at(tokens: Sequence[Token], index: int) -> tuple[str, str, int] | None:
     if _low(tokens, index) in ("a", "an") and (unit := UNITS.get(_low(tokens, index + 1))):
         return unit, "1", index + 2
+    if _low(tokens, index) in _SINGULAR and _low(tokens, index + 1) in ("before", "after"):
+        return UNITS[_low(tokens, index)], "1", index + 1  # the day after tomorrow
     found = number_at(tokens, index) if _low(tokens, index) not in ("-", "minus") else signed_number_at(tokens, index)
     if not found:
         return None
