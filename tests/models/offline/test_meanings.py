@@ -109,6 +109,15 @@ def test_the_day_before_a_date_is_a_date(question: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "question",
+    ["3 days after 5 business days from 2026-03-02", "how many days until 5 business days after 2026-03-02"],
+)
+def test_business_days_on_the_way_to_a_date_are_not_counted_as_days(question: str) -> None:
+    verdict = ask({"toolsets": ["temporal"], "question": question, "declines": True})
+    assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize(
     ("question", "reply", "said"),
     [
         ("2 gallons in liters", "US", "7.570823568 l"),

@@ -140,6 +140,8 @@ def _joined(draft: Draft, mentions: list[_Mention]) -> list[_Mention]:
 def _derived(draft: Draft, mention: _Mention, helper: Helper) -> _Mention | None:
     """``30 days after 2024-01-15``, for a tool that has no parameter for the 30 days."""
     for span in draft.unused(draft.reading.durations):
+        if any(draft.reading.word(index) in _QUALIFYING for index in range(span.start, span.end)):
+            continue  # business days are not what `shifted` adds
         if span.end == mention.start - 1 and draft.reading.word(span.end) in ("after", "before", "from"):
             base = _value(mention.moment, Kind.DATE, helper)
             value = base and helper.shifted(base, signed(draft, span))
