@@ -11,6 +11,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from pydantic import PrivateAttr
 
 from react_run import (
     ConfigError,
@@ -374,6 +375,42 @@ def test_a_draft_that_comes_with_calls_is_withdrawn_and_tools_are_announced() ->
         "TextDelta",
         "RunResult",
     ]
+
+
+class Holds(Model):
+    """Streams two pieces, and holds a connection meanwhile."""
+
+    _open: int = PrivateAttr(default=0)
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        return ModelResponse(message=Message(role="assistant", content="one two"))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        self._open += 1
+        try:
+            yield TextDelta(text="one ")
+            yield TextDelta(text="two")
+            yield await self.complete(request)
+        finally:
+            self._open -= 1
+
+
+@pytest.mark.parametrize("wrapped", [lambda model: model, lambda model: FallbackModel(models=[model])])
+def test_what_a_model_holds_while_it_streams_is_let_go_when_a_run_ends_meanwhile(
+    wrapped: Callable[[Model], Model],
+) -> None:
+    class Slow:
+        @hookimpl
+        async def react_text_delta(self) -> None:
+            await asyncio.Event().wait()
+
+    async def scenario() -> None:
+        model = Holds()
+        agent = ReActAgent({"run_timeout": 0.02}, model=wrapped(model), plugins=[Slow()])
+        assert (await agent.run("go")).stop_reason == StopReason.TIMEOUT
+        assert model._open == 0
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize("hook", ["react_model_call_finished", "react_check_answer"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from react_run.errors import ModelError
 from react_run.hooks import notify
 from react_run.messages import ModelResponse, TextDelta
-from react_run.models.base import checked_response
+from react_run.models.base import checked_response, streaming
 from react_run.run import Iteration, Run
 
 
@@ -13,12 +13,13 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
     """Have the request answered as a stream, handing on the draft; a draft that comes to nothing is withdrawn."""
     response: ModelResponse | None = None
     try:
-        async for item in run.agent.model.stream(iteration.request):
-            if isinstance(item, TextDelta):
-                iteration.drafted = True
-                await notify(run.hooks.react_text_delta, run, iteration, item.text)
-            else:
-                response = item
+        async with streaming(run.agent.model, iteration.request) as items:
+            async for item in items:
+                if isinstance(item, TextDelta):
+                    iteration.drafted = True
+                    await notify(run.hooks.react_text_delta, run, iteration, item.text)
+                else:
+                    response = item
         if response is None:
             problem = f"{run.agent.model.name} ended its stream without a response"
             raise ModelError(problem, code="incomplete", retryable=True)  # A5b

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from math import inf
 from typing import ClassVar
 
@@ -43,6 +44,17 @@ class Model(Component):
         if response.text:
             yield TextDelta(text=response.text)
         yield response
+
+
+@asynccontextmanager
+async def streaming(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[TextDelta | ModelResponse]]:
+    """What ``model`` streams in reply to ``request``; left early, its stream is closed at once, with what it holds."""
+    items = model.stream(request)
+    try:
+        yield items
+    finally:
+        if isinstance(items, AsyncGenerator):
+            await items.aclose()
 
 
 def checked_response(response: object, model: str) -> ModelResponse:

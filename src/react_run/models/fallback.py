@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
-from react_run.models.base import Model
+from react_run.models.base import Model, streaming
 
 _MOST_RUNS = 1024
 _log = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ class FallbackModel(Model):
         while not finished:
             began = False
             try:
-                async with aclosing(_items(self.models[place.model], _suited(request, place))) as items:
+                async with streaming(self.models[place.model], _suited(request, place)) as items:
                     async for item in items:
                         began = True
                         yield _counted(item, failed) if isinstance(item, ModelResponse) else item
@@ -110,11 +109,6 @@ class FallbackModel(Model):
         place.failures = 0
         place.since = len(request.messages)
         _log.warning("%s failed (%s): going on with %s", failed.name, error, self.models[place.model].name)
-
-
-async def _items(model: Model, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
-    async for item in model.stream(request):
-        yield item
 
 
 def _counted(response: ModelResponse, failed: int) -> ModelResponse:

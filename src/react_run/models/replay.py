@@ -17,7 +17,7 @@ from react_run.journal.reading import Journal, read_journal
 from react_run.journal.rounds import ModelCall
 from react_run.journal.values import usage_from_data
 from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, TextDelta
-from react_run.models.base import Model
+from react_run.models.base import Model, streaming
 
 
 class ReplayModel(Model):
@@ -95,9 +95,13 @@ class ReplayModel(Model):
         return _response(call)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        live = self.then if request.call not in self.answers else None
-        async for item in super().stream(request) if live is None else live.stream(request):
-            yield item
+        if self.then is not None and request.call not in self.answers:
+            async with streaming(self.then, request) as items:
+                async for item in items:
+                    yield item
+        else:
+            async for item in super().stream(request):
+                yield item
 
     def _check(self, call: ModelCall, request: ModelRequest) -> None:
         """Compare a request with the recorded one."""

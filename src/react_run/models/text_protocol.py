@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import NO_USAGE, Message, ModelRequest, ModelResponse, TextDelta, ToolRequest
-from react_run.models.base import Model
+from react_run.models.base import Model, streaming
 from react_run.models.failures import model_error
 from react_run.models.provider import fresh_ids, request_ids
 from react_run.models.text_calls import FORM, MARKS, Reading, TextCall, instructions, read_calls, written
@@ -65,14 +65,15 @@ class TextProtocolModel(Model):
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         if self._native or not request.tools:
             try:
-                async for item in self.model.stream(request):
-                    yield item
+                async with streaming(self.model, request) as items:
+                    async for item in items:
+                        yield item
             except ModelError as error:
                 self._switch(error, request)
             else:
                 return
-        async with aclosing(self._converse(request, stream=True)) as items:
-            async for item in items:
+        async with aclosing(self._converse(request, stream=True)) as conversation:
+            async for item in conversation:
                 yield item
 
     def _switch(self, error: ModelError, request: ModelRequest) -> None:
@@ -112,8 +113,9 @@ class TextProtocolModel(Model):
         if not stream:
             yield await self.model.complete(request)
             return
-        async for item in self.model.stream(request):
-            yield item
+        async with streaming(self.model, request) as items:
+            async for item in items:
+                yield item
 
 
 class _Shown:
