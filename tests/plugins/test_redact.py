@@ -282,6 +282,24 @@ def test_usual_patterns_are_fine(pattern: str) -> None:
     assert Redact(patterns=[pattern])
 
 
+def test_of_a_cut_answer_that_was_masked_no_half_is_left_before_the_eyes_of_a_listener() -> None:  # L10, S5
+    class Listens:
+        draft = ""
+
+        @hookimpl
+        def react_text_delta(self, text: str) -> None:
+            self.draft += text
+
+        @hookimpl
+        def react_text_discarded(self) -> None:
+            self.draft = ""
+
+    listens = Listens()
+    replies = [says(f"It is {SECRET},", finish_reason="length"), says(" as I said.")]
+    assert agent_with(replies, plugins=[listens, redact()]).run_sync("go").answer == "It is ***, as I said."
+    assert listens.draft == ""
+
+
 def test_one_plugin_serves_several_agents() -> None:
     plugin = redact()
     for _ in range(2):

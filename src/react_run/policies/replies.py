@@ -91,10 +91,13 @@ class Replies(Policy):
             if response.finish_reason != "length":
                 break
             run.note(self.guard, "cut answer: continued")
+            shown = iteration.drafted
             so_far = [Message(role="assistant", content=response.text), Message(role="user", content=CONTINUE)]
             choice: ToolChoice | None = "none" if asked.tools else None
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
             more = await proceed()
+            if not shown:  # the first part was withdrawn, and what follows it is no answer by itself
+                await run.withdraw(iteration)
             if run.stop_reason is not None:
                 break
             message = replace(response.message, content=response.text + more.text)
