@@ -396,3 +396,33 @@ def test_a_prompt_is_read_however_windows_pipes_it(tmp_path: Path, encoding: str
         check=True,
     )
     assert asked(done.stdout.decode()) == "Grüß Gott"
+
+
+LOGGING = """\
+from react_run import Plugin, hookimpl
+
+
+class Loud(Plugin):
+    @hookimpl
+    def react_run_started(self, run):
+        raise RuntimeError("not today")
+"""
+
+
+@pytest.mark.parametrize("words", [("agent.yaml", "go"), ("agent.yaml", "go", "--dry-run"), ("replay", "--last")])
+def test_what_only_a_log_hears_is_a_warning_without_a_traceback(tmp_path: Path, words: tuple[str, ...]) -> None:
+    write(tmp_path, f"{SCRIPTED}plugins: [{{kind: 'loud:Loud'}}]\n")
+    write(tmp_path, LOGGING, "loud.py")
+    react_run(tmp_path, "agent.yaml", "go", "--trust", "-q")
+    done = react_run(tmp_path, *words, "--trust")
+    assert done.returncode == 0
+    assert "warning: plugin 'Loud' failed in event react_run_started: RuntimeError: not today\n" in done.stderr
+    shown = subprocess.run(
+        command("--debug", *words, "--trust"),
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert "Traceback" in shown.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from react_run.cli.driving import drive
-from react_run.cli.ending import INTERRUPTED, Interrupted, complain, reason_of, warnings_to
+from react_run.cli.ending import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.keeping import Keeping
 from react_run.cli.lines import line_reader
 from react_run.cli.loading import AgentOptions, built
@@ -69,7 +69,7 @@ class Conversation:
 
     def talk(self) -> int:
         """Take turns until the user leaves; the exit status."""
-        with warnings_to(self.screen.note):
+        with warnings_to(self.screen.note), logs_to(self.screen.note):
             return self._talk()
 
     def _talk(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from react_run.cli.driving import drive
+from react_run.cli.ending import complain, logs_to
 from react_run.cli.loading import AgentOptions, built
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model
@@ -51,7 +52,8 @@ def first_request(agent: ReActAgent, prompt: str) -> ModelRequest:
         await agent.run(prompt)
 
     try:
-        drive(start())
+        with logs_to(complain):
+            drive(start())
     except _Captured as captured:
         return captured.request
     finally:

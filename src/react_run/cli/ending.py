@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import NoReturn, TextIO
 
 from react_run.cli.terminal import plain_letters
@@ -20,6 +21,7 @@ COMPLETE = "_REACT_RUN_COMPLETE"
 PATIENCE = 0.9
 """Seconds that threads of others may take to end when everything is done."""
 INTERRUPTED = 128 + signal.SIGINT
+_debugging = ContextVar("debugging", default=False)
 
 
 class Interrupted(Exception):  # it is a way to end, not an error
@@ -33,6 +35,7 @@ class Interrupted(Exception):  # it is a way to end, not an error
 def ended(arguments: list[str]) -> int:
     """Run the command line; its exit status."""
     debug = DEBUG in arguments
+    _debugging.set(debug)
     arguments = [argument for argument in arguments if argument != DEBUG]
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and hasattr(stream, "reconfigure"):
@@ -68,6 +71,27 @@ def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def logs_to(say: Callable[[str], None]) -> Iterator[None]:
+    """Have what is logged, and heard by nobody else, said in words: what failed and why, without its traceback."""
+    import logging
+
+    from react_run.cli.terminal import printable
+
+    class Words(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            first, *more = record.getMessage().splitlines() or [""]
+            say(f"warning: {printable(f'{first}: {more[-1].strip()}' if more else first)}")
+
+    own = logging.lastResort
+    if not _debugging.get():
+        logging.lastResort = Words(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.lastResort = own
 
 
 def _called(arguments: list[str], debug: bool) -> int:

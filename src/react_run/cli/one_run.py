@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from react_run.cli.ending import Interrupted, warnings_to
+from react_run.cli.ending import Interrupted, logs_to, warnings_to
 from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.screen import Screen, starting
 from react_run.errors import ModelError, ReactError
@@ -53,7 +53,7 @@ class OneRun:
         """Run the agent on ``prompt`` and show the result; the exit status."""
         self.screen.start_status(starting)
         try:
-            with warnings_to(self.screen.note):
+            with warnings_to(self.screen.note), logs_to(self.screen.note):
                 return self._answer(prompt)
         except ReactError as error:
             if self.style == "text":

@@ -29,6 +29,7 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     Exit status 6 and the first difference when something is not as recorded.
     """
     from react_run.cli.driving import drive
+    from react_run.cli.ending import complain, logs_to
     from react_run.cli.loading import approve_all, built
     from react_run.cli.recorded import options_of
     from react_run.journal import read_journal
@@ -42,7 +43,8 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     if yes:
         approve_all(config, plugins)
     made = built(config, plugins, ())
-    replayed = drive(replay(journal, made, tools=tools))
+    with logs_to(complain):
+        replayed = drive(replay(journal, made, tools=tools))
     end = "" if replayed.complete else "; the recording was interrupted there"
     stats = journal.stats
     counts = (

@@ -42,6 +42,7 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     """
     from react_run.cli.cases import needs_network, read_cases
     from react_run.cli.driving import drive
+    from react_run.cli.ending import complain, logs_to
     from react_run.errors import ConfigError
 
     options = AgentOptions(file=file, **given)
@@ -51,7 +52,8 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     agent = built(options.config(), options.extra_plugins(), ())
     if problems := list(filter(None, (needs_network(case, agent) for case in wanted))):
         raise ConfigError("\n".join(problems))
-    verdicts = drive(_judged(wanted, agent, quiet=as_json))
+    with logs_to(complain):
+        verdicts = drive(_judged(wanted, agent, quiet=as_json))
     failed = sum(bool(verdict.problems) for verdict in verdicts)
     if junit is not None:
         Path(junit).write_bytes(as_junit(Path(cases).name, verdicts))
