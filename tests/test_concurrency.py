@@ -189,6 +189,29 @@ def test_a_coroutine_runs_from_plain_code_and_inside_a_running_loop() -> None:
     assert asyncio.run(notebook()) == 42
 
 
+def test_what_runs_in_a_notebook_ends_when_the_cell_is_interrupted() -> None:
+    code = (
+        "import asyncio, os, signal\n"
+        "from react_run.concurrency import run_blocking\n"
+        "async def work():\n"
+        "    try:\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "        await asyncio.Event().wait()\n"
+        "    finally:\n"
+        "        print('ended', flush=True)\n"
+        "async def cell():\n"
+        "    try:\n"
+        "        run_blocking(work())\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('interrupted', flush=True)\n"
+        "loop = asyncio.new_event_loop()\n"
+        "loop.run_until_complete(cell())\n"
+        "loop.close()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.split() == ["ended", "interrupted"], done.stderr
+
+
 def test_a_task_that_ignores_its_cancellation_is_left_behind() -> None:
     script = (
         "import asyncio\nfrom react_run.concurrency import run_blocking\n"

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from contextvars import Context, copy_context
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -142,30 +142,37 @@ def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end from plain code; inside a running event loop (a notebook), in a thread of its own.
 
-    What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module.
+    What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module. So
+    is the coroutine itself when whoever waits for it is interrupted.
     """
-    if running_loop() is None:  # decided outside of any handler: what the work raises has a context of its own
-        return _run_to_end(work)
+    inside = running_loop() is not None
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    if not inside:  # decided outside of any handler: what the work raises has a context of its own
+        return _run_to_end(loop, task)
     outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
-    context = copy_context()
 
     def in_own_loop() -> None:
         try:
-            outcome.put((context.run(_run_to_end, work), None))
+            outcome.put((_run_to_end(loop, task), None))
         except BaseException as error:  # raised in the caller's thread
             outcome.put((None, error))
 
     threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
-    result, error = outcome.get()
+    try:
+        result, error = outcome.get()
+    except BaseException:  # Ctrl-C: nothing may go on behind the back of whoever stopped it
+        with suppress(RuntimeError, Empty):  # the loop is closed, or what runs ignores its cancellation
+            loop.call_soon_threadsafe(task.cancel)
+            outcome.get(timeout=2 * LEAVE_SECONDS)
+        raise
     if error is not None:
         raise error
     return result  # type: ignore[return-value]  # there is a result where there is no error
 
 
-def _run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    loop = asyncio.new_event_loop()
+def _run_to_end(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
     try:
-        task = loop.create_task(work)
         try:
             return loop.run_until_complete(task)
         except BaseException:  # Ctrl-C: let the run end with a valid history before it propagates
