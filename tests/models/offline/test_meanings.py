@@ -118,6 +118,22 @@ def test_business_days_on_the_way_to_a_date_are_not_counted_as_days(question: st
 
 
 @pytest.mark.parametrize(
+    "question",
+    ["Hi, what's 15*23?", "Hello! What is 15*23?", "What's 15*23? Thanks!", "Good morning. 15*23, please.",
+     "Thank you. Hey there, could you compute 15*23? Thanks in advance!"],
+)  # fmt: skip
+def test_greetings_and_thanks_are_no_questions(question: str) -> None:
+    verdict = ask({"toolsets": ["math"], "question": question, "exact": "345"})
+    assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize("question", ["Hello!", "Good morning", "Thanks a lot."])
+def test_a_greeting_alone_is_declined(question: str) -> None:
+    verdict = ask({"toolsets": ["math", "temporal"], "question": question, "declines": True})
+    assert verdict.grade == "right", verdict.said
+
+
+@pytest.mark.parametrize(
     ("question", "reply", "said"),
     [
         ("2 gallons in liters", "US", "7.570823568 l"),

@@ -22,6 +22,12 @@ FUNCTION = word_set(
 )
 """Words that need no explanation. Prepositions are here because binding reads them as roles."""
 
+COURTESY = word_set(
+    "hi hello hey there thanks thank you please kindly good morning afternoon evening day ok okay cheers dear sir "
+    "madam in advance so very much a lot"
+)
+"""Words of greeting and thanks."""
+
 CONTENT_AFTER_ALL = word_set(
     "not no never none without except excluding unless n't neither nor other instead if why because"
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,6 +10,7 @@ from react_run.models.offline.choosing import Chooser
 from react_run.models.offline.clauses import clauses
 from react_run.models.offline.comparing import comparison
 from react_run.models.offline.draft import Draft
+from react_run.models.offline.lexicon import COURTESY
 from react_run.models.offline.nesting import nested_steps
 from react_run.models.offline.plan import Comparison, Declined, Part, Step
 from react_run.models.offline.reading import Reading
@@ -55,12 +57,18 @@ def _understood(question: str, cards: tuple[Card, ...], allow_changes: bool, ear
     previous = None if earlier is None else Step(None, {}, frozenset(), "the turn before", seen=earlier)
     verbs = frozenset(word for card in cards if (words := words_of_name(card.name)) for word in words[:1])
     parts: list[Part] = []
-    for clause in clauses(read(question), verbs)[:_MOST_PARTS]:
+    said = clauses(read(question), verbs)
+    for clause in ([clause for clause in said if not _is_courtesy(clause)] or said)[:_MOST_PARTS]:
         chooser = Chooser(cards, allow_changes=allow_changes, previous=previous)
         found = _clause(chooser, tuple(clause))
         parts += found
         previous = next((part for part in reversed(found) if isinstance(part, Step)), previous)
     return tuple(parts) or (Declined(question),)
+
+
+def _is_courtesy(clause: Sequence[Token]) -> bool:
+    """Whether a clause greets or thanks, and asks for nothing."""
+    return all(token.kind == "punct" or token.low in COURTESY for token in clause)
 
 
 def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
