@@ -12,12 +12,14 @@ from ddgs.engines import ENGINES
 from ddgs.results import TextResult
 from pydantic import ValidationError
 
-from react_run import Disposition, ReActStep
+from react_run import ConfigError, Disposition, ReActAgentConfig, ReActStep
 from react_run.testing import calls, run_agent, says
 from react_toolsets.http import RequestFailed
 from react_toolsets.web import DdgsProvider, SearchHit, SearchProvider, WebToolset
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.toolsets.conftest import LocalServer
 
 
@@ -182,7 +184,7 @@ def test_a_provider_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> Non
         ("pytest.exit", "not a subclass"),
         ("no_such_package.Provider", "cannot import"),
         ("bing", "neither 'ddgs' nor the path"),
-        ("a b.c", "neither 'ddgs' nor the path"),
+        ("a b.c", "not a path such as package.module.Class"),
         ({"kind": "ddgs", "regoin": "de-de"}, "regoin"),
         ({"kind": "ddgs", "region": "Germany"}, "region"),
         (3, "SearchProvider"),
@@ -191,3 +193,22 @@ def test_a_provider_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_wrong_provider_is_an_error_of_the_agent_file(provider: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         WebToolset(provider=provider)
+
+
+def test_a_provider_in_the_working_directory_or_beside_the_file_is_not_even_imported_without_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)  # as `python -m` puts the working directory there
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "providers_here.py").write_text(
+        "from pathlib import Path\nfrom react_toolsets.web import SearchProvider\n\n"
+        "Path(__file__).with_name('loaded').touch()\n\n\nclass Mine(SearchProvider):\n"
+        "    def search(self, query, max_results):\n        return []\n"
+    )
+    agent = tmp_path / "agent.yaml"
+    agent.write_text("version: 1\nmodel: offline\ntoolsets: [{kind: web, provider: providers_here.Mine}]\n")
+    with pytest.raises(ConfigError, match=r"agent\.yaml:3:.*runs only from a trusted directory"):
+        ReActAgentConfig.from_yaml(agent, trusted=False)
+    assert not (tmp_path / "loaded").exists()
+    ReActAgentConfig.from_yaml(agent)
+    assert (tmp_path / "loaded").exists()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationInfo
 
-from react_run import Component
+from react_run import Component, Origin, ReactError
 from react_toolsets.http import RequestFailed
 from react_toolsets.web.extract import missing_extra
 
@@ -77,11 +75,11 @@ class DdgsProvider(SearchProvider):
         ]
 
 
-def provider_from(value: object) -> object:
+def provider_from(value: object, info: ValidationInfo) -> object:
     """The provider that an option names: ``ddgs``, a dotted path, or either as ``kind`` beside its options.
 
     Raises:
-        ValueError: It names no subclass of :class:`SearchProvider`.
+        ValueError: It names no subclass of :class:`SearchProvider`, or code beside an agent file that is not trusted.
     """
     if isinstance(value, str):
         value = {"kind": value}
@@ -89,20 +87,21 @@ def provider_from(value: object) -> object:
         return value
     options = {str(name): option for name, option in value.items() if name != "kind"}
     kind = value.get("kind", "ddgs")
-    provider = DdgsProvider if kind == "ddgs" else _imported(str(kind))
-    return provider(**options)
+    origin = info.context if isinstance(info.context, Origin) else None
+    provider = DdgsProvider if kind == "ddgs" else _imported(str(kind), origin)
+    return provider.model_validate(options, context=info.context)
 
 
-def _imported(path: str) -> type[SearchProvider]:
-    module, _, name = path.replace(":", ".").rpartition(".")
-    if not module or not all(part.isidentifier() for part in path.replace(":", ".").split(".")):
+def _imported(path: str, origin: Origin | None) -> type[SearchProvider]:
+    from react_run.components.dotted import import_path
+
+    if not {".", ":"} & set(path):
         raise ValueError(f"{path!r} is neither 'ddgs' nor the path of a class such as package.module.Class")
-    if module.partition(".")[0] in sys.stdlib_module_names:
-        raise ValueError(f"{path!r} names the standard library; name a subclass of react_toolsets.web.SearchProvider")
+    directory, trusted = (None, True) if origin is None else (origin.directory, origin.trusted)
     try:
-        found: object = getattr(importlib.import_module(module), name, None)
-    except (Exception, SystemExit) as error:  # importing runs the package's own code
-        raise ValueError(f"cannot import {module!r}: {type(error).__name__}: {error}. Is it installed?") from error
+        found = import_path(path, directory, trusted=trusted)
+    except ReactError as error:
+        raise ValueError(str(error)) from error
     if not (isinstance(found, type) and issubclass(found, SearchProvider)):
         raise ValueError(f"{path!r} is not a subclass of react_toolsets.web.SearchProvider")
     return found
