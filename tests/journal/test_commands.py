@@ -361,6 +361,48 @@ def test_only_a_journal_of_our_own_says_that_its_agent_was_trusted(call: Call, t
     assert call(command, str(kept))[0] == 0
 
 
+@pytest.mark.parametrize("command", ["replay", "resume"])
+def test_a_journal_of_somebody_else_drives_no_trusted_agent_and_changes_none(
+    call: Call, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "agent.yaml").write_text(TRUSTED, encoding="utf-8")
+    (tmp_path / "marks.py").write_text(MARKS, encoding="utf-8")
+    call("trust", ".")
+    assert call("agent.yaml", "go", "--record", "foreign.jsonl", "--no-save")[0] == 0
+    foreign = tmp_path / "foreign.jsonl"
+    header, *records = map(json.loads, foreign.read_text(encoding="utf-8").splitlines())
+    (tmp_path / "loaded").unlink()
+    status, _, err = call(command, "foreign.jsonl")
+    assert (status, "only in a trusted directory" in err) == (2, True)
+    changes: list[dict[str, object]] = [
+        {"sets": ["toolsets=[{kind: functions, path: marks.py}]"]},
+        {"plugins": ["{kind: python_sensor, function: 'marks:mark'}"]},
+        {"model": "{kind: marks.Model}"},
+        {"overrides": {"toolsets": [{"kind": "functions", "path": "marks.py"}]}},
+        {"env_file": "marks.py"},
+    ]
+    for changed in changes:
+        header["options"] = {"file": str(tmp_path / "agent.yaml"), **changed}
+        foreign.write_text("".join(json.dumps(record) + "\n" for record in (header, *records[:3])), encoding="utf-8")
+        status, _, err = call(command, "foreign.jsonl")
+        assert (status, "it changes the agent" in err, "--trust" in err) == (2, True, True)
+    assert not (tmp_path / "loaded").exists()
+
+
+def test_cases_that_nobody_trusts_drive_no_trusted_agent(call: Call, tmp_path: Path) -> None:
+    for name, content in (("agent.yaml", TRUSTED), ("marks.py", MARKS)):
+        (tmp_path / "agents").mkdir(exist_ok=True)
+        (tmp_path / "agents" / name).write_text(content, encoding="utf-8")
+    (tmp_path / "cases.yaml").write_text("cases: [{name: a, prompt: go, answer: done}]\n", encoding="utf-8")
+    call("trust", "agents")
+    status, _, err = call("test", "agents/agent.yaml", "cases.yaml")
+    assert (status, "only in a trusted directory" in err) == (2, True)
+    assert not (tmp_path / "agents" / "loaded").exists()
+    assert call("test", "agents/agent.yaml", "cases.yaml", "--trust")[0] == 0
+    (tmp_path / "cases.yaml").rename(tmp_path / "agents" / "cases.yaml")
+    assert call("test", "agents/agent.yaml", "agents/cases.yaml")[0] == 0
+
+
 def test_cases_pass_or_fail_each_with_its_reasons(call: Call, tmp_path: Path) -> None:
     call("agent.yaml", "go", "--record", "run.jsonl")
     (tmp_path / "cases.yaml").write_text(CASES, encoding="utf-8")

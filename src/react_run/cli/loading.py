@@ -40,6 +40,8 @@ class AgentOptions:
     env_file: str | None = None
     trust: bool = False
     overrides: Mapping[str, object] | None = None
+    foreign: bool = False
+    """Whether others may have written what the model answers: then only `--trust` counts, not what was noted."""
 
     def config(self) -> ReActAgentConfig:
         """The configuration.
@@ -56,10 +58,9 @@ class AgentOptions:
         from react_run.config import AgentFileError, load_config
 
         overrides = {**self._values(), **(self.overrides or {})}
+        trusted = True if self.trust else False if self.foreign else None
         try:
-            return load_config(
-                self.file, overrides=overrides, env_file=self.env_file, trusted=True if self.trust else None
-            )
+            return load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=trusted)
         except AgentFileError as error:
             raise error.named({f"override {key}": option for key, option in self._options().items()}) from None
 

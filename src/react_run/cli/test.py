@@ -44,8 +44,9 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     from react_run.cli.driving import drive
     from react_run.cli.ending import complain, logs_to
     from react_run.errors import ConfigError
+    from react_run.trust import is_trusted
 
-    options = AgentOptions(file=file, **given)
+    options = AgentOptions(file=file, foreign=not is_trusted(Path(cases).parent), **given)
     wanted = [case for case in read_cases(Path(cases)) if only is None or only in case.name]
     if not wanted:
         raise click.UsageError(f"no case has {only!r} in its name")
