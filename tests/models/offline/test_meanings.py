@@ -133,6 +133,17 @@ def test_a_greeting_alone_is_declined(question: str) -> None:
     assert verdict.grade == "right", verdict.said
 
 
+@pytest.mark.parametrize("question", ["what time was it there 3 hours ago", "what day number is 1 March 2028"])
+def test_what_only_sounds_like_another_question_is_declined(question: str) -> None:
+    verdict = ask({"toolsets": ["temporal"], "question": question, "declines": True})
+    assert verdict.grade == "right", verdict.said
+
+
+def test_how_many_there_are_names_no_place() -> None:
+    verdict = ask({"toolsets": ["math"], "question": "how many feet are there in a mile", "exact": "5280 ft"})
+    assert verdict.grade == "right", verdict.said
+
+
 @pytest.mark.parametrize(
     ("question", "reply", "said"),
     [

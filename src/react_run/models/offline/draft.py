@@ -16,6 +16,7 @@ from react_run.models.offline.text import Token, stem, words_of_name
 _HINTS = {stem(word): frozenset(stem(other) for other in others.split()) for word, others in HINTS.items()}
 _SILENT = frozenset("?.,;:…()[]\"'-`=") | {"...", "'s"}
 _LEADING_TO = frozenset({"until", "till", "since"})
+_EXISTING = frozenset({"is", "are", "was", "were", "be", "hi", "hey", "hello"})
 _RELATING = frozenset({"between", "before", "after"})
 _BACKWARDS = frozenset({"subtract", "minus", "earlier", "ago", "prior", "deduct", "back"})
 """Words that turn an amount of time round: binding takes them, or the tool does not fit."""
@@ -193,6 +194,8 @@ class Draft:
             return self._is_counted(index + 1)
         if token.low in _LEADING_TO:
             return False
+        if token.low == "there" and self.reading.word(index - 1) not in _EXISTING:
+            return False  # a place that was named before
         if token.low in _RELATING and any(
             self.reading.before(span.start) == token.low for span in self.reading.moments
         ):

@@ -56,6 +56,7 @@ QUALIFIERS = word_set(
 _PHRASES = {
     "weekday": ("what day of the week", "which day of the week", "day of the week", "day of week", "week day"),
     "whatday": ("what day", "which day"),
+    "daynumber": ("what day number", "which day number", "day number"),
     "timezone": ("time zone",),
     "lookup": ("look up", "look for"),
     "percent": ("per cent",),
