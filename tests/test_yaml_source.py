@@ -14,7 +14,7 @@ from react_run.yaml_source.compose import compose
 from react_run.yaml_source.problems import key_path
 from react_run.yaml_source.text import MAX_BYTES
 from react_run.yaml_source.tree import set_at
-from react_run.yaml_source.variables import expand, read_env_file
+from react_run.yaml_source.variables import expand, variables_of
 
 
 def parse(text: str) -> tuple[object, Report]:
@@ -209,10 +209,9 @@ def test_only_text_values_are_expanded() -> None:
     assert plain(tree) == {"${A}": 1}
 
 
-def test_an_env_file_is_read_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / ".env"
-    path.write_text("# c\nexport A=1\nB='two words'\nC=${A}\nD=\n", encoding="utf-8")
-    assert read_env_file(path) == {"A": "1", "B": "two words", "C": "${A}", "D": ""}
+def test_an_env_file_is_read_as_it_is() -> None:
+    text = "# c\nexport A=1\nB='two words'\nC=${A}\nD=\n"
+    assert variables_of(text) == {"A": "1", "B": "two words", "C": "${A}", "D": ""}
 
 
 # -- bases ------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -12,5 +13,10 @@ def append_line(path: Path, line: str) -> None:
         OSError: It cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+    with open(path, "a", encoding="utf-8", errors="backslashreplace", opener=_open) as file:
         file.write(f"{line}\n")
+
+
+def _open(path: str, flags: int) -> int:
+    """Open without waiting for somebody to read: of a pipe, that may be never."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)

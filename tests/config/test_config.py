@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -362,6 +363,13 @@ def test_a_file_takes_the_place_of_a_text(tmp_path: Path) -> None:
     )
     assert config.system_prompt == "Cost: $5 and ${THIS}\n"
     assert config.toolsets[0].note == config.system_prompt  # type: ignore[attr-defined]  # a class of the test kit
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("entry", ["system_prompt: {file: pipe}", "env_file: pipe"])
+def test_a_pipe_in_the_place_of_a_text_is_an_error_and_nothing_to_wait_for(tmp_path: Path, entry: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "cannot read pipe: it is not a regular file" in str(problems(tmp_path, f"{entry}\n"))
 
 
 def test_a_mapping_with_a_key_called_file_is_left_alone(tmp_path: Path) -> None:

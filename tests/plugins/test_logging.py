@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -75,3 +76,9 @@ def test_a_file_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, capl
     result = run_agent([says("done")], plugins=[Logging(path=tmp_path)])
     assert result.success
     assert "plugin 'logging' failed in event" in caplog.text
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_a_pipe_that_nobody_reads_holds_nothing_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert run_agent([says("done")], plugins=[Logging(path=tmp_path / "pipe")]).answer == "done"

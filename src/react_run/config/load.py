@@ -17,7 +17,7 @@ from react_run.config.texts import GROUP_OF
 from react_run.secrets import Masker
 from react_run.yaml_source import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
 from react_run.yaml_source.tree import child_of, set_at
-from react_run.yaml_source.variables import expand, read_env_file
+from react_run.yaml_source.variables import expand, variables_of
 
 if TYPE_CHECKING:
     from react_run.config.schema import ReActAgentConfig
@@ -91,7 +91,7 @@ def load_into(
 
 def _variables_in(path: Path) -> dict[str, str]:
     try:
-        return read_env_file(path)
+        return variables_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {error}")]) from None
 

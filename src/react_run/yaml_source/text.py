@@ -20,7 +20,7 @@ def read_text(path: Path, name: str, report: Report) -> tuple[str, Source] | Non
     """The text of a file, and the source for positions in it; ``None`` when it is unfit, and the report says why."""
     whole = Place(Source(name, path=path))
     try:
-        data = _read(path)
+        data = read_bytes(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         report.add("cfg.path_missing", f"cannot read it: {reason}", whole)
@@ -42,12 +42,29 @@ def read_text(path: Path, name: str, report: Report) -> tuple[str, Source] | Non
     return text, source
 
 
-def _read(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file, of which one byte more than :data:`MAX_BYTES` is read at most.
+
+    Raises:
+        OSError, ValueError: It cannot be read, or is a pipe, a device or a directory: those may never end.
+    """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # opening a pipe must not wait for a writer
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")
         return file.read(MAX_BYTES + 1)
+
+
+def read_small_text(path: Path) -> str:
+    """The text of a file that an agent file names.
+
+    Raises:
+        OSError, ValueError: As for :func:`read_bytes`; it is too large, or no UTF-8.
+    """
+    data = read_bytes(path)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it has more than {MAX_BYTES} bytes")
+    return data.decode("utf-8").replace("\r\n", "\n")
 
 
 def _place(source: Source, text: str, index: int) -> Place:

@@ -10,8 +10,8 @@ from react_run.components.kinds import how_to_trust
 from react_run.yaml_source.compose import compose
 from react_run.yaml_source.nodes import Node, copy
 from react_run.yaml_source.problems import Place, Report
-from react_run.yaml_source.text import read_text
-from react_run.yaml_source.variables import expand, read_env_file
+from react_run.yaml_source.text import read_small_text, read_text
+from react_run.yaml_source.variables import expand, variables_of
 
 
 @dataclass(kw_only=True)
@@ -64,7 +64,7 @@ class TreeReader:
         if path is None:
             return
         try:
-            added = read_env_file(path)
+            added = variables_of(read_small_text(path))
         except (OSError, ValueError) as error:
             self.report.add("cfg.path_missing", f"cannot read {name}: {_reason(error)}", node.place, node.path)
         else:
@@ -111,7 +111,7 @@ class TreeReader:
         if path is None:
             return None
         try:
-            return path.read_text(encoding="utf-8")
+            return read_small_text(path)
         except (OSError, ValueError) as error:
             self.report.add("cfg.path_missing", f"cannot read {entry.value}: {_reason(error)}", entry.place, entry.path)
             return None

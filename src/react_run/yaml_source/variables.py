@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from io import StringIO
-from pathlib import Path
 
 from react_run.yaml_source.nodes import Node, walk
 from react_run.yaml_source.problems import Report
@@ -57,13 +56,8 @@ def _value(
     return value
 
 
-def read_env_file(path: Path) -> dict[str, str]:
-    """The variables of a ``.env`` file, none of them expanded.
-
-    Raises:
-        OSError, UnicodeDecodeError: It cannot be read.
-    """
+def variables_of(text: str) -> dict[str, str]:
+    """The variables in the text of a ``.env`` file, none of them expanded."""
     from dotenv import dotenv_values
 
-    stream = StringIO(path.read_text(encoding="utf-8"))
-    return {name: value or "" for name, value in dotenv_values(stream=stream, interpolate=False).items()}
+    return {name: value or "" for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items()}
