@@ -20,6 +20,7 @@ LONGEST_SHOWN = 20_000
 
 DENIED = "{tool} may not be called with these arguments. Do not try it again; find another way, or say what is missing."
 DECLINED = "The user declined this call of {tool}. Do not try it again; find another way, or ask what to do instead."
+EMPTY = "{tool} was called without any arguments, which nobody approves unseen. Name what you mean, defaults included."
 NOBODY = "{tool} needs approval, and there is no terminal to ask at. Run it on one, or allow it in `permissions:`."
 
 
@@ -106,6 +107,8 @@ class Approval(Plugin):
             return None
         if key in granted.declined:
             return self._refused(run, "declined", DECLINED.format(tool=call.name))
+        if self.allow_changes and _lost_arguments(call):
+            return self._refused(run, "no_arguments", EMPTY.format(tool=call.name))
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None

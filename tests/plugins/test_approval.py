@@ -194,6 +194,21 @@ def test_allowing_changes_answers_for_the_person_but_not_for_a_rule_that_denies(
     assert "write: allowed without asking" in fired.of("approval")
 
 
+def test_a_call_without_arguments_is_not_allowed_unseen_and_the_model_is_told_to_name_them() -> None:
+    wiped: list[str] = []
+
+    @tool
+    def wipe(path: str = "everything") -> str:
+        """Wipe a path."""
+        wiped.append(path)
+        return "wiped"
+
+    replies = [calls(("wipe", {})), calls(("wipe", {"path": "a"})), says("done")]
+    result = run_agent(replies, tools=[wipe], plugins=[Approval(allow_changes=True)])
+    assert "Name what you mean" in result.steps[0].observation
+    assert (wiped, result.success) == (["a"], True)
+
+
 def test_time_with_a_person_counts_towards_no_deadline() -> None:  # T2
     class Slow(Person):
         async def ask(self, run: Run, call: ToolCall) -> Any:
