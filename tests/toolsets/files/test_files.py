@@ -10,7 +10,7 @@ import pytest
 from tests.folder.kit import ATTEMPTS, Attempt, build, everything_outside
 from tests.toolsets.kit import run_in, step, steps
 
-from react_run import ConfigError, ReActAgentConfig, StopReason
+from react_run import ConfigError, ReActAgent, ReActAgentConfig, StopReason
 from react_run.testing import calls, says
 from react_toolsets.files import FilesToolset
 
@@ -91,6 +91,13 @@ def test_the_root_is_beside_the_agent_file_and_outside_it_only_with_trust(tmp_pa
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_root_that_is_not_there_is_a_mistake_in_the_file(tmp_path: Path) -> None:
+    agent = tmp_path / "agent.yaml"
+    agent.write_text("model: offline\ntoolsets: [{kind: files, root: nowhere}]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"there is no directory .*nowhere; make it, or name another root"):
+        ReActAgent.from_yaml(agent)
 
 
 def test_a_file_is_read_whole_or_in_parts_with_a_note_on_the_rest(root: Path) -> None:

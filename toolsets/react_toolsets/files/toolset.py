@@ -53,6 +53,8 @@ class FilesToolset(ReActToolset):
     @model_validator(mode="after")
     def _look_where_it_is(self, info: ValidationInfo) -> Self:
         if isinstance(info.context, Origin) and self.root is not None:
+            if not self.root.is_dir():
+                raise ValueError(f"there is no directory {self.root}; make it, or name another root")
             self._outside = not self.root.resolve().is_relative_to(info.context.directory.resolve())
         return self
 
