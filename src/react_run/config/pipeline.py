@@ -100,12 +100,10 @@ def written_secrets(tree: Node) -> Masker:
 
 def inspect(config: object, loading: Loading) -> None:
     """Look at everything that was built: what of it is secret, and what needs trust."""
-    if isinstance(config, BaseModel) and not loading.trusted:
-        _check_places(config, (), loading)
     for part, loc in _parts(config, (), set()):
         if isinstance(part, SecretStr):
             _remember(part.get_secret_value(), loading)
-        else:
+        elif not loading.trusted:
             _check_trust(part, loc, loading)
 
 
@@ -117,7 +115,7 @@ def secrets_of(components: Iterable[object]) -> Iterator[str]:
 
 
 def _parts(value: object, loc: tuple[str | int, ...], seen: set[int]) -> Iterator[tuple[Any, tuple[str | int, ...]]]:
-    """The secrets and components in ``value``, each with where it is."""
+    """The secrets, components and other options in ``value``, each with where it is."""
     inside: Iterable[tuple[str | int, object]] = ()
     if isinstance(value, SecretStr):
         yield value, loc
@@ -127,8 +125,7 @@ def _parts(value: object, loc: tuple[str | int, ...], seen: set[int]) -> Iterato
         inside = value.items()
     elif isinstance(value, BaseModel) and id(value) not in seen:
         seen.add(id(value))
-        if isinstance(value, Component):
-            yield value, loc
+        yield value, loc
         inside = ((name, getattr(value, name)) for name in type(value).model_fields)
     for key, item in inside:
         yield from _parts(item, (*loc, key), seen)
@@ -139,11 +136,9 @@ def _remember(secret: str, loading: Loading) -> None:
     loading.masker.add(secret, names.get(secret, ""))
 
 
-def _check_trust(component: Component, loc: tuple[str | int, ...], loading: Loading) -> None:
-    if loading.trusted:
-        return
-    if not (reason := component.needs_trust()):
-        _check_places(component, loc, loading)
+def _check_trust(part: BaseModel, loc: tuple[str | int, ...], loading: Loading) -> None:
+    if not (reason := part.needs_trust() if isinstance(part, Component) else ""):
+        _check_places(part, loc, loading)
         return
     node, _ = locate(loading.tree, loc)
     text = f"this {reason}, which an agent file may do only in a trusted directory: {how_to_trust(loading.directory)}"

@@ -27,6 +27,7 @@ from react_run import (
     read_journal,
 )
 from react_run.testing import agent_with, calls, run_agent, says
+from react_run.trust import trust
 from react_toolsets.agents import AgentsToolset
 
 USED = {"input_tokens": 80, "output_tokens": 20, "cost": 0.1}
@@ -453,6 +454,23 @@ def test_a_child_is_trusted_as_its_parent_is_and_not_beyond_its_directory(
         ReActAgent(ReActAgentConfig.from_yaml(lead, trusted=False))
     lead.write_text(lead.read_text().replace("sub/inside", "../outside"))
     with pytest.raises(ConfigError, match=r"outside\.yaml:5:.*starts programs"):
+        ReActAgent(ReActAgentConfig.from_yaml(lead))
+
+
+def test_who_is_not_trusted_hands_no_task_to_an_agent_elsewhere_that_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "theirs").mkdir()
+    child(tmp_path / "mine", "x", more="toolsets: [shell]")
+    trust(tmp_path / "mine")
+    for entry in ("../mine/helper.yaml", "{file: ../mine/helper.yaml, name: other}"):
+        lead = child(
+            tmp_path / "theirs", "x", file="lead.yaml", more=f"toolsets: [{{kind: agents, agents: [{entry}]}}]"
+        )
+        with pytest.raises(ConfigError, match=r"lead\.yaml:5:.*helper\.yaml is outside .*theirs, which needs trust"):
+            ReActAgentConfig.from_yaml(lead, trusted=False)
         ReActAgent(ReActAgentConfig.from_yaml(lead))
 
 
