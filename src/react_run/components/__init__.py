@@ -59,6 +59,17 @@ class Origin:
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     """The variables for ``${V}`` in it; ``None`` means the process environment."""
 
+    def imported(self, path: str) -> object:
+        """What ``package.module.Name`` stands for, found as kinds are: installed, or beside a file that is trusted.
+
+        Raises:
+            ReactError: It is no such path, leads nowhere, into the standard library, to code that is not trusted, or
+                importing it failed.
+        """
+        from react_run.components.dotted import import_path
+
+        return import_path(path, self.directory, trusted=self.trusted)
+
 
 class TextOfFile(str):
     """Text that was written in a file other than the one that is loaded: paths in it start at ``directory``."""

@@ -12,7 +12,7 @@ from ddgs.engines import ENGINES
 from ddgs.results import TextResult
 from pydantic import ValidationError
 
-from react_run import ConfigError, Disposition, ReActAgentConfig, ReActStep
+from react_run import ConfigError, Disposition, Origin, ReActAgentConfig, ReActStep
 from react_run.testing import calls, run_agent, says
 from react_toolsets.http import RequestFailed
 from react_toolsets.web import DdgsProvider, SearchHit, SearchProvider, WebToolset
@@ -190,9 +190,9 @@ def test_a_provider_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> Non
         (3, "SearchProvider"),
     ],
 )
-def test_a_wrong_provider_is_an_error_of_the_agent_file(provider: Any, message: str) -> None:
+def test_a_wrong_provider_is_an_error_of_the_agent_file(tmp_path: Path, provider: Any, message: str) -> None:
     with pytest.raises(ValidationError, match=message):
-        WebToolset(provider=provider)
+        WebToolset.model_validate({"provider": provider}, context=Origin(directory=tmp_path))
 
 
 def test_a_provider_in_the_working_directory_or_beside_the_file_is_not_even_imported_without_trust(

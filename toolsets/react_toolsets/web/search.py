@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from pydantic import Field, ValidationInfo
+from pydantic import Field, ImportString, TypeAdapter, ValidationInfo
 
 from react_run import Component, Origin, ReactError
 from react_toolsets.http import RequestFailed
@@ -93,13 +93,10 @@ def provider_from(value: object, info: ValidationInfo) -> object:
 
 
 def _imported(path: str, origin: Origin | None) -> type[SearchProvider]:
-    from react_run.components.dotted import import_path
-
     if not {".", ":"} & set(path):
         raise ValueError(f"{path!r} is neither 'ddgs' nor the path of a class such as package.module.Class")
-    directory, trusted = (None, True) if origin is None else (origin.directory, origin.trusted)
     try:
-        found = import_path(path, directory, trusted=trusted)
+        found = TypeAdapter(ImportString).validate_python(path) if origin is None else origin.imported(path)
     except ReactError as error:
         raise ValueError(str(error)) from error
     if not (isinstance(found, type) and issubclass(found, SearchProvider)):
