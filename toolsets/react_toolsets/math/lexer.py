@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from react_toolsets.math.complaints import invalid, stray_character, unsupported
-from react_toolsets.math.spellings import SUPERSCRIPTS, lowered, plain_signs
+from react_toolsets.math.spellings import SUPERSCRIPTS, lowered, plain_fractions, plain_signs
 
 MAX_TOKENS = 256
 
@@ -43,7 +43,7 @@ def tokenise(text: str) -> list[Token]:
         Refusal: A character is not arithmetic (``unsupported_syntax``), or there are more than 256 tokens.
     """
     tokens: list[Token] = []
-    for token in _scan(plain_signs(text).translate(_GREEK).rstrip()):
+    for token in _scan(plain_signs(plain_fractions(text)).translate(_GREEK).rstrip()):
         if len(tokens) == MAX_TOKENS:
             raise invalid(f"There are more than {MAX_TOKENS} numbers, names and signs. Split the expression.")
         if tokens and _is_unfinished(tokens[-1], token):

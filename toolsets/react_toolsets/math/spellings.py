@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _SIGNS = str.maketrans(
     {
@@ -32,13 +33,27 @@ _LOWERED = str.maketrans(SUPERSCRIPTS, "0123456789+-")
 _SHOWN = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 CURRENCY_SIGNS = "$€£¥₹"
-VULGAR_FRACTIONS = "½⅓⅔¼¾⅕⅛"
+VULGAR_FRACTIONS = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 QUOTATION_MARKS = "\"'`“”‘’"
+_FRACTION = re.compile(
+    rf"(?<![\w.,])(?P<whole>\d+) ?(?P<part>[{VULGAR_FRACTIONS}])(?![\d.])"
+    rf"|(?<![\w.)²³])(?<![\d.)] )(?P<alone>[{VULGAR_FRACTIONS}])(?![\d.])"
+)
 
 
 def plain_signs(text: str) -> str:
     """``text`` with one sign for each operation, and full-width forms as usual ones."""
     return text.translate(_SIGNS)
+
+
+def plain_fractions(text: str) -> str:
+    """``text`` with ``½`` as ``(1/2)`` and ``1½`` as ``(1+1/2)``; one whose meaning is not clear stays as it is."""
+    return _FRACTION.sub(_plain_fraction, text)
+
+
+def _plain_fraction(found: re.Match[str]) -> str:
+    part = unicodedata.normalize("NFKC", found["part"] or found["alone"]).replace("\u2044", "/")
+    return f"({found['whole']}+{part})" if found["whole"] else f"({part})"
 
 
 def plain_unit(text: str) -> str:
