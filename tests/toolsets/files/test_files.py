@@ -90,6 +90,24 @@ def test_the_root_is_beside_the_agent_file_and_outside_it_only_with_trust(tmp_pa
                 ReActAgentConfig.from_yaml(agent, trusted=False)
 
 
+def test_a_file_that_nobody_trusts_gets_at_no_working_directory_but_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that was downloaded and started at home would read and write all that is there."""
+    agent = tmp_path / "agents" / "a.yaml"
+    (tmp_path / "agents" / "data").mkdir(parents=True)
+    agent.write_text("version: 1\nmodel: offline\ntoolsets: [files]\n")
+    for directory in (tmp_path / "agents", tmp_path / "agents" / "data"):
+        monkeypatch.chdir(directory)
+        ReActAgentConfig.from_yaml(agent, trusted=False)
+    monkeypatch.chdir(tmp_path)
+    ReActAgentConfig.from_yaml(agent)
+    with pytest.raises(
+        ConfigError, match=r"a\.yaml:3:.*the working directory .*outside its directory.*react-run trust"
+    ):
+        ReActAgentConfig.from_yaml(agent, trusted=False)
+
+
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
@@ -48,19 +49,21 @@ class FilesToolset(ReActToolset):
     read_only: bool = True
     """Whether files can only be read; otherwise they can be written and edited, too."""
 
-    _outside: bool = PrivateAttr(default=False)
+    _outside: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
     def _look_where_it_is(self, info: ValidationInfo) -> Self:
-        if isinstance(info.context, Origin) and self.root is not None:
-            if not self.root.is_dir():
-                raise ValueError(f"there is no directory {self.root}; make it, or name another root")
-            self._outside = not self.root.resolve().is_relative_to(info.context.directory.resolve())
+        if not isinstance(info.context, Origin):
+            return self
+        if self.root is not None and not self.root.is_dir():
+            raise ValueError(f"there is no directory {self.root}; make it, or name another root")
+        if not (self.root or Path.cwd()).resolve().is_relative_to(info.context.directory.resolve()):
+            self._outside = str(self.root or f"the working directory ({Path.cwd()})")
         return self
 
     def needs_trust(self) -> str:
-        """A file may hand out what is in its own directory and in the workspace; the rest is not its own."""
-        return f"gives access to {self.root}, which is outside its directory" if self._outside else ""
+        """A file may hand out what is in its own directory; the rest is not its own, wherever somebody starts it."""
+        return f"gives access to {self._outside}, which is outside its directory" if self._outside else ""
 
     def tools(self) -> list[Tool]:
         """The tools; those that change files only when that is allowed."""
