@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from posixpath import normpath
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +15,8 @@ from react_run import ToolCall
 
 Action = Literal["allow", "ask", "deny"]
 _ABSENT = object()
+_STEERING = frozenset(";&|<>$`(){}\n")
+"""What has a shell run something else as well, or write to a file."""
 
 
 class Rule(BaseModel):
@@ -29,20 +32,34 @@ class Rule(BaseModel):
     """What happens then."""
 
     def applies(self, call: ToolCall) -> bool:
-        """Whether the rule is about ``call``.
+        """Whether the rule is about ``call``; arguments left out match nothing.
 
-        A path that climbs (``..``) is allowed only by a pattern that says so; arguments left out match nothing.
+        Whatever a path is spelled like (``./a``, ``b/../a``), rules that deny or ask see the path it means. What climbs
+        (``..``), or has a shell do more than one thing, is allowed only by a pattern that says so.
         """
         if not fnmatchcase(call.name, self.tool):
             return False
-        return all(self._matches(_part(call.arguments, name), pattern) for name, pattern in self.arguments.items())
+        matches = self._allows if self.action == "allow" else self._concerns
+        return all(matches(call, _part(call.arguments, name), pattern) for name, pattern in self.arguments.items())
 
-    def _matches(self, value: object, pattern: str) -> bool:
+    def _concerns(self, call: ToolCall, value: object, pattern: str) -> bool:
         if value is _ABSENT:
             return False
         text = as_text(value)
-        climbs = ".." in text.replace("\\", "/").split("/")
-        return fnmatchcase(text, pattern) and not (self.action == "allow" and climbs and ".." not in pattern)
+        return any(fnmatchcase(spelled, glob) for spelled in (text, _path(text)) for glob in (pattern, _path(pattern)))
+
+    def _allows(self, call: ToolCall, value: object, pattern: str) -> bool:
+        if value is _ABSENT:
+            return False
+        text = as_text(value)
+        climbs = ".." in text.replace("\\", "/").split("/") and ".." not in pattern
+        a_line = call.tool is not None and call.tool.runs_programs and isinstance(value, str)
+        return fnmatchcase(text, pattern) and not climbs and not (a_line and set(text) & _STEERING - set(pattern))
+
+
+def _path(text: str) -> str:
+    """``text`` as the path that it means, if it is one."""
+    return normpath(text.replace("\\", "/")) if text else text
 
 
 def as_text(value: object) -> str:

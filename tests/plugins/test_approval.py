@@ -27,6 +27,10 @@ def writing(
     return run_agent(replies, tools=(traces or Traces()).tools(), plugins=plugins, **config)
 
 
+SPELLINGS = ["n/x", "./n/x", "n//x", ".//n/./x", "m/../n/x", "n\\x"]
+STEERING = ["; rm -r .", "&& a", "| sh", "$(a)", "`a`", "> .bashrc", "< a", "\na", "& a", "{a,b}", "(a)"]
+LINES = {"arguments": {"line": "git log*"}, "action": "allow"}
+
 # -- the rules -----------------------------------------------------------------------------------------------------
 
 
@@ -47,12 +51,25 @@ def writing(
         ([{"tool": "write", "arguments": {"path": "n/*"}, "action": "allow"}], "write", {"path": "n/..\\x"}, "ask"),
         ([{"tool": "write", "arguments": {"path": "n/*"}, "action": "deny"}], "write", {"path": "n/../x"}, "deny"),
         ([{"tool": "write", "arguments": {"path": "../n/*"}, "action": "allow"}], "write", {"path": "../n/x"}, "allow"),
+        *[([{"arguments": {"path": "n/*"}, "action": "deny"}], "read", {"path": path}, "deny") for path in SPELLINGS],
+        ([{"arguments": {"path": "./n/*"}, "action": "ask"}], "read", {"path": "n/x"}, "ask"),
+        ([{"arguments": {"path": "n/*"}, "action": "deny"}], "read", {"path": "n/../x"}, "deny"),
+        ([{"arguments": {"path": "n/*"}, "action": "deny"}], "read", {"path": "m/x"}, "allow"),
         ([{"arguments": {"mode": "*"}, "action": "allow"}], "write", {"path": "a"}, "ask"),
         ([{"tool": "write", "action": "allow"}], "write", {}, "ask"),
         ([{"tool": "read", "action": "allow"}], "read", {}, "allow"),
         ([{"tool": "none", "action": "allow"}], "none", {}, "allow"),
         ([{"arguments": {"argv": "git *"}, "action": "allow"}], "run", {"argv": ["git", "log"]}, "allow"),
         ([{"arguments": {"argv": "git log"}, "action": "allow"}], "run", {"argv": ["git log"]}, "ask"),
+        ([LINES], "shell", {"line": "git log -1"}, "allow"),
+        *[([LINES], "shell", {"line": f"git log {more}"}, "ask") for more in STEERING],
+        (
+            [{"arguments": {"line": "git log | head*"}, "action": "allow"}],
+            "shell",
+            {"line": "git log | head -1"},
+            "allow",
+        ),
+        ([LINES], "other", {"line": "git log; a"}, "allow"),
         ([{"arguments": {"deep.er": "x"}, "action": "allow"}], "run", {"deep": {"er": "x"}}, "allow"),
         ([{"arguments": {"deep.er": "x"}, "action": "allow"}], "run", {"deep": "er"}, "ask"),
         ([{"arguments": {"flag": "true"}, "action": "deny"}], "run", {"flag": True}, "deny"),
@@ -64,6 +81,11 @@ def test_the_first_rule_that_applies_decides(
     @tool
     def run(argv: list[str] | None = None, deep: object = None, flag: bool = False) -> str:
         """Run."""
+        return ""
+
+    @tool(runs_programs=True)
+    def shell(line: str) -> str:
+        """Run a line."""
         return ""
 
     @tool
@@ -89,12 +111,14 @@ def test_the_first_rule_that_applies_decides(
         return ""
 
     @tool
-    def other(path: str = "") -> str:
+    def other(path: str = "", line: str = "") -> str:
         """Do."""
         return ""
 
     approval = Looks(rules=[Rule(**rule) for rule in rules])
-    run_agent([calls((name, arguments)), says("done")], tools=[run, none, read, write, other], plugins=[approval])
+    run_agent(
+        [calls((name, arguments)), says("done")], tools=[run, shell, none, read, write, other], plugins=[approval]
+    )
     assert decided == [action]
 
 
