@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +25,7 @@ from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.streaming import Relay
+from react_run.tools import Tool
 from react_run.toolset import CompositeToolset, ReActToolset
 from react_run.wrappers.calling import behind
 
@@ -43,6 +44,7 @@ results, and answer when the results are enough.
 - Reply without calling a tool when you have the answer: that reply ends the work.\
 """
 
+ToolsetEntry = ReActToolset | Tool | Callable[..., object] | str | Mapping[str, object]
 StreamEvent = TextDelta | TextDiscarded | ToolStarted | ToolFinished | RunResult
 
 
@@ -51,11 +53,13 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model and its fallbacks, as it is.
-        toolsets: Offered after the configured toolsets.
+        model: Used instead of the configured model; an object as it is, without fallbacks.
+        toolsets: Offered after the configured toolsets; a plain function is a tool.
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
             for none, whatever ``trace`` in the configuration says.
+
+    Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
     Raises:
         ConfigError, PluginError, ToolsetError: The agent cannot be built; the message names what and how to mend it.
@@ -65,24 +69,28 @@ class ReActAgent:
         self,
         config: ReActAgentConfig | Mapping[str, object] | None = None,
         *,
-        model: Model | None = None,
-        toolsets: Iterable[ReActToolset] = (),
+        model: Model | str | Mapping[str, object] | None = None,
+        toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
     ) -> None:
         self.config: ReActAgentConfig = (
             config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
         )
-        config = self.config
+        config, added = self.config, _added(model, toolsets, plugins)
+        config.masker.update(added.masker)
         self.workspace = Path.cwd()
-        self.model: Model = model or model_stack(
-            config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
+        self.model: Model = (
+            model
+            if isinstance(model, Model)
+            else model_stack(
+                added.model or config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
+            )
         )
-        toolsets, plugins = list(toolsets), list(plugins)
-        self._given: dict[str, Any] = {"toolsets": toolsets, "plugins": plugins}
-        self.toolset = CompositeToolset(toolsets=[*config.toolsets, *toolsets])
+        self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
+        self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
         self.tools = tuple(self.toolset.tools())
-        given, listed = placed(plugins, config)
+        given, listed = placed(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
@@ -270,6 +278,16 @@ def _journals(journal: object) -> list[object]:
 
         return [Recorder(path=Path(journal))]
     return [journal]
+
+
+def _added(model: object, toolsets: object, plugins: object) -> ReActAgentConfig:
+    """What is given beside a configuration, checked and built as if it stood in one."""
+    lists = {"toolsets": toolsets, "plugins": plugins}
+    lists = {
+        key: list(given) if isinstance(given, Iterable) and not isinstance(given, (str, Mapping)) else given
+        for key, given in lists.items()
+    }
+    return ReActAgentConfig.from_mapping({"model": model, **lists})
 
 
 def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Message]:

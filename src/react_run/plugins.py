@@ -80,7 +80,13 @@ def _register(manager: pluggy.PluginManager, given: object) -> None:
         manager.register(plugin, name)
     except pluggy.PluginValidationError as error:
         raise _refused(name, given, str(error)) from error
-    for caller in manager.get_hookcallers(plugin) or ():
+    callers = manager.get_hookcallers(plugin) or ()
+    if not callers and not isinstance(given, Component):
+        advice = (
+            f"give an object: {given.__name__}()" if isinstance(given, type) else "it has no method marked @hookimpl"
+        )
+        raise _refused(name, given, advice)
+    for caller in callers:
         if caller.spec is None:
             known = ", ".join(hook_names())
             raise _refused(

@@ -74,15 +74,6 @@ def test_a_name_is_suggested_only_when_it_is_near(tmp_path: Path, written: str, 
     assert (f"Did you mean {meant!r}?" in said) if meant else ("Did you mean" not in said)
 
 
-def test_a_plain_function_in_place_of_a_toolset_is_told_to_be_marked() -> None:
-    def double(x: int) -> int:
-        """Double a number."""
-        return 2 * x
-
-    with pytest.raises(ConfigError, match="mark a function with @tool"):
-        ReActAgentConfig.from_mapping({"toolsets": [double]})
-
-
 def test_a_version_in_quotes_is_told_to_be_written_without_them(tmp_path: Path) -> None:
     error = problems(tmp_path, 'version: "1"\nmodel: offline\n')
     assert [problem.text for problem in error.problems] == ["must be the number 1: write version: 1, without quotes"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -50,8 +50,10 @@ def build(group: str, entry: object, origin: object = None) -> object:
 def _given_tool(entry: object) -> object:
     if isinstance(entry, (str, Mapping)):
         return None
-    from react_run.components.one_tool import as_toolset
+    from react_run.components.one_tool import OneTool, as_toolset
 
+    if isinstance(entry, (FunctionType, MethodType)):  # only a program can give one: no mark is needed
+        return OneTool(function=entry)
     return as_toolset(entry)
 
 
@@ -72,9 +74,7 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
     if isinstance(entry, str):
         entry = {"kind": entry}
     if not isinstance(entry, Mapping):
-        advice = "; mark a function with @tool" if group == "toolsets" and isinstance(entry, FunctionType) else ""
-        text = f"must be the name of {ARTICLES[group]}, or a mapping with kind:{advice}"
-        raise at((), problem("cfg.type", text), entry)
+        raise at((), problem("cfg.type", f"must be the name of {ARTICLES[group]}, or a mapping with kind:"), entry)
     options = dict(entry)
     kind = options.pop("kind", None)
     if kind is None:

@@ -26,6 +26,7 @@ from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.pipeline import Loading, secrets_of, validated
 from react_run.config.wrapper_levels import check_level
+from react_run.errors import ConfigError
 from react_run.models.base import Model
 from react_run.secrets import Masker
 from react_run.toolset import CompositeToolset, ReActToolset
@@ -195,6 +196,10 @@ class ReActAgentConfig(Options):
         Raises:
             ConfigError: Everything that is wrong, at once.
         """
+        if not isinstance(data, Mapping):
+            raise ConfigError(
+                f"a configuration is a mapping, not {type(data).__name__}; from_yaml() reads an agent file"
+            )
         return cls.model_validate(dict(data))
 
     @classmethod
