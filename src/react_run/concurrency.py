@@ -158,8 +158,8 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
         except BaseException as error:  # raised in the caller's thread
             outcome.put((None, error))
 
-    threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
     try:
+        threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
         result, error = outcome.get()
     except BaseException:  # Ctrl-C: nothing may go on behind the back of whoever stopped it
         with suppress(RuntimeError, Empty):  # the loop is closed, or what runs ignores its cancellation
