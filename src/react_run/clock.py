@@ -29,8 +29,13 @@ class Clock:
         """It expires no more."""
         self._timer.cancel()
 
+    @property
+    def left(self) -> float:
+        """Seconds until it expires, if nobody is waited for."""
+        return self._end + self._run.time_waited - perf_counter()
+
     def _look(self) -> None:
-        left = self._end + self._run.time_waited - perf_counter()
+        left = self.left
         if left > 0:
             self._timer = self._loop.call_later(max(left, SHORTEST), self._look)
         else:

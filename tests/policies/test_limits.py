@@ -122,6 +122,18 @@ def test_a_run_whose_time_is_up_ends_as_a_result_with_everything_so_far(tools: l
     assert len(answered) == len(tools)
 
 
+def test_a_run_in_which_nothing_waits_ends_before_its_next_model_call() -> None:  # S4
+    @tool(inline=True)
+    def busy() -> str:
+        """Hold up the loop."""
+        time.sleep(0.1)
+        return "here"
+
+    result = run_agent([calls(("busy", {})), says("never")], tools=[busy], run_timeout=0.05)
+    assert (result.stop_reason, result.usage.requests) == (StopReason.TIMEOUT, 1)
+    assert [step.observation for step in result.steps] == ["here"]
+
+
 def test_a_model_that_hangs_is_given_up() -> None:
     result = run_agent([{"delay": 30.0, "text": "late"}], run_timeout=0.1)
     assert (result.stop_reason, result.iterations) == (StopReason.TIMEOUT, 1)

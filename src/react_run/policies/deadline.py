@@ -38,6 +38,11 @@ class Deadline:
         """Whether the clock is running."""
         return self._clock is not None and not self.expired
 
+    @property
+    def overdue(self) -> bool:
+        """Whether the time is up, and nobody has noticed: what never waits lets no clock strike."""
+        return self._clock is not None and not self.expired and self._clock.left <= 0
+
     def expire(self) -> None:
         """The time is up."""
         assert self._task is not None  # started before

@@ -103,3 +103,11 @@ class RunTimeout(Policy):
         run.note(self.guard, text)
         run.stop(StopReason.TIMEOUT, text)
         return run.result()
+
+    @hookimpl
+    async def react_model_call(self, run: Run) -> None:
+        """Look at the clock before each call (S4), for a run in which nothing waits."""
+        deadline = run.state(Deadline)
+        if deadline.overdue:
+            deadline.expire()
+            await asyncio.sleep(0)  # where the cancellation arrives
