@@ -166,9 +166,8 @@ def _without_clash(*offers: tuple[ReActToolset, list[Tool]]) -> list[Tool]:
         for tool in tools:
             other = owners.setdefault(tool.name, toolset)
             if other is not toolset:
-                raise ToolsetError(
-                    f"toolsets {label(other)} and {label(toolset)} both offer a tool {tool.name!r}", code="tool.clash"
-                )
+                both = f"toolsets {label(other)} and {label(toolset)} both offer a tool {tool.name!r}"
+                raise ToolsetError(f"{both}: leave one of them out", code="tool.clash")
         if len(tools) > len({tool.name for tool in tools}):
             names = [tool.name for tool in tools]
             twice = next(name for name in names if names.count(name) > 1)

@@ -146,7 +146,11 @@ def test_an_unknown_provider_is_said_clearly() -> None:
         ("gpt-5-mini", "auth", "no key for the model: set api_key, or OPENAI_API_KEY"),
         ("anthropic/claude-sonnet-4-5", "auth", "no key for anthropic: set api_key, or ANTHROPIC_API_KEY"),
         ("gemini/gemini-2.5-flash", "auth", "no key for gemini: set api_key, or GEMINI_API_KEY"),
-        ("offlin", "not_found", "no provider is known for 'offlin': write provider/model"),
+        (
+            "offlin",
+            "not_found",
+            "no provider is known for 'offlin': write provider/model, or set base_url",
+        ),
     ],
 )
 def test_what_was_never_sent_is_not_tried_again(
@@ -158,6 +162,7 @@ def test_what_was_never_sent_is_not_tried_again(
         asyncio.run(LiteLLMModel(model=model).complete(ask()))
     assert (raised.value.code, raised.value.retryable) == (code, False)
     assert said in str(raised.value)
+    assert ("Did you mean 'offline'?" in str(raised.value)) is (model == "offlin")
 
 
 def test_errors_of_a_library_below_are_said_without_its_traceback() -> None:

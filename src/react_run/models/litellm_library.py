@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol, cast
 
+from react_run.components.kinds import installed, near
 from react_run.errors import ModelError
 from react_run.models.failures import failure, model_error
 from react_run.models.reply import transport_error
@@ -97,7 +98,8 @@ def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
         return model_error("auth", problem, provider=provider)
     if found := _NO_PROVIDER.search(words):
         problem = (
-            f"no provider is known for {found[1]!r}: write provider/model, or set base_url for a server of your own"
+            f"no provider is known for {found[1]!r}: write provider/model, or set base_url for a server of your own."
+            f"{near(found[1], installed('models'))}"
         )
         return model_error("not_found", problem, provider=provider)
     if found := _NO_MODULE.search(words):
