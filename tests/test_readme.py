@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from react_run import Observation, ReActToolset
+from react_run import Observation, ReActAgent, ReActToolset
 from react_run.config import ReActAgentConfig
 from react_run.plugins import hook_table
 from react_run.testing import calls, run_agent, says
@@ -50,7 +50,11 @@ def test_the_agent_of_the_readme_loads_and_its_python_runs(monkeypatch: pytest.M
     (source,) = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
     (tmp_path / "agent.yaml").write_text(source, encoding="utf-8")
     assert ReActAgentConfig.from_yaml(tmp_path / "agent.yaml").limits.max_cost == 0.25
-    assert getattr(run(PYTHON[2])["result"], "answer", None) == "345"
+    names = run(PYTHON[2])
+    assert getattr(names["result"], "answer", None) == "345"
+    thermometer = names["thermometer"]
+    assert isinstance(thermometer, ReActAgent)
+    assert "celsius" in {tool.name for tool in thermometer.tools}
 
 
 def test_every_path_and_page_that_the_readme_names_exists() -> None:
