@@ -47,7 +47,7 @@ _NO_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _SECRET = re.compile(
-    r"\b(?:sk|pk|rk|xai|gsk|hf|ghp|glpat|key)[-_][\w*.\-]{6,}|\bAIza[\w\-]{20,}"
+    r"\b(?:sk|pk|rk|xai|gsk|hf|ghp|glpat|key)[-_][\w*.\-]{6}[^\s\"'<>,;&]*|\bAIza[\w\-]{20,}"
     r"|(?<=[Bb]earer )[^\s\"',]+|\beyJ[\w\-]{10,}\.[\w\-.]+"
 )
 _CODES: Mapping[str, str] = {
