@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
+import re
 import urllib.parse
 from collections.abc import Callable
 
@@ -11,7 +13,8 @@ import pytest
 
 from react_run.secrets import MASK, Masker, looks_secret, mask_line
 
-CANARIES = [f"sk-CANARY-{number:02d}/+ü\"' {number * 7919:x}" for number in range(30)]
+CANARIES = [f"sk-CANARY-{number:02d}/+ü<&\"' {number * 7919:x}" for number in range(30)]
+_PERCENT = re.compile("%[0-9A-F]{2}")
 FORMS: dict[str, Callable[[str], str]] = {
     "plain": str,
     "json": json.dumps,
@@ -24,6 +27,19 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64 for urls": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
     "basic auth": lambda value: base64.b64encode(f"user:{value}".encode()).decode(),
     "base64, offset 1": lambda value: base64.b64encode(f"u{value}:x".encode()).decode(),
+    "url, lower case": lambda value: _PERCENT.sub(lambda found: found[0].lower(), urllib.parse.quote(value, safe="")),
+    "url in url": lambda value: urllib.parse.quote(urllib.parse.quote(value, safe="")),
+    "html": html.escape,
+    "html, other quotes": lambda value: html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"),
+    "html, content": lambda value: html.escape(value, quote=False),
+    "json for a page": lambda value: json.dumps(value).replace("<", "\\u003c").replace("&", "\\u0026"),
+    "json of PHP": lambda value: json.dumps(value).replace("/", "\\/"),
+    "bytes": lambda value: repr(value.encode()),
+    "hex": lambda value: value.encode().hex(),
+    "base64, in lines": lambda value: base64.encodebytes(b"x" * 50 + value.encode() + b"y" * 40).decode(),
+    "base64, in lines of a mail": lambda value: (
+        base64.encodebytes(b"x" * 38 + value.encode()).decode().replace("\n", "\r\n")
+    ),
     "base64, offset 2": lambda value: base64.b64encode(f"uu{value}:xy".encode()).decode(),
 }
 

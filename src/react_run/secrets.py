@@ -6,6 +6,8 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from html import escape as escape_html
 from urllib.parse import quote, quote_plus
 
 MASK = "***"
@@ -21,6 +23,17 @@ _UNCHANGED = re.compile(r"[A-Za-z0-9_.-]+")
 """What no escaping and no quoting changes."""
 _ESCAPED = 3
 """How often a value may have been escaped: JSON in JSON in an error message."""
+_LINE = 64
+"""Characters of the shortest lines that encoded text is usually broken into."""
+_BREAK = r"(?:(?:(?:\\+r)?\\+n|\r?\n| )[ \t]*)?"
+"""What may stand between two characters of encoded text: the end of a line, escaped, or with a blank in its place."""
+_ALIKE = re.compile("[A-Za-z0-9]+")
+"""What is the same in both alphabets of base64."""
+_LONGEST_BREAK = 16
+_LONGEST_MATCH = 256
+_PERCENT = re.compile(r"%[0-9A-F]{2}")
+_IN_SCRIPTS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
+"""How JSON is written that may stand in a page."""
 _URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\"]*:[^/\s@'\"]+(?=@)")
 _ASSIGNMENT = re.compile(r"""(?P<name>[\w-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]*"?|'[^']*'?|[^\s,}\]#]+)""")
 
@@ -44,6 +57,7 @@ class Masker:
         self._patterns = [*patterns]
         self._compiled: re.Pattern[str] | None = None
         self._secrets: list[_Secret] = []
+        self._longest = 0
         for value in values:
             self.add(value)
 
@@ -71,11 +85,21 @@ class Masker:
         """The secret values, each with the variable it came from (empty when it came from none)."""
         return self._names
 
+    @property
+    def longest(self) -> int:
+        """Characters of the longest form of a secret; what a pattern matches is taken to be shorter than 256."""
+        if self._compiled is None:
+            self._compile()
+        return self._longest
+
     def mask(self, text: str) -> str:
         """``text`` without secrets."""
         pattern = self._compiled or self._compile()
         if self._patterns or any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
             text = pattern.sub(MASK, text)
+            for secret in self._secrets:
+                if secret.is_encoded_in(text):  # still, so it is broken into lines
+                    text = secret.broken.sub(MASK, text)
         return _URL_LOGIN.sub(MASK, text) if "://" in text else text
 
     def is_clean(self, json_text: str) -> bool:
@@ -103,6 +127,9 @@ class Masker:
         self._secrets = [_Secret(value) for value in values]
         forms = {form for secret in self._secrets for form in (*secret.spellings, *secret.encoded)}
         literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
+        longest = max(map(len, forms), default=0)
+        longest += _LONGEST_BREAK * (longest // _LINE)
+        self._longest = max(longest, _LONGEST_MATCH if self._patterns else 0)
         self._compiled = re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
         return self._compiled
 
@@ -110,30 +137,38 @@ class Masker:
 class _Secret:
     """One value, and every form in which it may appear.
 
-    ``spellings`` are the value as it is, escaped for JSON or Python up to three times, and in a URL; ``core`` is a part
-    that stands in all of them. ``encoded`` are its forms in base64, at any offset.
+    ``spellings`` are the value as it is, escaped for JSON or Python up to three times, and in URLs and pages; ``core``
+    is a part that stands in all of them. ``encoded`` are its forms in hex, and in base64 at any offset; ``pieces`` are
+    parts of these, of which one at least is whole when base64 is broken into lines.
     """
 
     def __init__(self, value: str) -> None:
-        spellings = {value}
+        spellings = {value, repr(value.encode())[2:-1], *_in_pages(value)}
         for _ in range(_ESCAPED):
             spellings.update(*map(_escaped, spellings))
-        spellings |= {quote(value), quote(value, safe=""), quote_plus(value)}
-        encoded = [_base64_forms(value.encode(), offset) for offset in range(3)]
+        in_hex = (value.encode().hex(), value.encode().hex().upper())
+        in_base64 = [form for offset in range(3) for form in _base64_forms(value.encode(), offset)]
         self.spellings = tuple(form for form in spellings if len(form) >= MIN_LENGTH)
-        self.encoded = tuple(form for forms in encoded for form in forms if len(form) >= MIN_LENGTH)
+        self.encoded = tuple(form for form in (*in_base64, *in_hex) if len(form) >= MIN_LENGTH)
+        self.pieces = tuple({*in_hex, *(piece for form in in_base64 for piece in _pieces(form))})
         self.core = max(_UNCHANGED.findall(value), key=len, default="")
+
+    @cached_property
+    def broken(self) -> re.Pattern[str]:
+        """Matches the encoded forms, also where they are broken into lines."""
+        return re.compile("|".join(_BREAK.join(map(re.escape, form)) for form in self.encoded))
 
     def is_in(self, text: str) -> bool:
         """Whether the secret stands in ``text``."""
-        return (self.core in text and any(form in text for form in self.spellings)) or self._is_encoded_in(text)
+        return (self.core in text and any(form in text for form in self.spellings)) or self.is_encoded_in(text)
 
     def may_be_in(self, json_text: str) -> bool:
         """Whether the secret may stand in a JSON text, where it is escaped once more."""
-        return self.core in json_text or self._is_encoded_in(json_text)
+        return self.core in json_text or self.is_encoded_in(json_text)
 
-    def _is_encoded_in(self, text: str) -> bool:
-        return any(form in text for form in self.encoded)
+    def is_encoded_in(self, text: str) -> bool:
+        """Whether the secret, or a part of it, stands in ``text`` in hex or base64."""
+        return any(piece in text for piece in self.pieces)
 
 
 def _lines(value: str) -> Iterator[str]:
@@ -145,6 +180,30 @@ def _lines(value: str) -> Iterator[str]:
 
 def _escaped(value: str) -> set[str]:
     return {repr(value)[1:-1], json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+
+
+def _in_pages(value: str) -> Iterator[str]:
+    """``value`` as it stands in URLs, in HTML, and in JSON that was made for a page."""
+    for quoted in (quote(value), quote(value, safe=""), quote_plus(value)):
+        yield quoted
+        yield quote(quoted)
+        yield _PERCENT.sub(lambda found: found[0].lower(), quoted)
+    text = escape_html(value, quote=False)
+    yield text
+    for apostrophe, mark in (("&#x27;", "&quot;"), ("&#39;", "&quot;"), ("&#39;", "&#34;"), ("&apos;", "&quot;")):
+        yield text.replace("'", apostrophe).replace('"', mark)
+    for in_json in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+        yield in_json.replace("/", r"\/")
+        yield in_json.translate(_IN_SCRIPTS)
+
+
+def _pieces(form: str) -> Iterator[str]:
+    """Parts of an encoded ``form``: where lines are broken, one of them at least is not."""
+    size = max(2 * MIN_LENGTH, min(_LINE // 2, len(form) // 2))
+    for at in range(0, max(1, len(form) - size + 1), size):
+        piece = form[at : at + size]
+        run = max(_ALIKE.findall(piece), key=len, default="")
+        yield run if len(run) >= 2 * MIN_LENGTH else piece
 
 
 def _base64_forms(data: bytes, offset: int) -> set[str]:

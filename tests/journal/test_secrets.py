@@ -49,6 +49,12 @@ def leaks(text: str) -> list[str]:
     return found
 
 
+def pieced_together(text: str) -> str:
+    """The answer that the events in ``text`` bring piece by piece."""
+    lines = [line for line in text.splitlines() if line.startswith('{"type": "text_delta"')]
+    return "".join(json.loads(line)["text"] for line in lines)
+
+
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> list[str]:
     """Everything that the command line wrote while it ran the agent and looked at the run in every way."""
@@ -99,6 +105,7 @@ def test_no_canary_comes_out_anywhere(written: list[str], tmp_path: Path) -> Non
     assert len(written) > 20
     for text in written:
         assert not leaks(text)
+        assert not leaks(pieced_together(text))
     journal = read_journal(tmp_path / "run.jsonl")
     assert len(journal.records) > 500
     assert "***" in json.dumps(list(journal.records))

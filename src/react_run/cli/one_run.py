@@ -126,13 +126,19 @@ class OneRun:
             if self.style != "stream-json":
                 return await agent.run(prompt, messages=earlier)
             from react_run.cli.events import as_event
+            from react_run.held import Held
+            from react_run.messages import TextDelta
 
+            held = Held(config.masker)
             result: RunResult | None = None
             async for event in agent.stream(prompt, messages=earlier):
                 kind, data = as_event(event)
+                text = held.add(event.text) if isinstance(event, TextDelta) else held.rest()
+                if text:
+                    self._write_json({"type": "text_delta", "text": text}, config)
                 if kind == "result":
                     result = event  # type: ignore[assignment]  # the event of that kind
-                else:
+                elif kind != "text_delta":
                     self._write_json({"type": kind, **data}, config)
             assert result is not None  # the last event
             return result

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from react_run.cli.screen import Screen
 from react_run.cli.terminal import coloured, fitted, printable, width
+from react_run.held import Held
 from react_run.hookspecs import hookimpl
 
 if TYPE_CHECKING:
@@ -123,50 +124,40 @@ class Permitted:
 
 
 class Draft:
-    """Shows the draft of an answer as it arrives, and marks it when it is withdrawn.
-
-    Text that may be the beginning of a secret is held back until it is clear that it is none.
-    """
+    """Shows the draft of an answer as it arrives, without secrets, and marks it when it is withdrawn."""
 
     def __init__(self, screen: Screen, masker: Masker) -> None:
         self.screen, self.masker = screen, masker
-        self._hold = 2 * max(map(len, masker.names), default=0)
-        self._text = ""
-        self._shown = 0
+        self.begin()
 
-    @property
-    def shown(self) -> str:
+    def begin(self) -> None:
+        """Forget the draft before."""
+        self._held = Held(self.masker)
+        self.shown = ""
         """What stands on the screen as the current draft."""
-        return self.masker.mask(self._text)[: self._shown]
 
     @hookimpl
     def react_text_delta(self, run: Run, text: str) -> None:
         if run.parent is None:
-            self._text += text
-            self._show(self._hold)
+            self._show(self._held.add(text))
 
     @hookimpl
     def react_text_discarded(self, run: Run) -> None:
-        if run.parent is None and self._text:
-            self._show(0)
-            self.screen.withdraw()
-            self._text, self._shown = "", 0
-
-    def begin(self) -> None:
-        """Forget the draft before."""
-        self._text, self._shown = "", 0
+        if run.parent is None:
+            self._show(self._held.rest())
+            if self.shown:
+                self.screen.withdraw()
+            self.begin()
 
     def finish(self) -> None:
         """Show what was held back, and end the line."""
-        self._show(0)
+        self._show(self._held.rest())
         self.screen.end_draft()
 
-    def _show(self, hold: int) -> None:
-        masked = self.masker.mask(self._text)
-        end = len(masked) - hold
-        if end > self._shown:
-            self.screen.draft(masked[self._shown : end])
-            self._shown = end
+    def _show(self, text: str) -> None:
+        if text:
+            self.screen.draft(text)
+            self.shown += text
 
 
 def _count(number: int | None) -> str:
