@@ -13,6 +13,7 @@ import yaml
 from tests.cli.kit import SCRIPTED, Call, write
 
 from react_run.cli.commands import COMMANDS
+from react_run.cli.terminal import json_text
 from react_run.components.kinds import GROUPS, installed
 from react_run.config.json_schema import agent_file_schema
 from react_run.secrets import mask_line
@@ -493,3 +494,11 @@ def test_a_stream_of_few_letters_gets_plain_ones(call: Call, monkeypatch: pytest
     monkeypatch.setattr("sys.stdout", plain)
     assert call("doctor", "--offline")[0] == 0
     assert plain.buffer.getvalue().startswith(b"ok Python: ")
+
+
+def test_json_says_the_same_whatever_had_to_be_escaped_in_it() -> None:
+    data = {"a\x9b": ["\x1b\u202e\x7f\u2028", "größer 日本 🎉", "\U000e0041", 1.5, None, Path("x")]}
+    text = json_text(data, indent=2)
+    assert json.loads(text) == {**data, "a\x9b": [*data["a\x9b"][:-1], "x"]}
+    assert "größer 日本 🎉" in text
+    assert not set(text) & set("\x9b\x1b\u202e\x7f\U000e0041")

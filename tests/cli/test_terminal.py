@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -425,3 +426,51 @@ def test_a_chat_ends_with_ctrl_d_and_not_with_ctrl_c(tmp_path: Path, terminals: 
     terminal.insist("\x03", "Ctrl-D to leave)\n>")
     terminal.type("\x04")
     assert terminal.end() == 0
+
+
+HOSTILE = "A\x9b2J\x1b[2J\x1b]52;c;YQ==\x07\u202eB\u2066\u200b\x7f"
+"""What erases the screen, fills the clipboard, and turns text around; the first in one character."""
+HOSTILE_AGENT = f"""\
+name: {json.dumps(HOSTILE)}
+model:
+  kind: scripted
+  replies: [{{text: {json.dumps(HOSTILE)}, tool_calls: [{{name: {json.dumps(HOSTILE)}, arguments: {{}}}}]}}, "no"]
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["agent.yaml", HOSTILE, "--json"],
+        ["agent.yaml", HOSTILE, "--output-format", "stream-json"],
+        ["agent.yaml", HOSTILE, "--dry-run"],
+        ["agent.yaml", "go", "--debug", "--set", f"{HOSTILE}=1"],
+        ["explain", "agent.yaml", "--json"],
+        ["explain", "agent.yaml", "--mermaid"],
+        ["check", f"{HOSTILE}.yaml"],
+        ["trust", "."],
+        ["init", f"new{HOSTILE}"],
+        ["trace", "--last", "--json"],
+        ["trace", "--last", "--html", f"{HOSTILE}.html"],
+        ["trace", "--last", "--chrome-trace", "-"],
+        ["runs", "list", "--json"],
+        ["runs", "show", "--last", "--json"],
+        ["runs", "export", "--last"],
+        ["runs", "export", "--last", "--format", "json"],
+    ],
+    ids=lambda words: " ".join(words).encode("ascii", "replace").decode()[:40],
+)
+def test_nothing_from_a_file_a_name_or_a_model_steers_the_terminal(tmp_path: Path, words: list[str]) -> None:
+    folder = tmp_path / HOSTILE
+    folder.mkdir()
+    for name in ("agent", HOSTILE):
+        write(folder, HOSTILE_AGENT, f"{name}.yaml")
+    if words[0] in ("trace", "runs"):
+        react_run(folder, "agent.yaml", HOSTILE)
+    terminal = Terminal(folder, *words)
+    terminal.watch(30)
+    while terminal.read(0):
+        pass
+    left = re.sub(r"\x1b\[[0-9;]*m|\r\x1b\[2K", "", terminal.raw.decode())  # our own colours and status line
+    assert "2J" in left
+    assert not set(left) & set(HOSTILE) - set("A2J[]52;c;YQ==B")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from react_run.cli.app import no_such_file
+from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from react_run.cli.soundness import Soundness
@@ -32,7 +32,7 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
     wrong = sum(map(bool, reports.values()))
     if as_json:
         entries = [{"file": name, "ok": not problems, "problems": problems} for name, problems in reports.items()]
-        print(json.dumps({"ok": not wrong, "files": entries}, ensure_ascii=False, indent=2))
+        print(json_text({"ok": not wrong, "files": entries}, indent=2))
     else:
         _show(reports, wrong)
     return 2 if wrong else 0
@@ -81,7 +81,7 @@ def _show(reports: dict[str, list[dict[str, object]]], wrong: int) -> None:
         for problem in problems:
             print(printable(str(problem["text"])))
         if not problems:
-            print(f"{name}: ok")
+            print(f"{printable(name)}: ok")
     if len(reports) > 1 or wrong:
         count = sum(map(len, reports.values()))
         print(f"{len(reports)} checked, {wrong} wrong, {count} problem{'' if count == 1 else 's'}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
+
+from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from react_run.cli.examinations import Finding
@@ -31,7 +32,7 @@ def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
         steps.append(lambda: agent_findings(file, trust=trust, offline=offline))
     findings = [finding for step in steps for finding in step()]
     if as_json:
-        print(json.dumps([finding.to_dict() for finding in findings], ensure_ascii=False, indent=2))
+        print(json_text([finding.to_dict() for finding in findings], indent=2))
     else:
         _show(findings)
     return 1 if any(finding.status == "failed" for finding in findings) else 0

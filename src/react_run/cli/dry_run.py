@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from react_run.cli.driving import drive
 from react_run.cli.ending import complain, logs_to
 from react_run.cli.loading import AgentOptions, built
+from react_run.cli.terminal import json_text
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model
 
@@ -67,7 +67,7 @@ def show_first_request(options: AgentOptions, prompt: str) -> int:
     agent = built(config, options.extra_plugins())
     model = config.model or agent.model
     request = first_request(agent, prompt)
-    print(json.dumps(config.masker.mask_data(body(model, request)), ensure_ascii=False, indent=2))
+    print(json_text(config.masker.mask_data(body(model, request)), indent=2))
     return 0
 
 

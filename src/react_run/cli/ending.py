@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import NoReturn, TextIO
 
-from react_run.cli.terminal import plain_letters
+from react_run.cli.terminal import plain_letters, printable
 
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"
@@ -63,7 +63,6 @@ def leave(status: int) -> NoReturn:
 @contextmanager
 def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
     """Have warnings said in words, without the place in the code that they come from."""
-    from react_run.cli.terminal import printable
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         say(f"warning: {printable(str(message))}")
@@ -77,8 +76,6 @@ def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
 def logs_to(say: Callable[[str], None]) -> Iterator[None]:
     """Have what is logged, and heard by nobody else, said in words: what failed and why, without its traceback."""
     import logging
-
-    from react_run.cli.terminal import printable
 
     class Words(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -119,7 +116,7 @@ def _called(arguments: list[str], debug: bool) -> int:
         return error.exit_code
     except Exception as error:
         if debug:
-            traceback.print_exc()
+            print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
             complain(str(error))
         elif isinstance(error, OSError):
@@ -131,8 +128,6 @@ def _called(arguments: list[str], debug: bool) -> int:
 
 def complain(text: str) -> None:
     """Say on stderr what is wrong."""
-    from react_run.cli.terminal import printable
-
     if sys.stderr is not None:
         print(f"react-run: {printable(text)}", file=sys.stderr, flush=True)
 

@@ -10,6 +10,7 @@ import click
 
 from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
 from react_run.cli.options import agent_options
+from react_run.cli.terminal import json_text, shown
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -33,14 +34,14 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
     if mermaid:
         from react_run.cli.mermaid import graph
 
-        print(config.masker.mask(graph(agent, extra)))
+        print(shown(config.masker.mask(graph(agent, extra))))
         return 0
     explained = explanation(agent)
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
     if as_json:
-        print(json.dumps(config.masker.mask_data(explained), ensure_ascii=False, indent=2, default=str))
+        print(json_text(config.masker.mask_data(explained), indent=2))
     else:
-        print(config.masker.mask("\n".join(_as_text(explained))))
+        print(shown(config.masker.mask("\n".join(_as_text(explained)))))
     return 0
 
 

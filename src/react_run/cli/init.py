@@ -15,6 +15,8 @@ from string import Template
 
 import click
 
+from react_run.cli.terminal import printable
+
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
@@ -48,7 +50,7 @@ def start_agent(directory: Path) -> int:
     }
     _write(directory, written)
     path = directory / "agent.yaml"
-    click.echo(f'Try it:  react-run {path} "15*23"\nCheck it: react-run check {path}', err=True)
+    click.echo(printable(f'Try it:  react-run {path} "15*23"\nCheck it: react-run check {path}'), err=True)
     return 0
 
 
@@ -65,7 +67,7 @@ def start_package(what: str, name: str, directory: Path) -> int:
     values = {"name": name, "module": module, "class_name": class_name}
     found = _below(_templates(what), Path())
     _write(directory, {_place(path, module): _filled(template, **values) for path, template in found.items()})
-    click.echo(f"Next:  cd {directory} && pip install -e '.[dev]' && pytest", err=True)
+    click.echo(printable(f"Next:  cd {directory} && pip install -e '.[dev]' && pytest"), err=True)
     return 0
 
 
@@ -107,4 +109,4 @@ def _write(directory: Path, contents: dict[Path, str]) -> None:
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-        click.echo(f"written {target}", err=True)
+        click.echo(printable(f"written {target}"), err=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
+from react_run.cli.terminal import json_text
 from react_run.components.kinds import GROUPS, every_installed, installed
 
 WHAT = (*GROUPS, "agents")
@@ -31,7 +31,7 @@ def command(what: str | None, as_json: bool) -> int:
     """
     found = {group: list(_agents() if group == "agents" else _kinds(group)) for group in ([what] if what else WHAT)}
     if as_json:
-        print(json.dumps(found[what] if what else found, ensure_ascii=False, indent=2))
+        print(json_text(found[what] if what else found, indent=2))
         return 0
     for group, entries in found.items():
         if what is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 from react_run.cli.ending import Interrupted, logs_to, warnings_to
 from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.screen import Screen, starting
+from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ class OneRun:
 
     def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:
         shown = config.masker.mask_data(data) if config else data
-        print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
+        print(json_text(shown), flush=True)
 
     def _say_interrupted(self) -> None:
         from react_run.cli.keeping import shown_run
@@ -175,7 +174,7 @@ class OneRun:
 
 def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
     """Write the accepted answer, unless it stands there as the draft."""
-    from react_run.cli.terminal import is_terminal, printable
+    from react_run.cli.terminal import shown
 
     if draft is not None:
         draft.finish()
@@ -183,7 +182,7 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
             return
         if draft.shown:
             screen.withdraw()
-    print(printable(answer) if is_terminal(sys.stdout) else answer, flush=True)
+    print(shown(answer), flush=True)
 
 
 def described(error: ReactError) -> dict[str, object]:

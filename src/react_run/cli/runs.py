@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -14,6 +13,7 @@ import click
 
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
+from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
@@ -43,7 +43,7 @@ def list_runs(number: int, session: str | None, as_json: bool) -> int:
     found = _summaries(lambda summary: session is None or summary.header["session"] == session)
     listed = [summary for _, summary in zip(range(number or 10**9), found, strict=False)]
     if as_json:
-        print(json.dumps([summary.to_dict() for summary in listed], ensure_ascii=False, indent=2))
+        print(json_text([summary.to_dict() for summary in listed], indent=2))
     elif listed:
         show_table([_row(summary) for summary in listed], COLUMNS)
     return 0
@@ -84,7 +84,7 @@ def show_run(run: str | None, as_json: bool) -> int:
 
     journal, path = _journal(run)
     if as_json:
-        print(json.dumps(exported(journal), ensure_ascii=False, indent=2))
+        print(json_text(exported(journal), indent=2))
         return 0
     for name, value in _facts(journal, path).items():
         print(f"{name:<10} {printable(value)}")
@@ -150,7 +150,7 @@ def _exported(journal: Journal, form: str) -> str:
 
     if form == "markdown":
         return as_markdown(journal)
-    return json.dumps(as_json(journal), ensure_ascii=False, indent=2) + "\n"
+    return json_text(as_json(journal), indent=2) + "\n"
 
 
 def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:

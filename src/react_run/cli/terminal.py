@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
+import re
 import shutil
 import sys
 import unicodedata
@@ -11,6 +13,7 @@ from typing import TextIO
 
 _KEPT = "\n\t\u200c\u200d"  # the last two join letters and emoji, and are written in ordinary text
 _UNSEEN = ("Cc", "Cf", "Cs")  # controls; marks that turn text around or hide in it; halves of characters
+_NOT_PLAIN = re.compile(r"[^\n -~]")
 _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
@@ -28,6 +31,24 @@ def _visible(character: str) -> str:
         code = ord(character)
         return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
     return character
+
+
+def shown(text: str, stream: TextIO | None = None) -> str:
+    """``text`` for a stream (stdout by default): as it is for files and pipes, :func:`printable` for a terminal."""
+    return printable(text) if is_terminal(sys.stdout if stream is None else stream) else text
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """``value`` as JSON that nothing in it can steer a terminal with, nor hide in."""
+    text = json.dumps(value, ensure_ascii=False, default=str, indent=indent)
+    return text if text.isascii() and "\x7f" not in text else _NOT_PLAIN.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    character = found[0]
+    if _visible(character) == character:
+        return character
+    return json.dumps(character)[1:-1]
 
 
 _MARKS = {"✓": "ok", "✗": "FAILED", "→": "->", "·": "-", "…": "...", "▶": ">", "■": "#"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from react_run.cli.loading import AgentOptions, built
 from react_run.cli.options import agent_options
+from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -59,7 +59,7 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     if junit is not None:
         Path(junit).write_bytes(as_junit(Path(cases).name, verdicts))
     if as_json:
-        print(json.dumps({"passed": not failed, "cases": [verdict.to_dict() for verdict in verdicts]}, indent=2))
+        print(json_text({"passed": not failed, "cases": [verdict.to_dict() for verdict in verdicts]}, indent=2))
     else:
         print(f"{len(verdicts) - failed} passed, {failed} failed")
     return 1 if failed else 0

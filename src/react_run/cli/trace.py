@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
+from react_run.cli.terminal import json_text, printable, shown
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
@@ -39,10 +39,10 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
     if chrome_trace is not None:
         from react_run.journal.chrome import chrome_trace as traced
 
-        write(chrome_trace, json.dumps(traced(journal), ensure_ascii=False))
+        write(chrome_trace, json_text(traced(journal)))
     if as_json:
         for record in journal.records:
-            print(json.dumps(record, ensure_ascii=False))
+            print(json_text(record))
     elif html is None and chrome_trace is None:
         show_tree(journal, full=full)
     return 0
@@ -51,15 +51,15 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
 def write(name: str, text: str) -> None:
     """Write a file, or to standard output when it is called ``-``, and say where it is."""
     if name == "-":
-        sys.stdout.write(text)
+        sys.stdout.write(shown(text))
         return
     Path(name).write_text(text, encoding="utf-8", errors="replace")
-    print(f"written to {name}", file=sys.stderr)
+    print(f"written to {printable(name)}", file=sys.stderr)
 
 
 def show_tree(journal: Journal, *, full: bool = False) -> None:
     """Print the tree of a run."""
-    from react_run.cli.terminal import cells, coloured, fitted, is_terminal, printable, width
+    from react_run.cli.terminal import cells, coloured, fitted, is_terminal, width
     from react_run.journal.tree import lines_of, tree_of
 
     columns = width() if is_terminal(sys.stdout) else 160

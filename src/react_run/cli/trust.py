@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from react_run.cli.terminal import shown
+
 
 @click.command("trust", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path())
@@ -22,7 +24,7 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     if listing:
         listed = trusted_directories()
         for trusted in listed:
-            print(trusted)
+            print(shown(str(trusted)))
         if not listed:
             click.echo("no directory is trusted", err=True)
         return 0
@@ -31,7 +33,7 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     if remove:
         if not untrust(Path(directory)):
             raise click.UsageError(f"{directory} is not among the trusted directories (react-run trust --list)")
-        print(f"no longer trusted: {Path(directory).resolve()}")
+        print(shown(f"no longer trusted: {Path(directory).resolve()}"))
         return 0
-    print(f"trusted: {trust(Path(directory))}")
+    print(shown(f"trusted: {trust(Path(directory))}"))
     return 0
