@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
@@ -32,6 +33,8 @@ MAX_FILE = 1024 * 1024
 MAX_OUTPUT = 1024 * 1024
 """Bytes of a script's output that are kept."""
 _GRACE = 5.0
+_UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
+"""So that Python leaves nothing beside the scripts, where nothing may change."""
 _INTERPRETERS = {
     ".py": (sys.executable,),
     ".sh": ("sh",),
@@ -69,6 +72,7 @@ class SkillToolset(ReActToolset):
 
     _skills: dict[str, AgentSkill] = PrivateAttr(default_factory=dict)
     _used: list[Tool] | None = PrivateAttr(default=None)
+    _sealed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: object) -> None:
         super().model_post_init(context)
@@ -76,6 +80,8 @@ class SkillToolset(ReActToolset):
         for problem in found.problems:
             warnings.warn(f"skill left out: {problem}", SkillWarning, stacklevel=2)
         self._skills = {skill.name: replace(skill, tool_names=tuple(self._file_tools(skill))) for skill in found.skills}
+        with_scripts = (skill for skill in self.skills if "run_skill_script" in skill.tool_names)
+        self._sealed = {skill.name: _digests(skill.directory) for skill in with_scripts}
 
     def _file_tools(self, skill: AgentSkill) -> Iterable[str]:
         if skill.files:
@@ -133,7 +139,7 @@ class SkillToolset(ReActToolset):
             raise ToolError(f"{path!r} is no text: {len(data)} bytes of something else", code="binary_file")
         return text
 
-    @tool(runs_programs=True)
+    @tool(runs_programs=True, serial=True)
     async def run_skill_script(self, skill: str, script: str, run: Run, arguments: list[str] | None = None) -> str:
         """Run a script that comes with an active skill, and get what it writes.
 
@@ -147,11 +153,16 @@ class SkillToolset(ReActToolset):
         """
         folder = self._skill(skill).directory.resolve()
         command = _command(folder, script)
+        if _digests(folder) != self._sealed.get(skill):
+            text = f"the scripts of {skill!r} are not what they were when the agent was made, so none of them is run"
+            raise ToolError(text, code="script_changed")
         try:
             finished = await run_program(
                 [*command, *(arguments or ())],
                 directory=run.workspace,
-                environment=scrubbed_environment({**self.environment, "SKILL_DIRECTORY": str(folder)}),
+                environment=scrubbed_environment(
+                    {_UNCOMPILED: "1", **self.environment, "SKILL_DIRECTORY": str(folder)}
+                ),
                 timeout=self.script_timeout,
                 ceiling=MAX_OUTPUT,
             )
@@ -164,6 +175,18 @@ class SkillToolset(ReActToolset):
         if skill is None:
             raise ToolError(f"there is no skill {name!r}. Skills: {', '.join(self._skills)}", code="unknown_skill")
         return skill
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    """What each file in scripts/ has in it, as a digest by path: run unconfined, they are not for a model to write."""
+    inside = Folder(folder)
+    files = list(inside.walk("scripts"))
+    return {file.path: _digest(inside, file.path) if file.kind == "file" else file.kind for file in files}
+
+
+def _digest(inside: Folder, path: str) -> str:
+    with os.fdopen(inside.open(path), "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _command(folder: Path, script: str) -> list[str]:

@@ -26,6 +26,7 @@ from react_run import (
     tool,
 )
 from react_run.testing import agent_with, calls, says
+from react_toolsets.files import FilesToolset
 from react_toolsets.skills import SkillToolset
 
 SELECTOR = "activate_tool_skill"
@@ -436,7 +437,8 @@ def test_scripts_see_little_of_our_environment(tmp_path: Path, monkeypatch: pyte
     assert {"PATH", "LC_TIME", "REGION", "SKILL_DIRECTORY"} <= names
     shell = {"_", "PWD", "OLDPWD", "SHLVL"}
     known = {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "REGION"}
-    assert {name for name in names if not name.startswith("LC_")} <= known | shell | {"SKILL_DIRECTORY"}
+    ours = {"SKILL_DIRECTORY", "PYTHONDONTWRITEBYTECODE"}
+    assert {name for name in names if not name.startswith("LC_")} <= known | shell | ours
 
 
 def test_python_scripts_run_with_our_python(tmp_path: Path) -> None:
@@ -498,6 +500,21 @@ def test_only_files_in_scripts_are_run(name: str, tmp_path: Path) -> None:
     )
     assert result.steps[1].failed
     assert "ran" not in result.steps[1].observation.replace("are run", "")
+
+
+@pytest.mark.parametrize("name", ["run.sh", "new.sh", "lib.py", "__pycache__/lib.pyc"])
+def test_what_the_model_wrote_into_scripts_is_not_run(name: str, tmp_path: Path) -> None:
+    write(tmp_path, "letters", scripts__run_dot_sh="echo ran", scripts__lib_dot_py="")
+    (tmp_path / "letters" / "scripts" / "__pycache__").mkdir()
+    script = "run.sh" if name != "new.sh" else name
+    wanted = calls(
+        ("write_file", {"path": f"letters/scripts/{name}", "content": "echo pwned"}),
+        ("run_skill_script", {"skill": "letters", "script": f"scripts/{script}"}),
+    )
+    toolsets = (FilesToolset(read_only=False),)
+    result, _ = ran(tmp_path, activate("letters"), wanted, DONE, toolsets=toolsets)
+    assert (result.steps[1].failed, result.steps[2].error_code) == (False, "script_changed")
+    assert "pwned" not in result.steps[2].observation
 
 
 def test_an_argument_that_no_program_can_take_is_told(tmp_path: Path) -> None:
