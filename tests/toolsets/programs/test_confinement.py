@@ -175,7 +175,16 @@ def test_what_cannot_be_confined_is_not_started(root: Path) -> None:
     ],
 )
 def test_each_version_of_landlock_says_what_it_leaves_open(version: int, network: bool, gaps: list[str]) -> None:
-    assert landlock_gaps(version, network=network) == gaps
+    assert landlock_gaps(version, network=network) == ["modes, owners and times of files elsewhere", *gaps]
+
+
+@pytest.mark.parametrize("means", MEANS)
+def test_what_is_said_to_stay_open_does_and_nothing_else_of_a_file_elsewhere(root: Path, means: str) -> None:
+    outside = root.parent / "outside" / "file.txt"
+    run(root, "chmod 400 ../outside/file.txt; touch -d 2001-01-01 ../outside/file.txt", means)
+    changed = outside.stat().st_mode & 0o777 == 0o400
+    said = "modes, owners and times" in Confinement(write=[root], means=means).report()
+    assert changed == said
 
 
 def test_where_nothing_is_enforced_that_is_said() -> None:

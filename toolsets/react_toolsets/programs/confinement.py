@@ -82,7 +82,7 @@ def best_means() -> str:
 
 def landlock_gaps(version: int, *, network: bool) -> list[str]:
     """What ``version`` of Landlock leaves open of what is asked for."""
-    gaps = []
+    gaps = ["modes, owners and times of files elsewhere"]
     if version < landlock.SINCE_TRUNCATE:
         gaps.append("files elsewhere can be cut short (Linux before 6.2)")
     if not network:
