@@ -132,8 +132,16 @@ def _written(observation: Observation) -> str:
 
 
 def _read(text: str) -> Observation:
-    data = json.loads(text)
-    outcome = data["outcome"]
-    if outcome is not None:
-        outcome = Outcome(**{**outcome, "disposition": Disposition(outcome["disposition"])})
-    return Observation(content=data["content"], outcome=outcome)
+    """The result that :func:`_written` wrote; a file that is shared may hold anything.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        data = json.loads(text)
+        outcome = data["outcome"]
+        if outcome is not None:
+            outcome = Outcome(**{**outcome, "disposition": Disposition(outcome["disposition"])})
+        return Observation(content=data["content"], outcome=outcome)
+    except (TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"a stored result is damaged: {error}") from error

@@ -221,6 +221,29 @@ def test_a_file_that_cannot_be_used_is_noted_and_the_tool_runs(content: bytes | 
     assert any(detail.startswith("cannot be used") for detail in fired.of("cache"))
 
 
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "",
+        "[1]",
+        "{}",
+        '{"content": 1, "outcome": null}',
+        '{"content": "a", "outcome": {"disposition": []}}',
+        "[" * 99_999,
+    ],
+)
+def test_a_stored_result_that_is_none_is_noted_and_the_tool_runs(stored: str, tmp_path: Path) -> None:
+    path = tmp_path / "cache.db"
+    reading(Cache(path=path), Traces())
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE results SET text = ?", (stored,))
+    connection.close()
+    traces, fired = Traces(), Fired()
+    assert reading(Cache(path=path), traces, fired).success
+    assert traces.reads == ["a"]
+    assert any(detail.startswith("cannot be used") for detail in fired.of("cache"))
+
+
 @pytest.mark.parametrize("on_disk", [False, True], ids=["memory", "file"])
 def test_the_oldest_results_go_first_when_there_are_too_many(on_disk: bool, tmp_path: Path) -> None:
     cache, traces = Later(max_entries=2, path=tmp_path / "c.db" if on_disk else None), Traces()
