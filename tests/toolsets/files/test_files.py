@@ -90,6 +90,18 @@ def test_the_root_is_beside_the_agent_file_and_outside_it_only_with_trust(tmp_pa
                 ReActAgentConfig.from_yaml(agent, trusted=False)
 
 
+def test_a_module_that_the_model_wrote_is_not_imported_by_the_search(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(root)  # as when Python was started there
+    module = "from pathlib import Path\nPath('imported').touch()\n"
+    wanted = [calls(("write_file", {"path": f"{name}.py", "content": module})) for name in ("pydantic", "re", "yaml")]
+    search = calls(("search_files", {"pattern": "touch", "files": "*.py"}))
+    result = run_in(root, [*wanted, search, says("done")], toolsets=[WRITING])
+    assert "[3 matches in 3 files]" in result.steps[-1].observation
+    assert not (root / "imported").exists()
+
+
 def test_a_file_that_nobody_trusts_gets_at_no_working_directory_but_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

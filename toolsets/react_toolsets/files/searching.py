@@ -44,7 +44,7 @@ async def search(
         "limit": limit,
         "largest": LARGEST,
     }
-    query = json.dumps({"sys_path": sys.path, "options": options})
+    query = json.dumps({"sys_path": _without(root), "options": options})
     finished = await run_program(
         [sys.executable, "-I", "-S", str(WORKER), query],
         directory=root,
@@ -59,6 +59,11 @@ async def search(
         reason = finished.output.strip().rpartition("\n")[2].partition(": ")[2]
         raise FileTrouble(reason or "the search failed", code="search_failed")
     return _told(json.loads(finished.output), limit)
+
+
+def _without(root: Path) -> list[str]:
+    """Where the process may import from: not from where the model can write, though we may have been started there."""
+    return [entry for entry in sys.path if Path(entry).resolve() != root.resolve()]
 
 
 def _told(answer: dict[str, object], limit: int) -> str:
