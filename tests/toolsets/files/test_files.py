@@ -95,7 +95,9 @@ def test_a_module_that_the_model_wrote_is_not_imported_by_the_search(
 ) -> None:
     monkeypatch.syspath_prepend(root)  # as when Python was started there
     module = "from pathlib import Path\nPath('imported').touch()\n"
-    wanted = [calls(("write_file", {"path": f"{name}.py", "content": module})) for name in ("pydantic", "re", "yaml")]
+    wanted = [
+        calls(("write_file", {"path": f"{name}.py", "content": module})) for name in ("dataclasses", "uuid", "codecs")
+    ]
     search = calls(("search_files", {"pattern": "touch", "files": "*.py"}))
     result = run_in(root, [*wanted, search, says("done")], toolsets=[WRITING])
     assert "[3 matches in 3 files]" in result.steps[-1].observation
