@@ -6,6 +6,9 @@ import re
 import warnings
 from dataclasses import dataclass
 
+_DEEPEST_KEY = 100
+_KEY = re.compile(r"^[^=\"'#\n]+", re.MULTILINE)
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
@@ -21,7 +24,7 @@ def in_json(text: str) -> Mistake | None:
     import json
 
     try:
-        json.loads(text)
+        json.loads(text, parse_int=str)  # Python makes no numbers of more than some thousand digits
     except json.JSONDecodeError as error:
         return Mistake(error.msg, error.lineno, error.colno)
     except RecursionError:
@@ -49,14 +52,16 @@ def in_toml(text: str) -> Mistake | None:
     """The first mistake in a TOML document."""
     import tomllib
 
+    if any(key[0].count(".") > _DEEPEST_KEY for key in _KEY.finditer(text)):
+        return Mistake("a key has too many parts")  # the library takes the longer for each, minutes for some thousands
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         what = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
         return Mistake(what, int(found[1]), int(found[2])) if found else Mistake(what, text.count("\n") + 1, 1)
-    except RecursionError:
-        return Mistake("it is nested too deeply")
+    except (RecursionError, ValueError) as error:
+        return Mistake("it is nested too deeply" if isinstance(error, RecursionError) else str(error))
     return None
 
 

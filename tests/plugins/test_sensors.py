@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,7 @@ def test_a_file_that_is_not_what_its_name_says_blocks_with_the_place(
         ("a.yaml", "a: &x [1]\nb: *x\n---\nc: !tag d\n"),
         ("a.toml", "[a]\nb = 1979-05-27\n"),
         ("a.py", "x = '\\d'\n"),
+        ("a.json", f"[{'9' * 99_999}]"),
         ("a.txt", "{"),
         ("json", "{"),
     ],
@@ -244,6 +246,13 @@ def test_a_correction_makes_it_good_again(tmp_path: Path) -> None:
 def test_hostile_files_are_mistakes_and_no_more(tmp_path: Path, content: str) -> None:
     for name in ("a.json", "a.py", "a.yaml", "a.toml"):
         assert run(tmp_path, calls(write(name, content)), sensor=SyntaxSensor()).steps[0].failed
+
+
+@pytest.mark.parametrize("content", [f"a{'.a' * 50_000} = 1", f"[a{'.a' * 50_000}]", f"a = {'9' * 9_999}"])
+def test_toml_that_the_library_cannot_cope_with_is_a_mistake_and_no_more(tmp_path: Path, content: str) -> None:
+    started = time.monotonic()
+    assert run(tmp_path, calls(write("a.toml", content)), sensor=SyntaxSensor()).steps[0].failed
+    assert time.monotonic() - started < 5
 
 
 def test_languages_and_severity_can_be_chosen(tmp_path: Path) -> None:
