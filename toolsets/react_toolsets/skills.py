@@ -17,6 +17,7 @@ from react_run import (
     AgentSkill,
     Folder,
     LocalPath,
+    Origin,
     ReActSkillSpec,
     ReActToolset,
     Run,
@@ -72,6 +73,7 @@ class SkillToolset(ReActToolset):
 
     _skills: dict[str, AgentSkill] = PrivateAttr(default_factory=dict)
     _used: list[Tool] | None = PrivateAttr(default=None)
+    _elsewhere: list[str] = PrivateAttr(default_factory=list)
     _sealed: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: object) -> None:
@@ -82,6 +84,9 @@ class SkillToolset(ReActToolset):
         self._skills = {skill.name: replace(skill, tool_names=tuple(self._file_tools(skill))) for skill in found.skills}
         with_scripts = (skill for skill in self.skills if "run_skill_script" in skill.tool_names)
         self._sealed = {skill.name: _digests(skill.directory) for skill in with_scripts}
+        if isinstance(context, Origin):
+            home = context.directory.resolve()
+            self._elsewhere = [skill.name for skill in self.skills if not _is_below(home, skill.directory)]
 
     def _file_tools(self, skill: AgentSkill) -> Iterable[str]:
         if skill.files:
@@ -109,7 +114,9 @@ class SkillToolset(ReActToolset):
         )
 
     def needs_trust(self) -> str:
-        """Scripts are programs that come with the directory."""
+        """Scripts are programs that come with the directory; and a link leads to skills that do not come with it."""
+        if self._elsewhere:
+            return f"reads skills that links lead to outside its directory ({', '.join(self._elsewhere)})"
         with_scripts = [skill.name for skill in self.skills if "run_skill_script" in skill.tool_names]
         return f"runs the scripts of skills ({', '.join(with_scripts)})" if with_scripts else ""
 
@@ -175,6 +182,10 @@ class SkillToolset(ReActToolset):
         if skill is None:
             raise ToolError(f"there is no skill {name!r}. Skills: {', '.join(self._skills)}", code="unknown_skill")
         return skill
+
+
+def _is_below(home: Path, folder: Path) -> bool:
+    return all((folder / name).resolve().is_relative_to(home) for name in ("SKILL.md", "skill.md"))
 
 
 def _digests(folder: Path) -> dict[str, str]:

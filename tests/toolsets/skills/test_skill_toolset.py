@@ -339,6 +339,21 @@ def test_strict_mistakes_are_told_with_both_places(tmp_path: Path) -> None:
     assert "bad/SKILL.md:4:1: unknown field 'verion'" in str(caught.value)
 
 
+@pytest.mark.parametrize("linked", ["letters", "letters/SKILL.md"])
+def test_a_link_to_a_skill_outside_of_the_directory_needs_trust(linked: str, tmp_path: Path) -> None:
+    write(tmp_path / "private", "letters", references__a_dot_md="A")
+    (tmp_path / "agents").mkdir()
+    path = agent_file(tmp_path / "agents", "skills: [skills]")
+    link = tmp_path / "agents" / "skills" / linked
+    link.parent.mkdir(parents=True)
+    link.symlink_to(tmp_path / "private" / linked)
+    with pytest.raises(
+        ConfigError, match=r"skills that links lead to outside its directory \(letters\).*react-run trust"
+    ):
+        ReActAgentConfig.from_yaml(path, trusted=False)
+    ReActAgentConfig.from_yaml(path)
+
+
 def test_scripts_need_a_trusted_directory_and_the_rest_of_a_skill_does_not(tmp_path: Path) -> None:
     write(tmp_path / "skills", "letters", references__a_dot_md="A", scripts__run_dot_sh="echo")
     path = agent_file(tmp_path, "skills: [skills]")
