@@ -20,6 +20,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from react_run import ConfigError, ReActAgentConfig
 from react_toolsets.web import WebToolset
 from react_toolsets.web.address import parse, why_not_public
 from react_toolsets.web.fetch import Document, fetch
@@ -326,3 +327,26 @@ def test_a_permitted_private_address_does_not_open_the_door_to_another() -> None
 def test_a_wrong_host_entry_is_an_error_of_the_agent_file(entry: str) -> None:
     with pytest.raises(ValueError, match="allow_hosts"):
         WebToolset(allow_hosts=[entry])
+
+
+@pytest.mark.parametrize(
+    ("host", "private"),
+    [
+        ("127.0.0.1:8080", True),
+        ("169.254.169.254:80", True),
+        ("[::1]:80", True),
+        ("[::ffff:10.0.0.1]:80", True),
+        ("127.0.0.1", False),
+        ("localhost:80", False),
+        ("93.184.216.34:80", False),
+    ],
+)
+def test_a_file_opens_an_address_that_is_not_public_only_with_trust(tmp_path: Path, host: str, private: bool) -> None:
+    agent = tmp_path / "a.yaml"
+    agent.write_text(f"model: offline\ntoolsets: [{{kind: web, allow_hosts: ['{host}']}}]\n")
+    ReActAgentConfig.from_yaml(agent)
+    if private:
+        with pytest.raises(ConfigError, match=r"a\.yaml:2:.*pages that are not public .*react-run trust"):
+            ReActAgentConfig.from_yaml(agent, trusted=False)
+    else:
+        ReActAgentConfig.from_yaml(agent, trusted=False)

@@ -46,6 +46,11 @@ class Pattern:
         except ValueError:
             raise ValueError(f"{text!r} is no host such as example.com, *.example.com or 192.0.2.1:8080") from None
 
+    @property
+    def is_private(self) -> bool:
+        """Whether it is an address with its port that is not public: in a list of what is allowed, it opens that."""
+        return self.address is not None and self.port is not None and bool(why_not_public(self.address))
+
     def names(self, host: str, port: int) -> bool:
         """Whether this entry names ``host`` with ``port``."""
         if self.port not in (None, port):

@@ -64,6 +64,11 @@ class WebToolset(ReActToolset):
             Pattern.parse(host)
         return hosts
 
+    def needs_trust(self) -> str:
+        """Pages that are not public are nothing that a file may hand to its model unasked."""
+        private = [host for host in self.allow_hosts if Pattern.parse(host).is_private]
+        return f"reads pages that are not public ({', '.join(private)})" if private else ""
+
     def using(self, network: Network) -> Self:
         """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
         self._network = network
