@@ -35,16 +35,23 @@ class Guide(Plugin):
     def _check_source(self, info: ValidationInfo) -> Self:
         if bool(self.text.strip()) + (self.file is not None) + bool(self.find) != 1:
             raise ValueError("give one of text, file and find")
-        if self.file is not None:
-            if not self.file.is_file():
-                raise ValueError(f"there is no file {self.file}")
-            if isinstance(info.context, Origin):
-                self._outside = not self.file.resolve().is_relative_to(info.context.directory.resolve())
+        if self.file is not None and not self.file.is_file():
+            raise ValueError(f"there is no file {self.file}")
+        if isinstance(info.context, Origin):
+            home = info.context.directory.resolve()
+            self._outside = not all(path.is_relative_to(home) for path in self._looked_at())
         return self
+
+    def _looked_at(self) -> list[Path]:
+        """The places that it reads from; texts that are meant to be read, such as AGENTS.md, may be anybody's."""
+        if self.file is not None:
+            return [self.file.resolve()]
+        return list(_upwards(Path.cwd().resolve())) if self.find and not self.find.lower().endswith(".md") else []
 
     def needs_trust(self) -> str:
         """A file may quote what is in its own directory; the rest is not its own."""
-        return f"reads {self.file}, which is outside its directory" if self._outside else ""
+        reads = f"reads {self.file}, which is" if self.file else f"looks for {self.find}"
+        return f"{reads} outside its directory" if self._outside else ""
 
     @hookimpl
     async def react_guide(self, run: Run) -> str | None:

@@ -120,3 +120,22 @@ def test_a_file_outside_the_directory_needs_trust(tmp_path: Path) -> None:
     ReActAgentConfig.from_yaml(path)
     with pytest.raises(ConfigError, match=r"a\.yaml:4.*outside its directory"):
         ReActAgentConfig.from_yaml(path, trusted=False)
+
+
+def test_to_look_outside_the_directory_for_what_is_no_markdown_needs_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "agents").mkdir()
+    monkeypatch.chdir(tmp_path / "agents")  # it looks in the whole repository
+    path = tmp_path / "agents" / "a.yaml"
+    for name, allowed in (("AGENTS.md", True), (".env", False), ("credentials", False)):
+        path.write_text(f"model: offline\nplugins: [{{kind: guide, find: {name}}}]\n", encoding="utf-8")
+        ReActAgentConfig.from_yaml(path)
+        if allowed:
+            ReActAgentConfig.from_yaml(path, trusted=False)
+        else:
+            with pytest.raises(ConfigError, match=r"a\.yaml:2.*looks for .* outside its directory"):
+                ReActAgentConfig.from_yaml(path, trusted=False)
+    path.rename(tmp_path / "a.yaml")
+    ReActAgentConfig.from_yaml(tmp_path / "a.yaml", trusted=False)
