@@ -26,7 +26,7 @@ LAYERS = [
     {"execution", "results", "run", "history", "journal"},
     {"sensing", "patches", "seals", "guides", "round", "drafts", "loop", "policies", "models"},
     {"wrappers", "chat", "streaming"},
-    {"components.building", "components.one_tool", "places", "secrets", "trust"},
+    {"components.building", "components.one_tool", "held", "places", "secrets", "trust"},
     {"yaml_source", "skills.fields", "skills.files", "config", "placing", "plugins", "lifetimes"},
     {"agent"},
     {"cli", "testing", "__main__"},
