@@ -63,9 +63,7 @@ class ShellToolset(RunsPrograms, ReActToolset):
         argv = shell_line(command) if isinstance(command, str) else command
         if not argv or not argv[0].strip() or not (isinstance(command, list) or command.strip()):
             raise CommandTrouble("the command is empty", code="invalid_command")
-        if not run.state(_Said).said:
-            run.state(_Said).said = True
-            run.note("sandbox", self.report(root))
+        self.say(run, root)
         seconds = min(seconds or self.timeout, self.timeout)
         try:
             finished = await self.launch(argv, root, seconds=seconds)
@@ -74,11 +72,6 @@ class ShellToolset(RunsPrograms, ReActToolset):
         except (OSError, ValueError) as error:
             raise CommandTrouble(f"{argv[0]!r} cannot be started: {error}", code="not_started") from error
         return _told(finished, seconds)
-
-
-class _Said:
-    said = False
-    """Whether this run has been told what is enforced."""
 
 
 def _told(finished: Finished, seconds: float) -> str:

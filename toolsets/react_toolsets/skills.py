@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, Field, PrivateAttr
 
@@ -27,12 +27,10 @@ from react_run import (
     read_skills,
     tool,
 )
-from react_toolsets.programs import Finished, run_program, scrubbed_environment
+from react_toolsets.programs import Finished, NotConfined, RunsPrograms
 
 MAX_FILE = 1024 * 1024
 """Bytes of a file of a skill that can be read."""
-MAX_OUTPUT = 1024 * 1024
-"""Bytes of a script's output that are kept."""
 _GRACE = 5.0
 _UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
 """So that Python leaves nothing beside the scripts, where nothing may change."""
@@ -68,8 +66,13 @@ class SkillToolset(ReActToolset):
     """Whether scripts of skills can be run; an agent file needs a trusted directory for that."""
     script_timeout: float = Field(default=60.0, gt=0)
     """Seconds that one script may take."""
+    sandbox: bool | Literal["required"] = True
+    """Whether scripts are confined to the workspace, as far as this system can do it; `required`: they do not run when
+    it cannot."""
+    network: bool = False
+    """Whether confined scripts may use the network."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables that scripts get; of ours they see only PATH, HOME, the locale, the time zone and the like."""
+    """Variables that scripts get; of ours they see only PATH, the locale, the time zone and the like."""
 
     _skills: dict[str, AgentSkill] = PrivateAttr(default_factory=dict)
     _used: list[Tool] | None = PrivateAttr(default=None)
@@ -126,7 +129,8 @@ class SkillToolset(ReActToolset):
             names = {name for skill in self.skills for name in skill.tool_names}
             used = [tool for tool in super().tools() if tool.name in names]
             limit = self.script_timeout + _GRACE
-            self._used = [replace(tool, timeout=limit) if tool.runs_programs else tool for tool in used]
+            online = self.network or not self.sandbox
+            self._used = [replace(tool, timeout=limit, network=online) if tool.runs_programs else tool for tool in used]
         return list(self._used)
 
     @tool(read_only=True)
@@ -163,19 +167,25 @@ class SkillToolset(ReActToolset):
         if _digests(folder) != self._sealed.get(skill):
             text = f"the scripts of {skill!r} are not what they were when the agent was made, so none of them is run"
             raise ToolError(text, code="script_changed")
+        programs = self._programs(folder)
+        programs.say(run, run.workspace)
         try:
-            finished = await run_program(
-                [*command, *(arguments or ())],
-                directory=run.workspace,
-                environment=scrubbed_environment(
-                    {_UNCOMPILED: "1", **self.environment, "SKILL_DIRECTORY": str(folder)}
-                ),
-                timeout=self.script_timeout,
-                ceiling=MAX_OUTPUT,
-            )
+            finished = await programs.launch([*command, *(arguments or ())], run.workspace)
+        except NotConfined as error:
+            raise ToolError(f"scripts are not run here: {error}", code="not_confined") from error
         except (OSError, ValueError) as error:
             raise ToolError(f"{script!r} cannot be started: {error}", code="script_not_started") from error
         return _told(script, finished, self.script_timeout)
+
+    def _programs(self, folder: Path) -> RunsPrograms:
+        """How the scripts of the skill in ``folder`` are run."""
+        return RunsPrograms(
+            timeout=self.script_timeout,
+            sandbox=self.sandbox,
+            network=self.network,
+            readable=[folder],
+            environment={_UNCOMPILED: "1", **self.environment, "SKILL_DIRECTORY": str(folder)},
+        )
 
     def _skill(self, name: str) -> AgentSkill:
         skill = self._skills.get(name)
@@ -189,7 +199,7 @@ def _is_below(home: Path, folder: Path) -> bool:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """What each file in scripts/ has in it, as a digest by path: run unconfined, they are not for a model to write."""
+    """What each file in scripts/ has in it, as a digest by path: they are not for a model to write."""
     inside = Folder(folder)
     files = list(inside.walk("scripts"))
     return {file.path: _digest(inside, file.path) if file.kind == "file" else file.kind for file in files}
@@ -215,8 +225,6 @@ def _command(folder: Path, script: str) -> list[str]:
 
 def _told(script: str, finished: Finished, timeout: float) -> str:
     output = finished.output.rstrip() or "(no output)"
-    if finished.dropped:
-        output += f"\n[{finished.dropped} more bytes were dropped]"
     if finished.timed_out:
         raise ToolError(f"{script} was ended after {timeout:g} seconds. It wrote:\n{output}", code="timeout")
     if finished.status:

@@ -104,20 +104,24 @@ def test_a_module_that_the_model_wrote_is_not_imported_by_the_search(
     assert not (root / "imported").exists()
 
 
-def test_a_file_that_nobody_trusts_gets_at_no_working_directory_but_its_own(
+def test_a_file_that_nobody_trusts_changes_no_working_directory_but_its_own_and_reads_where_it_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An agent that was downloaded and started at home would read and write all that is there."""
+    """An agent that was downloaded and started at home would write start-up files there."""
     agent = tmp_path / "agents" / "a.yaml"
     (tmp_path / "agents" / "data").mkdir(parents=True)
-    agent.write_text("version: 1\nmodel: offline\ntoolsets: [files]\n")
+    reading = agent.with_name("reading.yaml")
+    reading.write_text("version: 1\nmodel: offline\ntoolsets: [files]\n")
+    agent.write_text("version: 1\nmodel: offline\ntoolsets: [{kind: files, read_only: false}]\n")
     for directory in (tmp_path / "agents", tmp_path / "agents" / "data"):
         monkeypatch.chdir(directory)
         ReActAgentConfig.from_yaml(agent, trusted=False)
     monkeypatch.chdir(tmp_path)
+    ReActAgentConfig.from_yaml(reading, trusted=False)
     ReActAgentConfig.from_yaml(agent)
     with pytest.raises(
-        ConfigError, match=r"a\.yaml:3:.*the working directory .*outside its directory.*react-run trust"
+        ConfigError,
+        match=r"a\.yaml:3:.*changes files in the working directory .*react-run trust",
     ):
         ReActAgentConfig.from_yaml(agent, trusted=False)
 

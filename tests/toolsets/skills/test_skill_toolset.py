@@ -23,10 +23,12 @@ from react_run import (
     RunResult,
     ScriptedModel,
     SkillWarning,
+    hookimpl,
     tool,
 )
 from react_run.testing import agent_with, calls, says
 from react_toolsets.files import FilesToolset
+from react_toolsets.programs.confinement import best_means
 from react_toolsets.skills import SkillToolset
 
 SELECTOR = "activate_tool_skill"
@@ -454,6 +456,33 @@ def test_scripts_see_little_of_our_environment(tmp_path: Path, monkeypatch: pyte
     known = {"HOME", "LANG", "LANGUAGE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "REGION"}
     ours = {"SKILL_DIRECTORY", "PYTHONDONTWRITEBYTECODE"}
     assert {name for name in names if not name.startswith("LC_")} <= known | shell | ours
+
+
+@pytest.mark.skipif(not best_means(), reason="this system has neither Landlock nor bubblewrap")
+@pytest.mark.parametrize(("sandbox", "written"), [(True, ["inside"]), (False, ["inside", "outside"])])
+def test_scripts_are_confined_to_the_workspace_where_that_can_be_done(
+    tmp_path: Path, sandbox: bool, written: list[str]
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    line = "echo x > inside; echo x > ../outside; cat $SKILL_DIRECTORY/SKILL.md"
+    assert "name: letters" in script(folder, line, sandbox=sandbox).observation
+    assert [path.name for path in (folder / "inside", tmp_path / "outside") if path.exists()] == written
+
+
+def test_what_confines_scripts_is_noted_once(tmp_path: Path) -> None:
+    write(tmp_path, "letters", scripts__run_dot_sh="echo hello")
+    run = calls(("run_skill_script", {"skill": "letters", "script": "scripts/run.sh"}))
+    again = calls(("run_skill_script", {"skill": "letters", "script": "scripts/run.sh", "arguments": ["2"]}))
+    notes: list[str] = []
+
+    class Listens:
+        @hookimpl
+        def react_guard_fired(self, guard: str, detail: str) -> None:
+            notes.append(guard)
+
+    ran(tmp_path, activate("letters"), run, again, DONE, plugins=[Listens()])
+    assert notes.count("sandbox") == 1
 
 
 def test_python_scripts_run_with_our_python(tmp_path: Path) -> None:

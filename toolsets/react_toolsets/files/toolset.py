@@ -57,13 +57,19 @@ class FilesToolset(ReActToolset):
             return self
         if self.root is not None and not self.root.is_dir():
             raise ValueError(f"there is no directory {self.root}; make it, or name another root")
+        if self.root is None and self.read_only:
+            return self  # whoever started it there chose what it reads
         if not (self.root or Path.cwd()).resolve().is_relative_to(info.context.directory.resolve()):
-            self._outside = str(self.root or f"the working directory ({Path.cwd()})")
+            what = self.root or f"the working directory ({Path.cwd()})"
+            self._outside = f"{'reads in' if self.read_only else 'changes files in'} {what}"
         return self
 
     def needs_trust(self) -> str:
-        """A file may hand out what is in its own directory; the rest is not its own, wherever somebody starts it."""
-        return f"gives access to {self._outside}, which is outside its directory" if self._outside else ""
+        """A file may change what is in its own directory, and read that and the workspace; the rest is not its own.
+
+        Changing files is as good as starting programs: a start-up file of a shell, a build file, a hook.
+        """
+        return f"{self._outside}, which is outside its directory" if self._outside else ""
 
     def tools(self) -> list[Tool]:
         """The tools; those that change files only when that is allowed."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from react_run import Component, LocalPath
+from react_run import Component, LocalPath, Run
 from react_toolsets.programs.confinement import Confinement
 from react_toolsets.programs.environment import scrubbed_environment
 from react_toolsets.programs.running import Finished, run_program
@@ -61,6 +61,13 @@ class RunsPrograms(Component):
         """What is enforced of that, and what is not, for people."""
         return self.confinement(directory).report() if self.sandbox else "Not confined: sandbox is switched off."
 
+    def say(self, run: Run, directory: Path) -> None:
+        """Note what is enforced, once per run."""
+        text, said = self.report(directory), run.state(_Said).texts
+        if text not in said:
+            said.add(text)
+            run.note("sandbox", text)
+
     async def launch(self, command: Sequence[str], directory: Path, *, seconds: float | None = None) -> Finished:
         """Run ``command`` in ``directory``, with a temporary directory of its own.
 
@@ -87,6 +94,13 @@ class RunsPrograms(Component):
                 tail=TAIL,
                 launcher=confinement.launcher(Path(own)) if self.sandbox else (),
             )
+
+
+class _Said:
+    """What a run has been told of confinement."""
+
+    def __init__(self) -> None:
+        self.texts: set[str] = set()
 
 
 @contextmanager
