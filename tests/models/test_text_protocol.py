@@ -241,6 +241,21 @@ def test_auto_switches_when_the_provider_says_it_has_no_tools(stream: bool) -> N
         assert ["tools" in request.body for request in server.requests] == [True, False, False]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_request_that_told_that_there_are_no_tools_is_counted(stream: bool) -> None:  # H3
+    async def requests(model: TextProtocolModel) -> int:
+        if not stream:
+            return (await model.complete(asked())).usage.requests
+        last = [item async for item in model.stream(asked())][-1]
+        assert isinstance(last, ModelResponse)
+        return last.usage.requests
+
+    with StubServer([lambda body: NO_TOOLS if "tools" in body else completion(ASKED)]) as server:
+        model = TextProtocolModel(model=OpenAIModel(model="small", base_url=server.url), protocol="auto")
+        assert [asyncio.run(requests(model)) for _ in range(2)] == [2, 1]
+        assert len(server.requests) == 3
+
+
 def test_auto_passes_other_errors_on() -> None:
     model, _ = wrapped({"error": {"status": 400, "message": "bad"}}, protocol="auto")
     with pytest.raises(ModelError, match="bad"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from math import inf
 from typing import ClassVar
 
@@ -55,6 +56,13 @@ async def streaming(model: Model, request: ModelRequest) -> AsyncGenerator[Async
     finally:
         if isinstance(items, AsyncGenerator):
             await items.aclose()
+
+
+def counted(response: ModelResponse, failed: int) -> ModelResponse:
+    """``response`` with the requests counted that were sent in vain before it (behaviour H3)."""
+    if not failed:
+        return response
+    return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
 def checked_response(response: object, model: str) -> ModelResponse:

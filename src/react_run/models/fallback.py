@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
-from react_run.models.base import Model, streaming
+from react_run.models.base import Model, counted, streaming
 
 _MOST_RUNS = 1024
 _log = logging.getLogger(__name__)
@@ -68,7 +68,7 @@ class FallbackModel(Model):
                 failed += 1
             else:
                 place.failures = 0
-                return _counted(response, failed)
+                return counted(response, failed)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         place = self._place(request)
@@ -79,7 +79,7 @@ class FallbackModel(Model):
                 async with streaming(self.models[place.model], _suited(request, place)) as items:
                     async for item in items:
                         began = True
-                        yield _counted(item, failed) if isinstance(item, ModelResponse) else item
+                        yield counted(item, failed) if isinstance(item, ModelResponse) else item
                 place.failures = 0
                 finished = True
             except ModelError as error:
@@ -109,13 +109,6 @@ class FallbackModel(Model):
         place.failures = 0
         place.since = len(request.messages)
         _log.warning("%s failed (%s): going on with %s", failed.name, error, self.models[place.model].name)
-
-
-def _counted(response: ModelResponse, failed: int) -> ModelResponse:
-    """``response`` with the requests counted that the models before it were sent in vain (behaviour H3)."""
-    if not failed:
-        return response
-    return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
 def _suited(request: ModelRequest, place: _Place) -> ModelRequest:

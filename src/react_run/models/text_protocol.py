@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import NO_USAGE, Message, ModelRequest, ModelResponse, TextDelta, ToolRequest
-from react_run.models.base import Model, streaming
+from react_run.models.base import Model, counted, streaming
 from react_run.models.failures import model_error
 from react_run.models.provider import fresh_ids, request_ids
 from react_run.models.text_calls import FORM, MARKS, Reading, TextCall, instructions, read_calls, written
@@ -51,18 +51,21 @@ class TextProtocolModel(Model):
         await self.model.close()
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        refused = 0
         if self._native or not request.tools:
             try:
                 return await self.model.complete(request)
             except ModelError as error:
                 self._switch(error, request)
+                refused = 1
         async with aclosing(self._converse(request, stream=False)) as items:
             async for item in items:
                 if isinstance(item, ModelResponse):
-                    return item
+                    return counted(item, refused)
         raise AssertionError("a conversation ends with its response")
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        refused = 0
         if self._native or not request.tools:
             try:
                 async with streaming(self.model, request) as items:
@@ -70,11 +73,12 @@ class TextProtocolModel(Model):
                         yield item
             except ModelError as error:
                 self._switch(error, request)
+                refused = 1
             else:
                 return
         async with aclosing(self._converse(request, stream=True)) as conversation:
             async for item in conversation:
-                yield item
+                yield counted(item, refused) if isinstance(item, ModelResponse) else item
 
     def _switch(self, error: ModelError, request: ModelRequest) -> None:
         """Go on in text when the provider has no tools; anything else stays an error."""
