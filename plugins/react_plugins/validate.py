@@ -48,8 +48,10 @@ class Validate(Plugin):
     @cached_property
     def _validators(self) -> dict[str, Validator]:
         from jsonschema.validators import validator_for
+        from referencing import Registry
 
-        return {tool: validator_for(schema)(schema) for tool, schema in self.schemas.items()}
+        # With an empty registry nothing is fetched: a $ref to another document is an error.
+        return {tool: validator_for(schema)(schema, registry=Registry()) for tool, schema in self.schemas.items()}
 
     @hookimpl
     async def react_tool_call(

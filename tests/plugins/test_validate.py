@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +55,15 @@ def test_a_result_is_checked_against_the_schema_of_its_tool(
     assert step.error_code == "invalid_result"
     assert f"not what was expected: {problem}" in step.observation
     assert len(step.observation) < 500
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the library warns, and fetches
+def test_nothing_is_fetched_for_a_reference(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "schema.json"
+    elsewhere.write_text('{"type": "string"}')
+    plugin = Validate(schemas={"look": {"$ref": elsewhere.as_uri()}})
+    with pytest.raises(Exception, match="Unresolvable"):
+        run_agent([calls(("look", {})), says("done")], tools=[returning("x")], plugins=[plugin])
 
 
 def test_a_mismatch_may_be_a_warning_only() -> None:
