@@ -75,7 +75,7 @@ def _problem(validator: Validator, content: str) -> str:
     """What is wrong with ``content``; nothing when it fits."""
     try:
         value = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = content
     found = _worst(validator, value)
     if not found or (value is not content and not _worst(validator, content)):
@@ -86,7 +86,10 @@ def _problem(validator: Validator, content: str) -> str:
 def _worst(validator: Validator, value: Any) -> str:  # any JSON value
     from jsonschema.exceptions import best_match
 
-    error = best_match(validator.iter_errors(value))
+    try:
+        error = best_match(validator.iter_errors(value))
+    except (RecursionError, OverflowError) as failure:  # a result may be anything, and ends no run
+        return f"it cannot be checked: {failure}"
     if error is None:
         return ""
     text = f"{error.json_path}: {error.message}"

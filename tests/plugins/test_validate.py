@@ -57,6 +57,27 @@ def test_a_result_is_checked_against_the_schema_of_its_tool(
     assert len(step.observation) < 500
 
 
+NESTED = {"type": "array", "items": {"$ref": "#"}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "result", "problem"),
+    [
+        (NESTED, "[" * 100_000 + "]" * 100_000, "$: '[[[["),
+        (NESTED, "[" * 500 + "]" * 500, "it cannot be checked: "),
+        ({"type": "number", "multipleOf": 0.1}, "1" * 400, "it cannot be checked: "),
+        ({"type": "string"}, "[" * 100_000 + "]" * 100_000, ""),
+    ],
+)
+def test_a_result_that_is_too_deep_or_too_large_to_check_ends_no_run(
+    schema: dict[str, Any], result: str, problem: str
+) -> None:
+    plugin = Validate(schemas={"look": schema})
+    run = run_agent([calls(("look", {})), says("done")], tools=[returning(result)], plugins=[plugin])
+    assert run.steps[0].error_code == ("invalid_result" if problem else None)
+    assert problem in run.steps[0].observation
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the library warns, and fetches
 def test_nothing_is_fetched_for_a_reference(tmp_path: Path) -> None:
     elsewhere = tmp_path / "schema.json"
