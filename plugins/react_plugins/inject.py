@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
@@ -37,7 +38,7 @@ class Inject(Plugin):
     async def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:
-        text = self._text(run) if self._wanted(run) else ""
+        text = await run.look("injected", partial(self._text, run)) if self._wanted(run) else ""
         if not text:
             return await proceed()
         given = iteration.request
@@ -51,7 +52,7 @@ class Inject(Plugin):
         first = run.model_calls == 0
         return self.when == "each" or first == (self.when == "first")
 
-    def _text(self, run: Run) -> str:
+    async def _text(self, run: Run) -> str:
         texts = [self.text, "" if self.path is None or not self.path.is_file() else self.path.read_text("utf-8")]
         text = filled("\n\n".join(text.strip() for text in texts if text.strip()), run)
         return run.agent.config.masker.mask(text)  # `redact` may have looked at the request already

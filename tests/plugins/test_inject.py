@@ -12,8 +12,8 @@ from tests.plugins.kit import Traces, requests_of
 
 from react_plugins.inject import Inject
 from react_plugins.redact import Redact
-from react_run import tool
-from react_run.testing import agent_with, calls, says
+from react_run import ReActAgent, tool
+from react_run.testing import agent_with, calls, replayed, says
 
 TWICE = [calls(("read", {"path": "a"})), says("done")]
 
@@ -74,3 +74,15 @@ def test_secrets_do_not_get_past_redact_this_way() -> None:
         agent = agent_with([says("done")], plugins=listed)
         agent.run_sync("go")
         assert requests_of(agent)[0].messages[-1].text == "The word is ***."
+
+
+def test_a_replay_is_told_what_the_run_was_told(tmp_path: Path) -> None:  # J3
+    notes, recording = tmp_path / "notes.md", tmp_path / "run.jsonl"
+    notes.write_text("first")
+
+    def agent(**config: Any) -> ReActAgent:
+        return agent_with(TWICE, tools=Traces().tools(), plugins=[Inject(text="{now}", path=notes)], **config)
+
+    agent(trace=str(recording)).run_sync("go")
+    notes.write_text("second")
+    assert replayed(recording, agent()).answer == "done"
