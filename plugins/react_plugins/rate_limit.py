@@ -56,17 +56,21 @@ class RateLimit(Plugin):
     async def react_tool_call(self, run: Run, call: ToolCall) -> None:
         limit = first_match(call.name, self.tools)
         if limit is not None and call.problem is None:
-            await self._wait(run, call.name, limit)
+            await self._wait(run, call.name, limit, f"{call.name} {call.key}")
 
     @hookimpl(trylast=True)  # next to the model, so that each attempt is paced
     async def react_model_call(self, run: Run, iteration: Iteration) -> None:
         if self.model is not None:
-            await self._wait(run, MODEL, self.model)
+            await self._wait(run, MODEL, self.model, MODEL)
 
-    async def _wait(self, run: Run, what: str, per_second: float) -> None:
-        with self._lock:  # an agent may be used from several threads
-            pace = self._paces.setdefault(what, Pace())
-            seconds = pace.reserve(self.now(), 1 / per_second, self.burst)
+    async def _wait(self, run: Run, what: str, per_second: float, asking: str) -> None:
+        async def reserve() -> float:
+            with self._lock:  # an agent may be used from several threads
+                pace = self._paces.setdefault(what, Pace())
+                return pace.reserve(self.now(), 1 / per_second, self.burst)
+
+        # What else the agent does meanwhile lies outside of the run: a replay waits where the run did.
+        seconds = await run.look(f"rate_limit {asking}", reserve)
         if seconds > 0:
             run.note(self.kind, f"{what}: waits {seconds:.2f} s")
             await asyncio.sleep(seconds)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
 from tests.plugins.kit import Fired
 
 from react_plugins.rate_limit import Pace, RateLimit
-from react_run import tool
-from react_run.testing import agent_with, calls, run_agent, says
+from react_run import ReActAgent, tool
+from react_run.testing import agent_with, calls, replayed, run_agent, says
 
 
 @pytest.mark.parametrize(
@@ -81,6 +83,24 @@ def test_calls_that_cannot_run_take_no_place() -> None:
     replies = [calls(("slow", {}), ("nowhere", {}), ("slow", {"x": 1})), says("done")]
     run_agent(replies, tools=[slow], plugins=[limit, fired], failure_handling="legacy")
     assert fired.of("rate_limit") == []
+
+
+@pytest.mark.parametrize("busy", ["then", "now"])
+def test_a_replay_waits_where_the_run_did(busy: str, tmp_path: Path) -> None:  # J3
+    @tool
+    def work() -> str:
+        """Work."""
+        return "ok"
+
+    def agent(when: str, **config: Any) -> ReActAgent:
+        limit = AtOnce(tools={"*": 100}, model=100)
+        if when == busy:  # another run has just taken a place
+            run_agent([calls(("work", {})), says("done")], tools=[work], plugins=[limit])
+        return agent_with([calls(("work", {})), says("done")], tools=[work], plugins=[limit], **config)
+
+    recording = tmp_path / "run.jsonl"
+    agent("then", trace=str(recording)).run_sync("go")
+    assert replayed(recording, agent("now")).answer == "done"
 
 
 @pytest.mark.parametrize("options", [{"tools": {"a": 0}}, {"model": -1}, {"burst": 0}])
