@@ -13,12 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 from tests.models.cases import TOOLS, Json
 from tests.models.stub_server import Chunks, Raw, Reply, StubServer, as_chunks, completion, sse
 
 from react_run import Message, ModelError, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
 from react_run.models.litellm import LiteLLMModel
-from react_run.models.litellm_library import as_model_error
+from react_run.models.litellm_library import as_model_error, library
 from react_run.models.provider import parse_response
 
 pytestmark = pytest.mark.filterwarnings(
@@ -180,6 +181,29 @@ def test_a_model_without_tools_is_found_out_before_they_are_dropped() -> None:  
     with pytest.raises(ModelError, match="does not support tools") as raised:
         asyncio.run(LiteLLMModel(model="petals/small", api_key="x").complete(ask(tools=(TOOLS["add"],))))
     assert raised.value.code == "no_tools"
+
+
+def test_closing_one_model_leaves_the_connections_of_another_in_the_same_loop() -> None:
+    async def run(url: str) -> tuple[int, int]:
+        first, second = (LiteLLMModel(model="openai/x", base_url=url, api_key=SecretStr("key")) for _ in range(2))
+        known = library().in_memory_llm_clients_cache
+        request = ModelRequest(messages=[Message(role="user", content="hello")])
+        for model in (first, second):
+            await model.complete(request)
+        suffix = known.update_cache_key_with_event_loop("")
+
+        def clients() -> int:
+            return sum(key.endswith(suffix) for key in known.cache_dict)
+
+        await first.close()
+        left = clients()
+        await second.close()
+        return left, clients()
+
+    with StubServer([completion("one"), completion("two")]) as server:
+        left, at_last = asyncio.run(run(server.url))
+    assert left > 0
+    assert at_last == 0
 
 
 def test_cancelling_closes_the_connection() -> None:

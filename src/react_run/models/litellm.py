@@ -24,6 +24,7 @@ from react_run.models.litellm_library import (
     close_clients,
     library,
     reason_received,
+    use_clients,
     without_guess,
 )
 from react_run.models.per_loop import PerLoop
@@ -39,7 +40,7 @@ class LiteLLMModel(RemoteModel):
 
     kind = "litellm"
 
-    _held: PerLoop[None] = PrivateAttr(default_factory=lambda: PerLoop(lambda: None, close_clients))
+    _held: PerLoop[None] = PrivateAttr(default_factory=lambda: PerLoop(use_clients, close_clients))
 
     @property
     def context_window(self) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import re
@@ -9,7 +10,8 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from react_run.components.kinds import installed, near
 from react_run.errors import ModelError
@@ -40,14 +42,26 @@ def library() -> Any:  # the LiteLLM module; its types are its own
     return litellm
 
 
+_users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
+
+
+def use_clients() -> None:
+    """Note one more model that uses the HTTP clients which LiteLLM makes for the running loop."""
+    loop = asyncio.get_running_loop()
+    _users[loop] = _users.get(loop, 0) + 1
+
+
 async def close_clients(_: None) -> None:
-    """Close the HTTP clients that LiteLLM made for the running loop and would leave open."""
+    """Close the HTTP clients that LiteLLM made for the running loop and would leave open, after their last user."""
+    loop = asyncio.get_running_loop()
+    _users[loop] -= 1
     known: Any = getattr(library(), "in_memory_llm_clients_cache", None)
-    if not hasattr(known, "update_cache_key_with_event_loop"):
-        return  # another version, which keeps them elsewhere
+    if _users[loop] or not hasattr(known, "update_cache_key_with_event_loop"):
+        return  # others of the loop share them; or another version, which keeps them elsewhere
     suffix = known.update_cache_key_with_event_loop("")
-    for key in [key for key in known.cache_dict if suffix and key.endswith(suffix)]:
-        client = cast("_Closable", known.cache_dict.pop(key))
+    keys = [key for key in known.cache_dict if suffix and key.endswith(suffix)]
+    clients: list[_Closable] = [known.cache_dict.pop(key) for key in keys]  # before the first await: no other sees them
+    for client in clients:
         with suppress(Exception):  # whatever it is, the loop is ending
             await client.close()
 
