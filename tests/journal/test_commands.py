@@ -219,6 +219,15 @@ def test_runs_are_listed_shown_exported_and_removed(call: Call, tmp_path: Path) 
     assert call("runs", "rm", "--older-than", "soon")[0] == 2
 
 
+def test_a_number_of_runs_below_nothing_and_an_age_beyond_all_time_are_refused_and_remove_nothing(call: Call) -> None:
+    call("agent.yaml", "go")
+    assert call("runs", "rm", "--keep", "-1")[0] == 2
+    assert call("runs", "list", "-n", "-1")[0] == 2
+    for age in ("99999999999d", "9" * 25 + "d", "9" * 400 + "w", "9" * 5000 + "d"):
+        assert call("runs", "rm", "--older-than", age)[0] == 2
+    assert len(run_files()) == 1
+
+
 def test_removing_a_run_removes_what_it_saved(call: Call, tmp_path: Path) -> None:
     call("agent.yaml", "go")
     run_id = read_journal(find_run(None)).run_id

@@ -33,7 +33,14 @@ def command() -> None:
 
 
 @command.command("list", context_settings=HELP)
-@click.option("-n", "--number", type=int, default=20, show_default=True, help="How many, the latest first; 0 is all.")
+@click.option(
+    "-n",
+    "--number",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="How many, the latest first; 0 is all.",
+)
 @click.option("--session", metavar="NAME", help="Only runs of the conversation NAME.")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 def list_runs(number: int, session: str | None, as_json: bool) -> int:
@@ -160,14 +167,17 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     found = re.fullmatch(r"(\d+)\s*([mhdw])", value.strip())
     if found is None:
         raise click.BadParameter(f"{value!r} is no age: write a number and m, h, d or w, such as 30d")
-    return timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds()
+    try:
+        return timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds()
+    except (OverflowError, ValueError):
+        raise click.BadParameter("this is longer than time can be counted") from None
 
 
 @command.command("rm", context_settings=HELP)
 @click.argument("runs", metavar="[RUN]…", nargs=-1)
 @click.option("--last", is_flag=True, help="The last run.")
 @click.option("--older-than", metavar="AGE", callback=_age, help="All runs that began longer ago: 12h, 30d, 8w.")
-@click.option("--keep", metavar="N", type=int, help="All but the latest N runs.")
+@click.option("--keep", metavar="N", type=click.IntRange(0), help="All but the latest N runs.")
 @click.option("--all", "everything", is_flag=True, help="All runs.")
 def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, keep: int | None, everything: bool) -> int:
     """Remove runs: their journals, and what they saved in their workspaces. Runs that go on are left alone."""
