@@ -86,12 +86,16 @@ class Budget(Plugin):
         return Observation(content=f"Error: {text}", outcome=Outcome.retryable("budget_exhausted", text))
 
     @hookimpl
-    def react_iteration(self, run: Run, iteration: Iteration) -> Iteration | None:
-        exhausted = self._exhausted()
+    async def react_iteration(self, run: Run, iteration: Iteration) -> Iteration | None:
+        if self.cost is None and self.tokens is None:
+            return None
+        # What other runs have spent lies outside of this one: a replay ends where the run did.
+        exhausted = await run.look("budget of all runs", self._exhausted)
         if exhausted is None:
             return None
-        run.note(self.kind, exhausted[1])
-        run.stop(*exhausted)
+        reason, text = exhausted
+        run.note(self.kind, text)
+        run.stop(StopReason(reason), text)
         run.iterations.pop()  # a round is one model call, and this one is not made
         return iteration
 
@@ -101,7 +105,7 @@ class Budget(Plugin):
         self._spent.add(response.usage)
         return response
 
-    def _exhausted(self) -> tuple[StopReason, str] | None:
+    async def _exhausted(self) -> tuple[StopReason, str] | None:
         if self.period is not None and monotonic() - self._spent.started >= self.period:
             self._spent = Spent()
         spent = self._spent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from react_plugins.budget import Budget
 from react_plugins.cache import Cache
 from react_plugins.retry import Retry
 from react_run import RunResult, StopReason
-from react_run.testing import agent_with, calls, run_agent, says
+from react_run.testing import agent_with, calls, replayed, run_agent, says
 
 READS = [calls(*[("read", {"path": str(number)}) for number in range(5)]), says("done")]
 
@@ -104,3 +105,12 @@ def test_after_the_period_it_begins_anew() -> None:
     assert [spending(budget, usage).stop_reason for _ in range(2)] == ["completed", "token_limit"]
     budget._spent.started -= 1001
     assert spending(budget, usage).stop_reason == "completed"
+
+
+def test_a_replay_ends_where_the_budget_of_all_runs_ended_the_run(tmp_path: Path) -> None:  # J3
+    recording = tmp_path / "run.jsonl"
+    replies = [says("done", usage={"input_tokens": 10, "output_tokens": 1})]
+    budget = Budget(tokens=10)
+    run_agent(replies, plugins=[budget])
+    assert run_agent(replies, plugins=[budget], trace=str(recording)).stop_reason == StopReason.TOKEN_LIMIT
+    assert replayed(recording, agent_with(replies, plugins=[Budget(tokens=10)])).stop_reason == StopReason.TOKEN_LIMIT
