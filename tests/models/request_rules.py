@@ -38,7 +38,7 @@ def violations(path: str, headers: Mapping[str, str], body: Json) -> list[str]:
 
 
 def _envelope(path: str, headers: Mapping[str, str], body: Json) -> Iterator[str]:
-    if path != "/v1/chat/completions":
+    if path.partition("?")[0] != "/v1/chat/completions":
         yield f"unknown path {path}"
     if headers.get("content-type", "").partition(";")[0] != "application/json":
         yield "the content type is not application/json"

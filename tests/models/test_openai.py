@@ -96,6 +96,15 @@ def test_every_option_reaches_the_provider() -> None:  # agent-files.md: Model
         assert [tool["function"]["name"] for tool in received.body["tools"]] == ["add"]
 
 
+def test_a_query_of_the_address_stays_behind_the_path() -> None:
+    with StubServer() as server:
+        model = OpenAIModel(model="stub", base_url=f"{server.url}/?api-version=2")
+        asyncio.run(model.complete(ask()))
+    path, _, query = server.requests[0].path.partition("?")
+    assert path.endswith("/chat/completions")
+    assert query == "api-version=2"
+
+
 def test_without_options_nothing_is_sent_that_was_not_asked_for() -> None:
     with StubServer() as server:
         both(model_at(server), ask())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, PrivateAttr
 
@@ -39,14 +39,14 @@ class OpenAIModel(RemoteModel):
     _host: str = PrivateAttr()
 
     def model_post_init(self, _: object) -> None:
-        url = self.base_url or OPENAI_URL
-        parts = urlsplit(url)
+        parts = urlsplit(self.base_url or OPENAI_URL)
         self._host = parts.hostname or ""
         cached = self.explicit_cache
         if cached is None:
             cached = self._host == "openrouter.ai" and self.model.startswith("anthropic/")
         self._wire = Wire(explicit_cache=cached)
-        self._connections = Connections(url=f"{url}/chat/completions", provider=self._host, timeout=self.timeout)
+        url = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))  # a query stays behind it
+        self._connections = Connections(url=url, provider=self._host, timeout=self.timeout)
 
     @property
     def context_window(self) -> int | None:
