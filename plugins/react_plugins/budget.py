@@ -61,9 +61,13 @@ class Budget(Plugin):
 
     _spent: Spent = PrivateAttr(default_factory=Spent)
 
+    def _made(self) -> Made:
+        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        return Made()
+
     @hookimpl
     def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
-        made = outermost(run).state(Made)
+        made = outermost(run).state(self._made)
         limit = first_match(call.name, self.tools)
         if limit is not None and made.by_tool[call.name] >= limit:
             return self._refusal(run, f"{limit} calls", call.name)
@@ -75,7 +79,7 @@ class Budget(Plugin):
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall) -> None:
-        made = outermost(run).state(Made)
+        made = outermost(run).state(self._made)
         counted = made.by_call.pop(call, 0)
         if not call.executed:  # another plugin refused it
             made.by_tool[call.name] -= counted

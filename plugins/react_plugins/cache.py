@@ -58,6 +58,10 @@ class Cache(Plugin):
         """Seconds since 1970."""
         return time.time()
 
+    def _fresh(self) -> Fresh:
+        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        return Fresh()
+
     @hookimpl
     async def react_tool_call(
         self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
@@ -86,13 +90,13 @@ class Cache(Plugin):
         observation = await proceed()
         if call.executed and not observation.failed and not observation.repaired:
             # The key of what ran: a plugin further in may have changed the arguments.
-            run.state(Fresh).read[call] = (key_of(tool, call.arguments), generation, observation)
+            run.state(self._fresh).read[call] = (key_of(tool, call.arguments), generation, observation)
         return observation
 
     @hookimpl(trylast=True)
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         """Store what is still no failure, now that sensors and policies have had their say."""
-        fresh = run.state(Fresh).read
+        fresh = run.state(self._fresh).read
         for call in iteration.calls:
             if call in fresh and call.observation is not None and not call.observation.failed:
                 self._try(run, partial(self._keep, run, *fresh[call]))

@@ -43,9 +43,13 @@ class Console(Plugin):
     colour: bool | None = None
     """Whether to use colours; when not given, on a terminal and without `NO_COLOR`."""
 
+    def _started(self) -> Started:
+        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        return Started()
+
     @hookimpl
     def react_run_started(self, run: Run) -> None:
-        run.state(Started)
+        run.state(self._started)
         self._say(run, "", f"▶ {run.agent.config.name or 'agent'}: {run.prompt}")
 
     @hookimpl
@@ -55,7 +59,7 @@ class Console(Plugin):
 
     @hookimpl
     def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
-        run.state(Started).calls += 1
+        run.state(self._started).calls += 1
         self._say(run, "", f"  → {call.name} {as_json(call.arguments)}")
 
     @hookimpl
@@ -70,7 +74,7 @@ class Console(Plugin):
 
     @hookimpl
     def react_run_finished(self, run: Run, result: RunResult) -> None:
-        started, usage = run.state(Started), result.usage
+        started, usage = run.state(self._started), result.usage
         parts = [
             _counted(usage.requests, "model call"),
             _counted(started.calls, "tool call"),

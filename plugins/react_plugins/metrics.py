@@ -48,7 +48,7 @@ class Counts:
 class Metrics(Plugin):
     """Counts model calls, tool calls, failures, tokens, costs, seconds and interventions.
 
-    From Python, `run.state(Counts)` holds the counters of one run and `.totals` those of all runs.
+    From Python, `run.state(plugin.counts)` holds the counters of one run and `.totals` those of all runs.
     """
 
     kind: ClassVar[str] = "metrics"
@@ -65,17 +65,21 @@ class Metrics(Plugin):
         """The counters of all runs that have ended."""
         return self._totals
 
+    def counts(self) -> Counts:
+        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        return Counts()
+
     @hookimpl
     def react_run_started(self, run: Run) -> None:
-        run.state(Counts)
+        run.state(self.counts)
 
     @hookimpl
     def react_model_call_finished(self, run: Run, response: ModelResponse) -> None:
-        run.state(Counts).add("replies", finish_reason=response.finish_reason)
+        run.state(self.counts).add("replies", finish_reason=response.finish_reason)
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
-        counts = run.state(Counts)
+        counts = run.state(self.counts)
         counts.add("tool_calls", tool=call.name)
         counts.add("tool_seconds", call.seconds, tool=call.name)
         if observation.failed and observation.outcome is not None:
@@ -83,7 +87,7 @@ class Metrics(Plugin):
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str) -> None:
-        run.state(Counts).add("interventions", guard=guard)
+        run.state(self.counts).add("interventions", guard=guard)
 
     @hookimpl
     def react_run_finished(self, run: Run, result: RunResult) -> None:
@@ -94,7 +98,7 @@ class Metrics(Plugin):
         self._end(run, f"raised {type(error).__name__}")
 
     def _end(self, run: Run, reason: str) -> None:
-        counts, usage = run.state(Counts), run.usage
+        counts, usage = run.state(self.counts), run.usage
         counts.add("runs", reason=reason)
         counts.add("run_seconds", perf_counter() - counts.started)
         counts.add("iterations", len(run.iterations))

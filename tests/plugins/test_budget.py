@@ -114,3 +114,10 @@ def test_a_replay_ends_where_the_budget_of_all_runs_ended_the_run(tmp_path: Path
     run_agent(replies, plugins=[budget])
     assert run_agent(replies, plugins=[budget], trace=str(recording)).stop_reason == StopReason.TOKEN_LIMIT
     assert replayed(recording, agent_with(replies, plugins=[Budget(tokens=10)])).stop_reason == StopReason.TOKEN_LIMIT
+
+
+def test_two_budgets_count_each_call_once_each() -> None:
+    traces = Traces()
+    budgets = [Budget(tools={"read": 5}), Budget(tool_calls=5)]
+    result = run_agent(READS, tools=traces.tools(), plugins=budgets)
+    assert [step.error_code for step in result.steps] == [None] * 5

@@ -365,3 +365,10 @@ def test_a_replay_is_answered_from_the_cache_where_the_run_was_and_only_there(
     for name, executed in (("first", True), ("second", False)):
         again = replayed(tmp_path / name, agent(), tools=tools)
         assert again.steps[0].executed is executed
+
+
+def test_two_caches_keep_what_was_read_each(tmp_path: Path) -> None:
+    traces, inner = Traces(), Cache(path=tmp_path / "results.db")
+    run_agent([calls(("read", {"path": "a"})), says("done")], tools=traces.tools(), plugins=[Cache(), inner])
+    run_agent([calls(("read", {"path": "a"})), says("done")], tools=traces.tools(), plugins=[inner])
+    assert traces.reads == ["a"]

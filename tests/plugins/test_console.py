@@ -75,3 +75,11 @@ def test_a_failed_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ModelError):
         run_agent([{"error": {"status": 400, "message": "no"}}], plugins=[Console()])
     assert capsys.readouterr().err.splitlines()[-1] == "■ failed: ModelError: no"
+
+
+def test_two_consoles_count_each_for_themselves(capsys: pytest.CaptureFixture[str]) -> None:
+    replies = [calls(("read", {"path": "a"})), says("done")]
+    run_agent(replies, tools=Traces().tools(), plugins=[Console(), Console(stream="stdout")])
+    captured = capsys.readouterr()
+    assert ", 1 tool call, " in captured.err
+    assert ", 1 tool call, " in captured.out

@@ -94,3 +94,10 @@ def test_two_hundred_runs_at_once_add_up() -> None:
     asyncio.run(scenario())
     assert metrics.totals.to_dict()["tool_calls"] == {"flaky": 200, "read": 200}
     assert metrics.totals.to_dict()["runs"] == {"completed": 200}
+
+
+def test_two_of_a_kind_count_each_for_themselves() -> None:
+    both = [Metrics(), Metrics()]
+    flaky, _ = failing(ValueError("no"))
+    run_agent(REPLIES, tools=[*Traces().tools(), flaky], plugins=both, failure_handling="legacy")
+    assert [without_times(metrics.totals.to_dict()) for metrics in both] == [EXPECTED, EXPECTED]
