@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
-    from react_run.folder import Folder as Folder
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
@@ -60,12 +59,13 @@ if TYPE_CHECKING:
     from react_run.skills import ReActSkillSpec as ReActSkillSpec
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
-    from react_run.tools import Tool as Tool
-    from react_run.tools import is_tool as is_tool
-    from react_run.tools import tool as tool
-    from react_run.toolset import CompositeToolset as CompositeToolset
-    from react_run.toolset import ReActToolset as ReActToolset
-    from react_run.toolset import ToolSpec as ToolSpec
+    from react_run.support.files import Folder as Folder
+    from react_run.tools.tool import Tool as Tool
+    from react_run.tools.tool import is_tool as is_tool
+    from react_run.tools.tool import tool as tool
+    from react_run.tools.toolset import CompositeToolset as CompositeToolset
+    from react_run.tools.toolset import ReActToolset as ReActToolset
+    from react_run.tools.toolset import ToolSpec as ToolSpec
     from react_run.wrappers import LLMCallWrapper as LLMCallWrapper
     from react_run.wrappers import RequestPreprocessor as RequestPreprocessor
     from react_run.wrappers import ResponsePostprocessor as ResponsePostprocessor
@@ -83,7 +83,7 @@ _HOMES = {
     "components": ("Component", "LocalPath", "Options", "Origin", "Plugin"),
     "config": ("ReActAgentConfig",),
     "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
-    "folder": ("Folder",),
+    "support.files": ("Folder",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
     "messages": (
@@ -112,8 +112,8 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
-    "tools": ("Tool", "is_tool", "tool"),
-    "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+    "tools.tool": ("Tool", "is_tool", "tool"),
+    "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",
         "RequestPreprocessor",
