@@ -237,8 +237,7 @@ class ReActAgent:
             raise ConfigError("the prompt is empty: give the agent something to do")
         if run_id is not None and not _RUN_ID.fullmatch(run_id):
             raise ConfigError(f"run_id must be 32 hexadecimal digits, such as uuid.uuid4().hex gives, not {run_id!r}")
-        return Run(
-            **({} if run_id is None else {"id": run_id}),
+        run = Run(
             agent=self,
             hooks=hooks,
             messages=[],
@@ -249,6 +248,8 @@ class ReActAgent:
             prompt=prompt,
             settings=dict(settings or {}),
         )
+        run.id = run_id or run.id
+        return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
         hooks = run.hooks
