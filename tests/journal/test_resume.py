@@ -359,7 +359,7 @@ def test_an_ended_run_gives_its_result_to_those_who_want_it(tmp_path: Path) -> N
 
 
 def _comparable(result: dict[str, Any]) -> dict[str, Any]:
-    """A result without what a journal does not keep: fractions of a microsecond, and arguments that nothing ran with."""
+    """A result without what a journal does not keep: fractions of microseconds, and arguments that nothing ran with."""
     return {
         **result,
         "steps": [
