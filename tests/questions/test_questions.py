@@ -116,11 +116,13 @@ def test_an_answer_that_a_question_does_not_take_is_an_error(question: Question,
 
 def test_a_question_shows_everything_and_steers_no_terminal() -> None:
     question = Question(
-        "Delete \x1b[2Jit?", choices=("yes", "no"), tool="delete", arguments={"path": "a\nb", "odd\u202e": 1}, hint="Now"
+        "Delete \x1b[2Jit?",
+        choices=("yes", "no"),
+        tool="delete",
+        arguments={"path": "a\nb", "odd\u202e": 1},
+        hint="Now",
     )
-    assert str(question) == (
-        "Delete \\x1b[2Jit?\n" '  path: "a\\nb"\n' "  odd\\u202e: 1\n" "Now\n" "Choices: yes, no"
-    )
+    assert str(question) == ('Delete \\x1b[2Jit?\n  path: "a\\nb"\n  odd\\u202e: 1\nNow\nChoices: yes, no')
     form = Question("Who?", schema={"properties": {"name": {"type": "string", "description": "yours"}}})
     assert str(form) == "Who?\n  name (text, may be left out): yours"
 
@@ -264,7 +266,7 @@ def test_a_replay_asks_nobody(tmp_path: Path) -> None:
 
     paying(AsksFirst(), Person("yes"), journal=path).run_sync("go")
     for tools in ("recorded", "live"):
-        again = asyncio.run(replay(read_journal(path), paying(AsksFirst(), nobody), tools=tools))  # type: ignore[arg-type]  # one of the two
+        again = asyncio.run(replay(read_journal(path), paying(AsksFirst(), nobody), tools=tools))
         assert again.complete
     assert nobody.questions == []
 
@@ -321,7 +323,9 @@ def test_a_tool_says_how_far_it_is_from_its_thread_and_listeners_hear_it_on_the_
     assert asyncio.run(replay(journal, agent, tools="recorded")).complete
 
 
-@pytest.mark.parametrize("wrong", [{"done": True}, {"done": float("nan")}, {"total": -1}, {"message": 3}, {"done": "1"}])
+@pytest.mark.parametrize(
+    "wrong", [{"done": True}, {"done": float("nan")}, {"total": -1}, {"message": 3}, {"done": "1"}]
+)
 def test_a_report_that_cannot_be_shown_is_the_tools_error(wrong: dict[str, Any]) -> None:
     @tool
     def copy(call: ToolCall) -> str:
