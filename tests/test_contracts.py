@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components"},
+    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions"},
     {
         "tools.arguments",
         "tools.schemas",
@@ -35,7 +35,8 @@ LAYERS = [
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "results", "run", "engine.history", "journal"},
+    {"engine.execution", "reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",
         "workspace.patches",

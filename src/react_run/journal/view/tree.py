@@ -50,6 +50,9 @@ def _round(round_: Round) -> Branch:
     for record in round_.looks:
         found = formatting.arguments(record["value"])
         branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
+    for asked in round_.questions:
+        text = f"{words.one_line(asked.record['text'])} {asked.said}"
+        branch.below.append(Branch(text=text, mark="asked", colour="dim"))
     for record in round_.guards:
         branch.below.append(
             Branch(text=f"{record['guard']}: {formatting.one_line(record['detail'])}", mark="!", colour="yellow")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
-from react_run.policies.disclosure.catalogue import Catalogue
 from react_run.policies.disclosure import answers
+from react_run.policies.disclosure.catalogue import Catalogue
 from react_run.policies.disclosure.groups import SELECTOR, skills_of
 from react_run.policies.disclosure.savings import Measure, Savings
 from react_run.policies.disclosure.selector import LISTED
