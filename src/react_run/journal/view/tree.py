@@ -51,7 +51,7 @@ def _round(round_: Round) -> Branch:
         found = formatting.arguments(record["value"])
         branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
     for asked in round_.questions:
-        text = f"{words.one_line(asked.record['text'])} {asked.said}"
+        text = f"{formatting.one_line(asked.record['text'])} {asked.said}"
         branch.below.append(Branch(text=text, mark="asked", colour="dim"))
     for record in round_.guards:
         branch.below.append(
