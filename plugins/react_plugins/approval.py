@@ -113,7 +113,7 @@ class Approval(Plugin):
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None
-        with run.waiting():  # a subclass may ask in a way of its own
+        with run.paused_for_user():  # a subclass may ask in a way of its own
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)

@@ -46,7 +46,7 @@ class Redact(Plugin):
     """
 
     kind: ClassVar[str] = "redact"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     values: list[SecretStr] = Field(default_factory=list)
     """Texts to mask, also where they are base64- or URL-encoded; write them as `${VARIABLE}`."""

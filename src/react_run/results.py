@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ LIMIT_REASONS = frozenset(
 """Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReActStep:
     """One tool request and what became of it (behaviour L9).
 
-    ``thought`` is the text of the reply that asked for it, ``model_round`` that reply's iteration, ``attempt`` counts
+    ``thought`` is the text of the reply that asked for it, ``iteration`` that reply's iteration, ``attempt`` counts
     calls of this tool since its last success, ``seconds`` is wall time. ``opaque`` says that nobody interprets this
     tool's results, so a failure of it is no proof (behaviour F).
     """
@@ -67,7 +67,7 @@ class ReActStep:
     outcome: Outcome | None
     attempt: int
     executed: bool
-    model_round: int
+    iteration: int
     seconds: float
     opaque: bool = True
     repaired: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class ReActStep:
             "error_code": self.error_code,
             "attempt": self.attempt,
             "executed": self.executed,
-            "model_round": self.model_round,
+            "iteration": self.iteration,
             "seconds": round(self.seconds, 6),
             "repaired": list(self.repaired),
         }
@@ -130,16 +130,16 @@ class Unresolved:
 def unresolved(steps: Iterable[ReActStep]) -> list[Unresolved]:
     """The failures that nothing later made good.
 
-    A failure is made good by any success in a later round: the model went on with other arguments, another tool or
-    another skill, and got what it needed (behaviours F1, F5). A success in the same round is no answer to a failure:
-    the model had not seen it yet. An earlier result that was served again is no success (F4).
+    A failure is made good by any success in a later iteration: the model went on with other arguments, another tool or
+    another skill, and got what it needed (behaviours F1, F5). A success in the same iteration does not answer a
+    failure: the model had not seen it yet. An earlier result that was served again is no success (F4).
     """
     open_: dict[tuple[str, str], ReActStep] = {}
     for step in steps:
         if step.failed:
             open_[step.action, step.error_code or ""] = step
         elif open_ and (step.executed or step.outcome is not None):
-            open_ = {key: failure for key, failure in open_.items() if failure.model_round == step.model_round}
+            open_ = {key: failure for key, failure in open_.items() if failure.iteration == step.iteration}
     return [
         Unresolved(
             tool=step.action,

@@ -28,5 +28,5 @@ class Limits(Options):
     """Whether a run with `max_cost` goes on when the price of the model is unknown."""
     max_total_tokens: int | None = Field(default=None, ge=1)
     """Tokens, read and written, that a run may use, subagents included."""
-    max_check_rounds: int = Field(default=2, ge=0)
+    max_check_attempts: int = Field(default=2, ge=0)
     """How often an answer may be refused by checks before it is kept as unaccepted."""

@@ -121,7 +121,7 @@ class ReActAgentConfig(Options):
     """Texts (or `{file: …}`) added to the system prompt; each becomes a `guide` plugin."""
 
     max_iterations: int = Field(default=10, ge=1, le=100)
-    """Rounds of the loop, one model call each."""
+    """Iterations of the loop, one model call each."""
     failure_handling: Annotated[Any, _policy("safe", "legacy")] = "safe"
     """What happens when tools fail: `safe`, `legacy`, or a policy as `{kind: …}`."""
     tool_disclosure: Annotated[Any, _policy("all", "skills")] = "all"

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from react_run.components import Component
 
 
-class Lifetimes:
+class ComponentLifecycle:
     """Opens and closes components, for any number of runs, event loops and threads at once."""
 
     def __init__(self, components: Iterable[Component]) -> None:
@@ -19,17 +19,17 @@ class Lifetimes:
         self._under_way: dict[Component, Future[None]] = {}
 
     @property
-    def begun(self) -> bool:
+    def is_open(self) -> bool:
         """Whether everything is open."""
         return len(self._opened) == len(self._components)
 
-    async def begin(self) -> None:
+    async def open(self) -> None:
         """Open what is not open; wait for what another run is opening. What failed to open is tried again next time."""
         for component in self._components:
             while component not in self._opened:
                 await self._open(component)
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Close what is open, last opened first, even when one fails."""
         opened, self._opened = self._opened, []
         async with AsyncExitStack() as stack:

@@ -21,7 +21,7 @@ class Clock:
 
     def __init__(self, run: Run, seconds: float, expire: Callable[[], object]) -> None:
         self._run, self._expire = run, expire
-        self._end = perf_counter() + seconds - run.time_waited
+        self._end = perf_counter() + seconds - run.paused_seconds
         self._loop = asyncio.get_running_loop()
         self._timer = self._loop.call_later(seconds, self._look)
 
@@ -32,7 +32,7 @@ class Clock:
     @property
     def left(self) -> float:
         """Seconds until it expires, if nobody is waited for."""
-        return self._end + self._run.time_waited - perf_counter()
+        return self._end + self._run.paused_seconds - perf_counter()
 
     def _look(self) -> None:
         left = self.left

@@ -14,7 +14,7 @@ from react_run.errors import JournalError
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, Reader, Round
+    from react_run.journal.iterations import Iteration, ModelCall, Reader
     from react_run.journal.stats import RunStats
     from react_run.messages import Message
 
@@ -103,9 +103,9 @@ class Journal:
             raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
 
     @property
-    def rounds(self) -> list[Round]:
-        """The rounds, with their model calls and tool calls; what happened before the first is in round 0."""
-        return list(self._read.rounds.values())
+    def iterations(self) -> list[Iteration]:
+        """The iterations, with their model calls and tool calls; what happened before the first is in iteration 0."""
+        return list(self._read.iterations.values())
 
     @property
     def calls(self) -> dict[int, ModelCall]:

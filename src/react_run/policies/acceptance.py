@@ -44,7 +44,7 @@ class Acceptance(Policy):
 
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass, in order."""
-    rounds: int = Field(default=2, ge=0)
+    iterations: int = Field(default=2, ge=0)
     """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
 
     @hookimpl
@@ -90,7 +90,7 @@ class Acceptance(Policy):
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
-        if iteration.final or refused > self.rounds:
+        if iteration.final or refused > self.iterations:
             run.stop(StopReason.UNACCEPTED, iteration.response.text)
 
 

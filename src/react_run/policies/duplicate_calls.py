@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 Key = tuple[str, Hashable]
 
 SAME = (
-    "You already ran this exact call in round {round}, so it was not run again. Change your approach, or answer from "
-    "its result, which was:"
+    "You already ran this exact call in iteration {iteration}, so it was not run again. Change your approach, or "
+    "answer from its result, which was:"
 )
 ALIKE = (
-    "You already ran this call in round {round}, worded a little differently, and it found nothing, so it was not run "
-    "again. Change your approach: use materially different arguments or another tool, or say what was not found."
+    "You already ran this call in iteration {iteration}, worded a little differently, and it found nothing, so it was "
+    "not run again. Change your approach: use materially different arguments or another tool, or say what was not "
+    "found."
 )
 SHARED = Observation(content="Asked for twice in one reply: runs once, and the result is shared.")
 
@@ -32,16 +33,16 @@ class Memory:
     """What one run has already been told, by tool and arguments."""
 
     def __init__(self) -> None:
-        self.round = 0
+        self.iteration = 0
         self.current: dict[Key, ToolCall] = {}
         self.shared: list[tuple[ToolCall, ToolCall]] = []
         self.answered: dict[Key, tuple[ToolCall, int]] = {}
         self.nothing: dict[Key, tuple[ToolCall, int]] = {}
 
     def enter(self, number: int) -> None:
-        """Start a round, unless it has started already."""
-        if number != self.round:
-            self.round = number
+        """Start an iteration, unless it has started already."""
+        if number != self.iteration:
+            self.iteration = number
             self.current = {}
 
     def forget_reads(self) -> None:
@@ -57,8 +58,8 @@ class Repeats(Policy):
     Failures may run once more. A call of a tool that changes things (``read_only: false``) makes earlier reads stale.
     """
 
-    kind: ClassVar[str] = "repeats"
-    guard: ClassVar[str] = "repeats"
+    kind: ClassVar[str] = "duplicate_calls"
+    guard: ClassVar[str] = "duplicate_calls"
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
@@ -71,7 +72,7 @@ class Repeats(Policy):
         first = memory.current.setdefault(key, call)
         if first is not call:
             memory.shared.append((call, first))
-            return SHARED  # until the round is judged
+            return SHARED  # until the iteration is judged
         if (known := memory.answered.get(key)) is not None:
             return self._served(run, call, known, SAME)
         if memory.nothing and (known := memory.nothing.get((call.name, loose(call.arguments)))) is not None:
@@ -81,15 +82,15 @@ class Repeats(Policy):
     def _served(self, run: Run, call: ToolCall, known: tuple[ToolCall, int], head: str) -> Observation:
         earlier, number = known
         assert earlier.observation is not None  # only judged calls are remembered
-        run.note(self.guard, f"{call.name}: answered from round {number}")
-        return Observation(content=f"{head.format(round=number)}\n\n{earlier.observation.content}")
+        run.note(self.guard, f"{call.name}: answered from iteration {number}")
+        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.observation.content}")
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
-            assert first.observation is not None  # a round is judged when all its calls are in
+            assert first.observation is not None  # an iteration is judged when all its calls are in
             call.observation, call.opaque = first.observation, first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
@@ -110,9 +111,9 @@ class Repeats(Policy):
         assert call.observation is not None  # as above
         outcome = call.observation.outcome
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
-            memory.answered[key] = (call, memory.round)
+            memory.answered[key] = (call, memory.iteration)
         elif outcome.disposition is Disposition.NO_RESULT:
-            memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.round)
+            memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.iteration)
 
 
 def goes_stale(call: ToolCall) -> bool:

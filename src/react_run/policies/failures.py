@@ -63,7 +63,7 @@ class Failures(Policy):
         ledger = run.state(Ledger)
         counted: set[Key] = set()
         for call in iteration.calls:
-            assert call.observation is not None  # a round is judged when all its calls are in
+            assert call.observation is not None  # an iteration is judged when all its calls are in
             outcome = call.observation.outcome
             if outcome is None or outcome.disposition is Disposition.SUCCESS:
                 if ledger.latest and (call.executed or outcome is not None):  # an activation runs nothing (D2)

@@ -33,8 +33,8 @@ class Replies(Policy):
     These calls count in ``usage.requests``, not as iterations.
     """
 
-    kind: ClassVar[str] = "replies"
-    guard: ClassVar[str] = "replies"
+    kind: ClassVar[str] = "reply_checks"
+    guard: ClassVar[str] = "reply_checks"
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, when it is not the first, without tools."""

@@ -1,4 +1,4 @@
-"""Rounds that only ask for what was already answered: a nudge, then the end (behaviour S1)."""
+"""Iterations that only ask for what was already answered: a nudge, then the end (behaviour S1)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ STUCK = "The same calls were repeated although their results did not change."
 
 
 class Answers:
-    """The latest result of each call of one run, and how many rounds in a row brought nothing new."""
+    """The latest result of each call of one run, and how many iterations in a row brought nothing new."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, Hashable], str] = {}
-        self.rounds = 0
+        self.iterations = 0
 
     def is_old(self, call: ToolCall) -> bool:
         """Whether ``call`` was answered before with the same result; remembers the result when not."""
-        assert call.observation is not None  # a round is judged when all its calls are in
+        assert call.observation is not None  # an iteration is judged when all its calls are in
         same = call.key if call.problem is None else canonical(call.request.arguments)
         key = (call.request.name, same)
         before = self.known.get(key)
@@ -44,16 +44,16 @@ class Answers:
 class Stuck(Policy):
     """Ends a run that keeps asking for what it has been told.
 
-    A repeatable tool whose results change is progress, and so is any new call in a round.
+    A repeatable tool whose results change is progress, and so is any new call in an iteration.
     """
 
     kind: ClassVar[str] = "stuck"
     guard: ClassVar[str] = "stuck"
 
     nudge_at: int = Field(default=2, ge=1)
-    """The round in a row without anything new that is answered with a nudge."""
+    """The iteration in a row without anything new that is answered with a nudge."""
     stop_at: int = Field(default=3, ge=1)
-    """The round in a row without anything new that ends the run."""
+    """The iteration in a row without anything new that ends the run."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -61,12 +61,12 @@ class Stuck(Policy):
         new = 0
         for call in iteration.calls:  # all of them: each is remembered
             new += not answers.is_old(call)
-        answers.rounds = 0 if new else answers.rounds + 1
-        if answers.rounds < self.nudge_at or run.stop_reason is not None:
+        answers.iterations = 0 if new else answers.iterations + 1
+        if answers.iterations < self.nudge_at or run.stop_reason is not None:
             return
-        if answers.rounds >= self.stop_at:
-            run.note(self.guard, f"nothing new in {answers.rounds} rounds: stopped")
+        if answers.iterations >= self.stop_at:
+            run.note(self.guard, f"nothing new in {answers.iterations} iterations: stopped")
             run.stop(StopReason.STUCK, STUCK)
         else:
-            run.note(self.guard, f"nothing new in {answers.rounds} rounds: nudged")
+            run.note(self.guard, f"nothing new in {answers.iterations} iterations: nudged")
             iteration.calls[-1].append(NUDGE)

@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolFlags:
+class ToolAnnotations:
     """The promises; a :class:`~react_run.tools.tool.Tool` and a :class:`~react_run.tools.toolset.ToolSpec` carry them.
 
     Args:
@@ -45,6 +45,6 @@ class ToolOptions(TypedDict, total=False):
     runs_programs: bool
 
 
-def options_of(declared: ToolFlags) -> ToolOptions:
+def options_of(declared: ToolAnnotations) -> ToolOptions:
     """The promises of a tool or spec, to pass on as keywords."""
-    return cast("ToolOptions", {flag.name: getattr(declared, flag.name) for flag in fields(ToolFlags)})
+    return cast("ToolOptions", {flag.name: getattr(declared, flag.name) for flag in fields(ToolAnnotations)})

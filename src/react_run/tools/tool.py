@@ -13,7 +13,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
-from react_run.tools.annotations import ToolFlags, ToolOptions
+from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.model_checking import function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
 from react_run.tools.arguments.schema_checking import SchemaChecker
@@ -24,7 +24,7 @@ from react_run.tools.schemas.signature import Function, docstring_of, is_async, 
 if TYPE_CHECKING:
     from react_run.tools.toolset import ReActToolset
 
-__all__ = ["Prepared", "Tool", "ToolFlags", "ToolOptions", "ToolWarning", "is_tool", "tool"]
+__all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MARK = "__react_tool__"
@@ -37,7 +37,7 @@ class ToolWarning(UserWarning):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tool(ToolFlags):
+class Tool(ToolAnnotations):
     """Something a model can call.
 
     Args:
@@ -135,7 +135,7 @@ class Tool(ToolFlags):
             name: Instead of its own name.
             description: Instead of its docstring.
             toolset: Who interprets its results.
-            flags: See :class:`ToolFlags`.
+            flags: See :class:`ToolAnnotations`.
 
         Raises:
             ToolsetError: It has no valid name (``tool.name``), a parameter of which no schema can be made
@@ -184,7 +184,7 @@ class Tool(ToolFlags):
             name: The name of the tool.
             description: What it does and when to use it.
             toolset: Who interprets its results.
-            flags: See :class:`ToolFlags`.
+            flags: See :class:`ToolAnnotations`.
 
         Raises:
             ToolsetError: The name is not valid, or ``model`` has no JSON Schema of an object.
@@ -227,7 +227,7 @@ def tool(
         function: What to mark.
         name: Instead of the function's own name.
         description: Instead of its docstring.
-        flags: See :class:`ToolFlags`.
+        flags: See :class:`ToolAnnotations`.
     """
 
     def mark(function: F) -> F:

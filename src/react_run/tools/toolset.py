@@ -13,12 +13,12 @@ from react_run.components import Component
 from react_run.errors import ToolsetError
 from react_run.outcome import Outcome, ToolError
 from react_run.skills import ReActSkillSpec
-from react_run.tools.annotations import ToolFlags, options_of
+from react_run.tools.annotations import ToolAnnotations, options_of
 from react_run.tools.tool import Tool, is_tool
 
 
 @dataclass(frozen=True)
-class ToolSpec(ToolFlags):
+class ToolSpec(ToolAnnotations):
     """The class-style way to declare a tool: its arguments are a pydantic model.
 
     Args:

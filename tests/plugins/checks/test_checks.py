@@ -45,7 +45,7 @@ def test_files_must_be_there(tmp_path: Path) -> None:
     result = run(tmp_path, check, says("made it"), make, says("now I did"), toolsets=[FILES])
     assert feedback(result) == "These files are missing: out/report.md. Make them, then answer."
     assert (result.answer, result.success) == ("now I did", True)
-    result = run(tmp_path, FilesExist(files=["out/*.txt"], not_empty=True), says("made it"), max_check_rounds=0)
+    result = run(tmp_path, FilesExist(files=["out/*.txt"], not_empty=True), says("made it"), max_check_attempts=0)
     assert (feedback(result)[:41], result.success) == ("These files are missing or empty: out/*.t", False)
 
 
@@ -76,7 +76,7 @@ def test_a_command_that_cannot_run_is_told_as_such_and_never_a_pass(tmp_path: Pa
 
 
 def test_one_that_takes_too_long_refuses(tmp_path: Path) -> None:
-    result = run(tmp_path, CommandCheck(command="sleep 60", timeout=0.2), says("done"), max_check_rounds=0)
+    result = run(tmp_path, CommandCheck(command="sleep 60", timeout=0.2), says("done"), max_check_attempts=0)
     assert "did not end within 0.2 seconds" in feedback(result)
 
 
@@ -203,7 +203,7 @@ def test_an_answer_that_used_no_tool_is_refused(tmp_path: Path) -> None:
 def test_only_what_ran_with_success_counts(
     tmp_path: Path, options: dict[str, Any], replies: list[Any], accepted: bool
 ) -> None:
-    result = run(tmp_path, ToolUsed(**options), *replies, says("done"), tools=[look], max_check_rounds=0)
+    result = run(tmp_path, ToolUsed(**options), *replies, says("done"), tools=[look], max_check_attempts=0)
     assert (result.stop_reason == StopReason.COMPLETED) is accepted
 
 
