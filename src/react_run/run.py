@@ -502,7 +502,7 @@ class Run:
             if observation is None:
                 observation = call.observation = refused(CANCELLED, code="cancelled")
             messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-            steps.append(self._step(iteration, call, observation, response.text))
+            steps.append(self._step(iteration, call, observation, response.text or reply.text))
         self.messages += messages  # all of a round, or nothing
         self.steps += steps
 

@@ -190,8 +190,8 @@ def _without_calls(message: Message, names: dict[str, str]) -> Message:
 
 def _read(response: ModelResponse, request: ModelRequest) -> Reading:
     if response.finish_reason in ("refusal", "content_filter") or request.tool_choice == "none":
-        return Reading(prose=response.text)
-    reading = read_calls(response.text, {tool.name for tool in request.tools})
+        return Reading(prose=response.message.text)
+    reading = read_calls(response.message.text, {tool.name for tool in request.tools})
     if response.finish_reason == "length" and (reading.calls or reading.problem):
         return replace(reading, calls=(), problem="it was cut off before its end; write less")
     if request.tool_choice == "required" and not reading.calls and not reading.problem:
