@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"frozen", "errors", "messages", "thinking", "outcome", "folder", "components", "questions"},
+    {"frozen", "errors", "ids", "messages", "thinking", "outcome", "folder", "components", "questions"},
     {"arguments", "schemas", "plain", "render", "text", "logs", "tool_flags", "tools", "toolset", "skills", "checks"},
     {"models.base", "hookspecs", "hooks", "clock", "concurrency"},
     {"execution", "reports", "results", "run", "history", "journal", "questions.asking"},
