@@ -15,14 +15,14 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from react_run.components import Component
 from react_run.components.kinds import GROUPS, Kind, installed
-from react_run.components.one_tool import OneTool
+from react_run.config.yaml.problems import key_path
 from react_run.errors import ConfigError, PluginError
-from react_run.toolset import ReActToolset
-from react_run.yaml_source.problems import key_path
+from react_run.tools.one_tool import OneTool
+from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
     from react_run.config.schema import ReActAgentConfig
-    from react_run.shared_keys import SharedKeys
+    from react_run.tools.shared_keys import SharedKeys
 
 _EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents", "permissions", "output_schema")
 """Keys whose content stands elsewhere in the canonical form."""
@@ -122,7 +122,7 @@ class _Dumper:
 
 
 def _written(config: ReActAgentConfig, loc: _Loc) -> object:
-    from react_run.yaml_source import locate, plain
+    from react_run.config.yaml import locate, plain
 
     node, missing = locate(config.source, loc)
     data = plain(node)

@@ -17,8 +17,8 @@ from react_run.config.option_docs import documented
 from react_run.config.schema import ReActAgentConfig
 from react_run.config.wrapper_levels import LEVELS
 from react_run.errors import PluginError
-from react_run.shared_keys import SharedKeys
-from react_run.toolset import ReActToolset
+from react_run.tools.shared_keys import SharedKeys
+from react_run.tools.toolset import ReActToolset
 
 Schema = dict[str, Any]
 
