@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.questions import Answer as Answer
+    from react_run.questions import Question as Question
     from react_run.run import Iteration as Iteration
     from react_run.run import ReActStep as ReActStep
     from react_run.run import Run as Run
@@ -128,6 +130,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "questions": ("Answer", "Question"),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),

@@ -24,6 +24,7 @@ from react_run.models.stack import model_stack
 from react_run.placing import placed
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
+from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.streaming import Relay
 from react_run.tools import Tool
@@ -97,7 +98,7 @@ class ReActAgent:
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
-        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
+        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
         parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
