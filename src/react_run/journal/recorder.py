@@ -221,7 +221,9 @@ class Recorder(Plugin):
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
-        header = header_of(run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run))
+        header = header_of(
+            run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run)
+        )
         recording.header(header)
         for what, value in place.early:
             recording.looked(what, value)

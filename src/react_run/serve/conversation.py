@@ -102,7 +102,7 @@ def asked_by(data: Mapping[str, Any]) -> Asked:
         messages=talk[:-1] if plain else talk,
         system=system,
         stream=_flag(data, "stream"),
-        include_usage=bool(options) and options.get("include_usage") is True,
+        include_usage=options is not None and options.get("include_usage") is True,
         settings=settings_in(data),
         overrides=overrides_in(data),
     )
@@ -137,7 +137,7 @@ def settings_in(data: Mapping[str, Any]) -> dict[str, object]:
         if value is None:
             continue
         fits = isinstance(value, (int, float)) and not isinstance(value, bool) and value >= least
-        if not fits or (most is not None and value > most):  # type: ignore[operator]  # a number
+        if not fits or (most is not None and value > most):
             limits = f"from {least} to {most}" if most is not None else f"of at least {least}"
             raise wrong(f"{name} must be a number {limits}", name)
     return settings

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from react_run.serve.conversation import Asked
 
 _OPEN_WEBUI = re.compile(r"\s*### Task:\s*\n")
-_LIBRECHAT = re.compile(r"\s*(Provide|Write|Generate) a (concise|short|brief)\b.{0,80}\btitle\b", re.IGNORECASE | re.DOTALL)
+_LIBRECHAT = re.compile(
+    r"\s*(Provide|Write|Generate) a (concise|short|brief)\b.{0,80}\btitle\b", re.IGNORECASE | re.DOTALL
+)
 
 
 def is_helper_request(asked: Asked) -> bool:

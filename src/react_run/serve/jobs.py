@@ -227,7 +227,7 @@ async def _end_in(job: Job, seconds: float) -> None:
     """End the run when it has worked for so long; waiting for a person does not count."""
     begun = asyncio.get_running_loop().time()
     while (left := seconds - (asyncio.get_running_loop().time() - begun - _waited(job))) > 0:
-        await asyncio.sleep(max(left, 0.01))
+        await Signal().wait(max(left, 0.01))
     job.cancel("timeout", f"the server's limit of {seconds:g} s was reached")
 
 

@@ -90,11 +90,12 @@ class RunsApi:
         return JSONResponse(shown, status_code=202, headers={"X-Request-Id": job.id, "Location": f"/api/runs/{job.id}"})
 
     async def listing(self, request: Request) -> Response:
-        """``GET /api/runs``: the runs, the latest first; ``agent``, ``status``, ``q``, ``limit`` and ``after`` choose."""
+        """``GET /api/runs``: the latest first, chosen by ``agent``, ``status``, ``q``, ``limit`` and ``after``."""
         wanted = request.query_params
         limit = _number(wanted.get("limit"), "limit", PAGE, 1, _MOST)
         after = _number(wanted.get("after"), "after", 0, 0, None)
-        found, skipped = [], 0
+        found: list[dict[str, Any]] = []
+        skipped = 0
         for entry in self.service.entries(
             agent=wanted.get("agent"), status=wanted.get("status"), text=wanted.get("q", "")
         ):
@@ -158,7 +159,7 @@ class RunsApi:
         return JSONResponse({"id": job.id, "status": job.status}, status_code=202, headers={"X-Request-Id": job.id})
 
     async def replay(self, request: Request) -> Response:
-        """``POST /api/runs/{id}/replay``: drive a run again on its recording, tools included; what differs, if anything."""
+        """``POST /api/runs/{id}/replay``: drive a run again on its recording; what differs, if anything."""
         return JSONResponse(await self.service.replayed(self._id(request)))
 
     # -- questions --------------------------------------------------------------------------------------------------

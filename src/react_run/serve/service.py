@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import time
@@ -20,10 +20,14 @@ from react_run.serve.agents import Agents, ServedAgent
 from react_run.serve.approvals import Approval, Approvals, decided, open_questions, question_from
 from react_run.serve.desk import Desk
 from react_run.serve.errors import ApiError, wrong
+from react_run.serve.helpers import Helper
 from react_run.serve.jobs import Job, Jobs
+from react_run.serve.listing import Entry, entries, full
 from react_run.serve.measures import Measures
+from react_run.serve.once import Once
 from react_run.serve.options import ServeOptions
 from react_run.serve.shelf import Shelf, TellingSink, stopped_by_somebody
+from react_run.serve.signals import Signal
 from react_run.serve.slots import Slots
 
 if TYPE_CHECKING:
@@ -56,6 +60,8 @@ class Service:
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
         self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
         self.jobs.on_end.append(self.measures.ended)
+        self.once = Once(self.jobs)
+        self.helper = Helper(options.title_model or "offline")
         self._sessions: dict[str, asyncio.Lock] = {}
 
     def _plugins(self) -> Iterable[object]:
@@ -198,6 +204,102 @@ class Service:
             if job.result is not None and list(kept.read()) == list(job.messages):
                 kept.write(job.result.messages, job.served.agent.config.masker)
 
+    # -- looking at runs --------------------------------------------------------------------------------------------
+
+    def entries(self, *, agent: str | None = None, status: str | None = None, text: str = "") -> Iterator[Entry]:
+        """The runs, the latest first.
+
+        Args:
+            agent: Only those of this agent.
+            status: Only those that stand so.
+            text: Only those with this in their prompt, or whose id begins with it.
+        """
+        text = text.casefold().strip()
+        for entry in entries(self):
+            if agent and entry.agent != agent:
+                continue
+            if status and entry.status != status:
+                continue
+            if text and text not in entry.prompt.casefold() and not entry.id.startswith(text):
+                continue
+            yield entry
+
+    def run_named(self, name: str) -> str:
+        """The id of the run whose id is, or begins with, ``name``.
+
+        Raises:
+            ApiError: There is no such run, or there are several.
+        """
+        if name in self.jobs.live:
+            return name
+        path = self.shelf.find(name)
+        if path is not None:
+            return path.stem
+        found = [id_ for id_ in self.jobs.live if name and id_.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        raise ApiError(404, f"there is no run {name!r}; GET /api/runs lists them", code="run_not_found")
+
+    def about(self, run_id: str) -> dict[str, Any]:
+        """Everything about one run that fits into an object."""
+        job = self.jobs.live.get(run_id)
+        journal = self.shelf.read(run_id)
+        if job is None and journal is None:
+            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
+        return full(self, journal, job)
+
+    def stop(self, run_id: str, *, by: str = "") -> dict[str, Any]:
+        """End a run before its time; one that was put aside is not asked about any more.
+
+        Raises:
+            ApiError: It has ended already.
+        """
+        job = self.jobs.live.get(run_id)
+        if job is not None:
+            job.cancel("stopped", f"stopped by {by or 'somebody at this machine'}")
+            return {"id": run_id, "status": "stopping"}
+        waiting = self.approvals.of_run(run_id)
+        if not waiting:
+            raise ApiError(409, f"run {run_id} is not under way", code="run_ended")
+        self._stop_parked(run_id, by)
+        for approval in waiting:
+            self.approvals.remove(approval)
+        return {"id": run_id, "status": "stopped"}
+
+    def _stop_parked(self, run_id: str, by: str) -> None:
+        path, journal = self.shelf.path_of(run_id), self.shelf.read(run_id)
+        if path is None or journal is None:
+            return
+        sink = TellingSink.open(path)
+        try:
+            record = _noted(journal.own[-1], f"stopped by {by or 'somebody at this machine'}")
+            sink.write(*encoded({**record, "guard": "serve"}, _no_masker()))
+        finally:
+            sink.close()
+
+    async def replayed(self, run_id: str) -> dict[str, Any]:
+        """Drive a run again on its recording, tools included: nothing leaves the process.
+
+        Raises:
+            ApiError: There is no such run, or its agent is not served here.
+        """
+        from react_run.errors import ReplayMismatch
+        from react_run.journal.replay import replay
+
+        journal = self.shelf.read(run_id)
+        if journal is None:
+            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
+        served = self.agents.of_file(journal.header["agent"]["file"])
+        if served is None:
+            raise ApiError(409, f"the agent of this run ({journal.header['agent']['file']}) is not served here")
+        try:
+            done = await replay(journal, served.agent, tools="recorded")
+        except ReplayMismatch as error:
+            return {"id": run_id, "identical": False, "difference": served.mask(str(error))}
+        except ReactError as error:
+            raise ApiError(409, str(served.mask(str(error)))) from None
+        return {"id": run_id, "identical": True, "complete": done.complete, "difference": None}
+
     # -- runs that go on --------------------------------------------------------------------------------------------
 
     async def resume(self, run_id: str, *, by: str = "", force: bool = False, wait: bool = False) -> Job:
@@ -222,7 +324,7 @@ class Service:
         if served is None:
             raise ApiError(409, f"the agent of this run ({journal.header['agent']['file']}) is not served here")
         while wait and self.jobs.slots.full:
-            await asyncio.sleep(_LOOK_AGAIN)
+            await Signal().wait(_LOOK_AGAIN)
         served = await self.agents.variant(served.name, journal.header["options"].get("overrides") or {})
         try:
             ready = prepare(path, served.agent, force=force, open_file=TellingSink.open)
@@ -369,7 +471,7 @@ async def _file_lock(kept: Session) -> AsyncIterator[None]:
     lock = os.open(kept.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
         while not try_lock(lock):
-            await asyncio.sleep(_LOOK_AGAIN)
+            await Signal().wait(_LOOK_AGAIN)
         yield
     finally:
         os.close(lock)
