@@ -15,10 +15,10 @@ from pydantic import Field, PrivateAttr
 from react_run.components import LocalPath, Plugin
 from react_run.errors import JournalError
 from react_run.hookspecs import hookimpl
-from react_run.journal.book import Book
 from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import described, header_of
-from react_run.journal.recording import Recording, Recordings
+from react_run.journal.records import Recording, Recordings
+from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -196,8 +196,9 @@ REFUSED: Mapping[str, str] = {
 
 _OTHERS = """
     gray grain gramforce dram slug dalton mole henry farad lumen lux candela sievert becquerel katal weber siemens
-    coulomb poise stokes dyne erg gauss oersted maxwell curie rontgen roentgen rem parsec angstrom fathom furlong chain link rod
-    perch rood hand span league cable point pica bushel peck barrel firkin hogshead minim gill shot stere cord quintal
+    coulomb poise stokes dyne erg gauss oersted maxwell curie rontgen roentgen rem parsec angstrom fathom furlong chain
+    link rod perch rood hand span league cable point pica bushel peck barrel firkin hogshead minim gill shot stere cord
+    quintal
     hundredweight cwt pennyweight therm baud nit footcandle decibel neper mired dioptre diopter bel
 """
 OTHERS = frozenset(_OTHERS.split())
