@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -95,16 +95,29 @@ class Running:
 
     def wait_for(self, status: str, run: str) -> dict[str, Any]:
         """Wait until a run stands so."""
-        return until(lambda: found if (found := self.http.get(f"/api/runs/{run}").json())["status"] == status else None)
+        found: dict[str, Any] = until(
+            lambda: data if (data := self.http.get(f"/api/runs/{run}").json())["status"] == status else None
+        )
+        return found
 
     def question(self) -> dict[str, Any]:
         """Wait for a question, and give the first."""
-        return until(lambda: next(iter(self.http.get("/api/approvals").json()["approvals"]), None))
+        found: dict[str, Any] = until(lambda: next(iter(self.http.get("/api/approvals").json()["approvals"]), None))
+        return found
 
     def call(self, function: Any) -> None:
         """Have something done on the server's thread."""
         assert self.loop is not None
         self.loop.call_soon_threadsafe(function)
+
+
+def at_once(ask: Callable[[int], None], count: int) -> None:
+    """Have something done by several threads."""
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def until(look: Any, seconds: float = 15) -> Any:

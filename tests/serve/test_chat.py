@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-import threading
 from pathlib import Path
 
 import httpx
 import pytest
-from tests.serve.kit import agent_file, calling, events, serving, until
+from tests.serve.kit import Running, agent_file, at_once, calling, events, serving, until
 
+from react_run import ModelRequest
 from react_run.models.scripted import ScriptedModel
 
 USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
 
 
-def requests_of(running: object, name: str) -> list[object]:
-    model = running.service.agents.get(name).agent.model  # type: ignore[attr-defined]  # a Running
+def model_of(running: Running, name: str) -> ScriptedModel:
+    served = running.service.agents.get(name)
+    assert served is not None
+    model = served.agent.model
     assert isinstance(model, ScriptedModel)
-    return list(model.requests)
+    return model
+
+
+def requests_of(running: Running, name: str) -> list[ModelRequest]:
+    return model_of(running, name).requests
 
 
 def test_an_answer_has_openais_shape_and_the_id_of_its_run(home: Path, tmp_path: Path) -> None:
@@ -74,7 +80,7 @@ def test_drafts_go_where_the_server_was_told(home: Path, tmp_path: Path, drafts:
     assert "".join(delta.get("content", "") for delta in deltas) == content
 
 
-WRONG = [
+WRONG: list[tuple[dict[str, object], int, str]] = [
     ({"model": "none"}, 404, "model_not_found"),
     ({"model": 5}, 400, "invalid_request"),
     ({"model": None}, 400, "invalid_request"),
@@ -101,8 +107,8 @@ WRONG = [
 def test_every_wrong_request_has_its_status_and_code(home: Path, tmp_path: Path) -> None:
     with serving(agent_file(tmp_path, "one", ["done"]), home=home) as running:
         for change, status, code in WRONG:
-            for stream in ({}, {"stream": True}):
-                answer = running.chat("one", **{**stream, **change})
+            for stream in (False, True):
+                answer = running.chat("one", **{"stream": stream, **change})
                 error = answer.json()["error"]
                 assert (answer.status_code, error["code"]) == (status, code), change
                 assert {"message", "type", "param", "code"} == error.keys()
@@ -126,10 +132,10 @@ def test_instructions_of_a_request_come_behind_the_agents_own(home: Path, tmp_pa
     with serving(file, home=home) as running:
         running.chat("one", messages=messages, temperature=0.5, api_base="http://evil", user="me")
         (request,) = requests_of(running, "one")
-    sent = request.messages  # type: ignore[attr-defined]  # a ModelRequest
+    sent = request.messages
     assert [message.role for message in sent] == ["system", "user", "assistant", "user"]
     assert sent[0].text == "Own prompt.\n\n# Instructions of the client\n\nSpeak Latin.\n\nBe short."
-    assert request.settings == {"temperature": 0.5}  # type: ignore[attr-defined]  # as above
+    assert request.settings == {"temperature": 0.5}
 
 
 def test_limits_can_be_lowered_where_the_server_allows_it_and_never_raised(home: Path, tmp_path: Path) -> None:
@@ -151,7 +157,7 @@ def test_a_session_is_kept_and_only_the_last_message_counts(home: Path, tmp_path
             running.http.post("/v1/chat/completions", json=body, headers={"X-React-Session": "talk"})
         requests = requests_of(running, "one")
         bad = running.http.post("/v1/chat/completions", json=body, headers={"X-React-Session": "../up"})
-    texts = [message.text for message in requests[-1].messages if message.role != "system"]  # type: ignore[attr-defined]  # a ModelRequest
+    texts = [message.text for message in requests[-1].messages if message.role != "system"]
     assert texts == ["first", "done", "second"]
     assert bad.json()["error"]["param"] == "X-React-Session"
 
@@ -164,11 +170,9 @@ def test_a_session_takes_one_turn_at_a_time(home: Path, tmp_path: Path) -> None:
             headers = {"X-React-Session": "talk"}
             httpx.post(f"{running.url}/v1/chat/completions", json=body, headers=headers, trust_env=False)
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(4)]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
+        at_once(ask, 4)
         last = requests_of(running, "one")[-1]
-    assert [message.role for message in last.messages].count("user") == 4  # type: ignore[attr-defined]  # a ModelRequest
+    assert [message.role for message in last.messages].count("user") == 4
 
 
 def test_the_same_key_and_request_are_the_same_run(home: Path, tmp_path: Path) -> None:
@@ -254,11 +258,9 @@ def test_many_requests_at_once_are_answered_or_refused_and_never_mixed_up(home: 
     file = agent_file(tmp_path, "one", ["none"])
     statuses: list[int] = []
     with serving(file, home=home, max_runs=4, queue=8) as running:
-        served = running.service.agents.get("one")
-        assert served is not None
-        model = served.agent.model
-        assert isinstance(model, ScriptedModel)
-        model.replies = [lambda request: {"text": f"you said {request.messages[-1].text}", "delay": 0.05}]
+        model_of(running, "one").replies = [
+            lambda request: {"text": f"you said {request.messages[-1].text}", "delay": 0.05}
+        ]
 
         def ask(number: int) -> None:
             body = {"model": "one", "messages": [{"role": "user", "content": f"marker-{number}"}]}
@@ -267,9 +269,7 @@ def test_many_requests_at_once_are_answered_or_refused_and_never_mixed_up(home: 
             if answer.status_code == 200:
                 assert answer.json()["choices"][0]["message"]["content"] == f"you said marker-{number}"
 
-        threads = [threading.Thread(target=ask, args=(number,)) for number in range(50)]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
+        at_once(ask, 50)
     assert len(statuses) == 50
     assert {*statuses} == {200, 429}
 

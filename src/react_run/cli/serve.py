@@ -98,9 +98,9 @@ def run_server(options: ServeOptions, agents: list[Any]) -> int:
     from contextlib import ExitStack
     from tempfile import TemporaryDirectory
 
-    from react_run.cli.ending import complain, logs_to
+    from react_run.cli.exit import complain, logs_to
     from react_run.errors import ConfigError
-    from react_run.journal.finding import runs_directory
+    from react_run.journal.locate import runs_directory
     from react_run.serve.agents import sharing_a_workspace
     from react_run.serve.server import Server, address_of, listener
     from react_run.serve.service import Service

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from react_run.journal.finding import Summary
+from react_run.journal.locate import Summary
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal

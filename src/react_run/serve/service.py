@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from react_run.errors import JournalBusy, JournalError, ReactError
 from react_run.journal.lines import encoded
 from react_run.journal.locks import try_lock
-from react_run.journal.resume import prepare
+from react_run.journal.replay.resume import prepare
 from react_run.journal.sessions import Session
 from react_run.questions import Answer
 from react_run.serve.agents import Agents, ServedAgent
@@ -284,7 +284,7 @@ class Service:
             ApiError: There is no such run, or its agent is not served here.
         """
         from react_run.errors import ReplayMismatch
-        from react_run.journal.replay import replay
+        from react_run.journal.replay.replay import replay
 
         journal = self.shelf.read(run_id)
         if journal is None:

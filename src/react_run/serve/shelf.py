@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
 from react_run.journal.files import FileSink, Sink
-from react_run.journal.finding import Summary, run_files, summaries
+from react_run.journal.locate import Summary, run_files, summaries
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.serve.jobs import Job, current_job
