@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.resume import resume as resume
+    from react_run.looking import only_looking as only_looking
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -105,6 +106,7 @@ _HOMES = {
     "journal.files": ("FileSink", "MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.resume": ("resume",),
+    "looking": ("only_looking",),
     "messages": (
         "Message",
         "ModelRequest",
