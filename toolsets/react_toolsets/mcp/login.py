@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ if TYPE_CHECKING:
     import httpx2
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True, unsafe_hash=True)
 class Login:
     """What an agent file says about logging in.
 
@@ -22,6 +23,7 @@ class Login:
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
     scope: str = ""
+    talk: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     def provider(self, url: str) -> httpx2.Auth:
         """What adds a token to requests to ``url``, and fetches a new one when it is needed."""

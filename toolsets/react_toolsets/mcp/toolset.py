@@ -14,11 +14,13 @@ from weakref import WeakSet
 
 from pydantic import PrivateAttr
 
-from react_run import ReActSkillSpec, Run, Tool, ToolError, ToolsetError, only_looking
+from react_run import ConfigError, ReActSkillSpec, Run, Tool, ToolError, ToolsetError, only_looking
 from react_toolsets.mcp import resources
 from react_toolsets.mcp.calls import CALL, Caller
 from react_toolsets.mcp.hints import matches, read_only
 from react_toolsets.mcp.host import host_if_any, the_host
+from react_toolsets.mcp.importing import as_toolsets
+from react_toolsets.mcp.inspection import Inspection
 from react_toolsets.mcp.listing import Listed, Listing
 from react_toolsets.mcp.lock import Lock
 from react_toolsets.mcp.naming import tool_names
@@ -49,6 +51,7 @@ class McpToolset(McpOptions):
     _listings: dict[str, Listing] = PrivateAttr(default_factory=dict)
     _asked: dict[str, Future[Listing]] = PrivateAttr(default_factory=dict)
     _groups: dict[str, list[str]] = PrivateAttr(default_factory=dict)
+    _names: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
     _used: set[Target] = PrivateAttr(default_factory=set)
     _opened: int = PrivateAttr(default=0)
 
@@ -101,7 +104,35 @@ class McpToolset(McpOptions):
 
     def server(self, source: Source, run: Run) -> Server:
         """The server for ``run``, held by this toolset until it is closed."""
-        return self._held(source.target(run.workspace, run.id if self.share == "run" else ""))
+        return self.hold(source.target(run.workspace, run.id if self.share == "run" else ""))
+
+    def inspection(self) -> Inspection:
+        """What the commands ``react-run mcp …`` work with."""
+        return Inspection(self)
+
+    @classmethod
+    def imported(cls, path: Path) -> tuple[str, list[str]]:
+        """The servers of another program's file, as toolsets of an agent file, and the variables that they need.
+
+        Raises:
+            ConfigError: It is no such file.
+        """
+        try:
+            return as_toolsets(path)
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def tool_name(self, server: str, tool: str) -> str:
+        """What a model calls the tool ``tool`` of ``server``.
+
+        Raises:
+            ConfigError: There is no such tool.
+        """
+        self.tools()
+        names = self._names.get(server, {})
+        if tool not in names:
+            raise ConfigError(f"the MCP server {server} has no tool {tool!r} here. Tools: {', '.join(names) or 'none'}")
+        return names[tool]
 
     async def open(self) -> None:
         """Count one more agent that uses this; start what is required.
@@ -114,7 +145,7 @@ class McpToolset(McpOptions):
             return
         for source in self._sources:
             try:
-                await the_host().do(self._held(source.target(Path.cwd())).listing())
+                await the_host().do(self.hold(source.target(Path.cwd())).listing())
             except ToolError as error:
                 self._opened -= 1
                 raise ToolsetError(f"toolset mcp: {error} (required: true)", code="mcp.required") from error
@@ -128,7 +159,8 @@ class McpToolset(McpOptions):
         used, self._used = self._used, set()
         await host.release(used, self)
 
-    def _held(self, target: Target) -> Server:
+    def hold(self, target: Target) -> Server:
+        """The server at ``target``, kept by this toolset until it is closed; nothing is started yet."""
         self._used.add(target)
         return the_host().hold(target, self)
 
@@ -166,7 +198,7 @@ class McpToolset(McpOptions):
         _unasked.discard(self)
         loop = the_host().loop
         for source in self._sources:
-            listing = self._held(source.target(Path.cwd())).listing()
+            listing = self.hold(source.target(Path.cwd())).listing()
             self._asked[source.name] = asyncio.run_coroutine_threadsafe(listing, loop)
 
     def _leave_out(self, source: Source, reason: str) -> None:
@@ -184,6 +216,7 @@ class McpToolset(McpOptions):
         extra = [resources.LIST["name"], resources.READ["name"]] if self.resources else []
         names = tool_names([*(str(name) for name in extra), *(tool.name for tool in wanted)], prefix)
         group = self._groups.setdefault(source.name, [])
+        self._names[source.name] = names
         for listed in wanted:
             try:
                 yield self._tool(caller, names[listed.name], listed)
