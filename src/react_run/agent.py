@@ -218,7 +218,7 @@ class ReActAgent:
             ReactError: A plugin failed.
         """
         from react_run.one_call import Call, OneCall, observed
-        from react_run.policies.disclosure import Disclosure
+        from react_run.policies.disclosure.disclosure import Disclosure
 
         if self._calling is None:
             plugins = [plugin for plugin in self._plugins[:-1] if not isinstance(plugin, Disclosure)]

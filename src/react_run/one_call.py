@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from react_run.execution import refused
+from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.loop import Loop, iterate
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage

@@ -140,7 +140,7 @@ def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: 
 @click.argument("arguments", metavar="[KEY=VALUE]…", nargs=-1)
 def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: str | None, trust: bool) -> int:
     """Call one tool, within the permissions and limits of the agent, and print what comes back."""
-    from react_run.cli.driving import drive
+    from react_run.cli.interrupts import drive
 
     given = {key: parsed(value) for key, value in _pairs(arguments)}
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
