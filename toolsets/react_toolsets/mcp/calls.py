@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run import Run, ToolCall
+from react_toolsets.mcp.asking import Asker
 from react_toolsets.mcp.host import the_host
 from react_toolsets.mcp.listing import Listed
 from react_toolsets.mcp.requests import Request
@@ -111,6 +113,7 @@ class Caller:
             progress=partial(_report, call),
             note=call.run.note,
             harmless=harmless,
+            ask=Asker(call, self.source.name) if self.source.asks else None,
         )
 
     def _permit(self, listed: Listed, session: Session) -> None:
@@ -139,8 +142,8 @@ class Caller:
 
 
 def _report(call: ToolCall, done: float, total: float | None, message: str | None) -> None:
-    of = f"/{total:g}" if total else ""
-    call.run.note("mcp_progress", f"{call.name}: {done:g}{of}{f' {message}' if message else ''}")
+    with suppress(TypeError, ValueError):  # servers may send numbers that cannot be shown
+        call.report(done=done, total=total, message=message or "")
 
 
 def _save(call: ToolCall, data: bytes, ending: str) -> str:
