@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.toolsets.mcp.kit import agent_of, code_of, local, steps_of
@@ -19,7 +20,7 @@ serve([tool("add", properties={"a": {"type": "integer"}, "self": {"type": "strin
 """
 
 
-def one(workspace: Path, body: str, tool: str = "go", **options: object) -> str:
+def one(workspace: Path, body: str, tool: str = "go", **options: Any) -> str:
     """What a model reads of one call without arguments."""
     [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body, **options)], (tool, {}))))
     return f"{code_of(step)}: {step.observation}" if code_of(step) else step.observation
@@ -134,7 +135,7 @@ def test_hints_grant_nothing_and_bad_news_is_believed(workspace: Path) -> None:
            tool("breaks", annotations={"readOnlyHint": True, "destructiveHint": True}), tool("silent")])
     """
 
-    def flags(**options: object) -> dict[str, object]:
+    def flags(**options: Any) -> dict[str, object]:
         tools = local(workspace, body, **options).tools()
         return {tool.name: (tool.read_only, tool.idempotent) for tool in tools}
 
