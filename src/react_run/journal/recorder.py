@@ -15,16 +15,17 @@ from pydantic import Field, PrivateAttr
 from react_run.components import LocalPath, Plugin
 from react_run.errors import JournalError
 from react_run.hookspecs import hookimpl
-from react_run.journal.book import Book
 from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import described, header_of
-from react_run.journal.recording import Recording, Recordings
+from react_run.journal.records import Recording, Recordings
+from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.journal.values import Record
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
+    from react_run.questions import Answer, Question
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 logger = logging.getLogger(__name__)
@@ -57,19 +58,32 @@ class Recorder(Plugin):
     options: Mapping[str, Any] = Field(default_factory=dict)
     """How the agent was made from its file, for whoever makes it again."""
 
-    _sink: Sink | None = PrivateAttr(default=None)
+    _open: Callable[[Run], Sink] | None = PrivateAttr(default=None)
     _described: tuple[ReActAgent, Record] | None = PrivateAttr(default=None)
 
     @classmethod
-    def into(cls, sink: Sink, **fields: Any) -> Self:
-        """A recorder of one run that gives its records to ``sink``."""
+    def into(cls, sink: Sink | Callable[[Run], Sink], **fields: Any) -> Self:
+        """A recorder that gives its records to a sink instead of a file.
+
+        Args:
+            sink: Makes the sink of each run, when the run begins; or the sink itself, which serves one run.
+            fields: The other options, such as ``session``.
+        """
         recorder = cls(path=Path(), **fields)
-        recorder._sink = sink
+        recorder._open = sink if callable(sink) else lambda run: sink
         return recorder
 
     def file_for(self, run: Run) -> Path:
         """The journal of ``run``."""
         return self.path / f"{run.id}.jsonl" if self.path.is_dir() else self.path
+
+    def session_of(self, run: Run) -> str | None:
+        """The name of the conversation that ``run`` belongs to."""
+        return self.session
+
+    def options_of(self, run: Run) -> dict[str, Any]:
+        """What the header says about how the agent of ``run`` was made, and by what."""
+        return dict(self.options)
 
     # -- effects: written before they happen, so these hooks fail closed ----------------------------------------------
 
@@ -147,6 +161,26 @@ class Recorder(Plugin):
         with suppress(JournalError):
             self._recording(run).guard(guard, detail)
 
+    @hookimpl
+    def react_asked(self, run: Run, question: Question) -> Awaitable[None] | None:
+        with suppress(JournalError):
+            recording = self._recording(run)
+            recording.asked(question)
+            return recording.book.sink.sync()  # the answer may take days
+        return None
+
+    @hookimpl
+    def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
+        with suppress(JournalError):
+            self._recording(run).decided(question, answer)
+
+    @hookimpl
+    def react_tool_progress(
+        self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
+    ) -> None:
+        with suppress(JournalError):
+            self._recording(run).progress(call, done, total, message)
+
     @hookimpl(trylast=True)
     def react_run_finished(self, run: Run, result: RunResult) -> None:
         self._end(run, result, None)
@@ -178,7 +212,7 @@ class Recorder(Plugin):
         agent = run.agent
         above = None if run.parent is None else run.parent.state(self._place).recording
         if above is None:
-            book = Book(self._sink or FileSink(self.file_for(run)), agent.config.masker)
+            book = Book(self._sink_for(run), agent.config.masker)
             place.owns = True
         else:
             book = above.book
@@ -187,11 +221,16 @@ class Recorder(Plugin):
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
-        header = header_of(run, self._described[1], time=book.now(), options=dict(self.options), session=self.session)
+        header = header_of(
+            run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run)
+        )
         recording.header(header)
         for what, value in place.early:
             recording.looked(what, value)
         return recording
+
+    def _sink_for(self, run: Run) -> Sink:
+        return FileSink(self.file_for(run)) if self._open is None else self._open(run)
 
     def _close(self, run: Run) -> None:
         place = run.state(self._place)
