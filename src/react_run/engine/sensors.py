@@ -34,7 +34,7 @@ class DeliveredSignal:
 
 
 class SeenWarnings:
-    """The warnings that one run has been given, each with the round it was given in."""
+    """The warnings that one run has been given, each with the iteration it was given in."""
 
     def __init__(self) -> None:
         self.iterations: dict[str, int] = {}
