@@ -23,7 +23,7 @@ ASK: list[ChatCompletionMessageParam] = [{"role": "user", "content": "go"}]
 
 
 @pytest.fixture
-def running(home: Path, tmp_path: Path) -> Iterator[Running]:
+def running(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     one = agent_file(
         tmp_path, "one", [calling(("say", {"text": "x"}), text="Hm."), {"text": "It is 5.", "usage": USAGE}]
     )
@@ -34,8 +34,7 @@ def running(home: Path, tmp_path: Path) -> Iterator[Running]:
 
 
 def client(running: Running, max_retries: int = 2) -> openai.OpenAI:
-    http = httpx.Client(trust_env=False)
-    return openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", http_client=http, max_retries=max_retries)
+    return openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=max_retries)
 
 
 def test_the_sdk_asks_streams_and_helps(running: Running) -> None:
@@ -68,9 +67,7 @@ def test_the_sdks_errors_are_of_their_types(running: Running) -> None:
 
 def test_the_asynchronous_sdk_comes_back_when_the_queue_was_full(running: Running) -> None:
     async def flood() -> list[str | None]:
-        async with openai.AsyncOpenAI(
-            base_url=f"{running.url}/v1", api_key="none", max_retries=5, http_client=httpx.AsyncClient(trust_env=False)
-        ) as asks:
+        async with openai.AsyncOpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=5) as asks:
             answers = await asyncio.gather(
                 *(asks.chat.completions.create(model="slow", messages=ASK) for _ in range(4))
             )
