@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions"},
+    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions", "looking"},
     {
         "tools.arguments",
         "tools.schemas",
@@ -48,7 +48,7 @@ LAYERS = [
         "policies",
         "models",
     },
-    {"wrappers", "chat", "engine.streaming"},
+    {"wrappers", "chat", "one_call", "engine.streaming"},
     {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
