@@ -31,11 +31,12 @@ LAYERS = [
         "tools.annotations",
         "tools.tool",
         "tools.toolset",
+        "tools.shared_keys",
         "skills",
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {"engine.execution", "engine.reports", "results", "run", "engine.history", "journal", "questions.asking"},
     {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",

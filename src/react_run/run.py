@@ -16,10 +16,10 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
+from react_run.engine.reports import Reports, checked
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
-from react_run.reports import Reports, checked
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
 from react_run.support.jsonable import plain
 from react_run.support.render import escape
