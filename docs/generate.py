@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Union
 import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
-from react_run.tools.tool.shared_keys import SharedKeys
+from react_run.tools.shared_keys import SharedKeys
 
 from react_run.cli.app import EPILOG, application
 from react_run.cli.commands import COMMANDS

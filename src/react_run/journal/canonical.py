@@ -18,7 +18,7 @@ _OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
-_KINDS = ("header", *_MODEL, *_TOOL, "looked", "asked", "decided", "guard", "round_finished", "footer")
+_KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "round_finished", "footer")
 
 
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:

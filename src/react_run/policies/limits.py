@@ -146,7 +146,7 @@ class RunTimeout(Policy):
                 raise
         finally:
             deadline.stop()
-        text = f"The time limit of {self.seconds + deadline.extra:g} s was reached."
+        text = f"The time limit of {self.seconds:g} s was reached."
         run.note(self.guard, text)
         run.stop(StopReason.TIMEOUT, text)
         return run.result()
