@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from react_run.errors import ConfigError
+from react_run.journal.finding import batches_directory
 from react_run.journal.locks import try_lock
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -25,13 +26,6 @@ _NETWORK = frozenset(
     )
 )
 """File systems that other machines may write to: a lock there proves nothing."""
-
-
-def batches_directory() -> Path:
-    """Where the batches of this machine are kept."""
-    from react_run.places import data_directory
-
-    return data_directory() / "batches"
 
 
 def name_for(output: Path) -> str:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from react_run.batch.rows import Row
 from react_run.errors import ConfigError
@@ -39,7 +39,7 @@ def read_rows(
     """
     form = form or _ENDINGS.get(path.suffix.lower(), "jsonl")
     try:
-        with path.open("rb") as file:
+        with _opened(path, form) as file:
             found = _of_table(file, path, form) if form in ("csv", "tsv") else _of_lines(file, path, form)
             for index, (place, data) in enumerate(found):
                 if index == limit:
@@ -123,7 +123,7 @@ def _messages(messages: object) -> list[Mapping[str, Any]]:
     return messages
 
 
-def _of_lines(file: BinaryIO, path: Path, form: str) -> Iterator[tuple[str, object]]:
+def _of_lines(file: IO[bytes], path: Path, form: str) -> Iterator[tuple[str, object]]:
     for number, line in enumerate(file, 1):
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
@@ -143,12 +143,15 @@ def _value(line: bytes, form: str) -> object:
         return _Bad(f"is not JSON: {error}")
 
 
-def _of_table(file: BinaryIO, path: Path, form: str) -> Iterator[tuple[str, object]]:
-    import io
+def _opened(path: Path, form: str) -> IO[Any]:
+    if form in ("csv", "tsv"):
+        return path.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
+    return path.open("rb")
 
+
+def _of_table(file: IO[str], path: Path, form: str) -> Iterator[tuple[str, object]]:
     csv.field_size_limit(2**31 - 1)
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-    reader = csv.reader(text, delimiter="\t" if form == "tsv" else ",", strict=True)
+    reader = csv.reader(file, delimiter="\t" if form == "tsv" else ",", strict=True)
     header = _header(reader, path)
     while True:
         place = f"{path.name}:{reader.line_num + 1}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
@@ -51,14 +51,24 @@ class RowRunner:
         agent: The agent.
         plugins: Stand next to the journal in every run.
         workspaces: Where each row gets a directory of its own; none for a row where it is ``None``.
+        options: How the agent was made from its file, for the journals.
     """
 
-    def __init__(self, agent: ReActAgent, *, plugins: Sequence[object] = (), workspaces: Path | None = None) -> None:
+    def __init__(
+        self,
+        agent: ReActAgent,
+        *,
+        plugins: Sequence[object] = (),
+        workspaces: Path | None = None,
+        options: Mapping[str, object] | None = None,
+    ) -> None:
         from react_run.journal.recorder import Recorder
 
         self.agent, self.plugins, self.workspaces = agent, plugins, workspaces
         self._sinks: dict[str, Sink] = {}
-        self._fresh = agent.replace(model=agent.model, journal=[*plugins, Recorder.into(self._sink_of)])
+        self._fresh = agent.replace(
+            model=agent.model, journal=[*plugins, Recorder.into(self._sink_of, options=options or {})]
+        )
 
     def _sink_of(self, run: Run) -> Sink:
         return self._sinks[run.id]

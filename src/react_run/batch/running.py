@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -73,6 +73,7 @@ class Batch:
         engine: Engine | None = None,
         written: int | bytearray = 0,
         whole: bool = True,
+        options: Mapping[str, object] | None = None,
         say: Callable[[str], None] = lambda text: None,
     ) -> None:
         if concurrency < 1:
@@ -81,10 +82,13 @@ class Batch:
         self.name, self.ordered, self.retries, self.retry_errors = name, ordered, retries, retry_errors
         self.terms = Terms(max_cost=max_cost, reserve=agent.config.limits.max_cost or 0.0, rate=rate)
         self.keep_going, self.written, self.whole, self.say = keep_going, written, whole, say
+        self.options = options
         self.workspaces = None if workspaces is None else Path(workspaces)
         self.engine = engine
         self.gate = Gate(concurrency)
         self.worker: Worker | None = None
+        self.ended = Progress()
+        """How far it was when the iteration ended."""
         self._changed = asyncio.Event()
         self._news: list[RowResult] = []
         self._first: list[RowResult] = []
@@ -113,7 +117,8 @@ class Batch:
             try:
                 async for result in self._work(self.engine):
                     yield result
-                self._check_end(await self.engine.progress())
+                self.ended = await self.engine.progress()
+                self._check_end(self.ended)
             finally:
                 await self.engine.close()
 
@@ -126,10 +131,8 @@ class Batch:
         await _fill(self.engine, self.rows, whole=self.whole)
         if isinstance(self.engine, SqliteEngine) and self.retry_errors:
             self.engine.retry_errors()
-        workspaces = self.workspaces
-        if workspaces is None and changes_things(self.agent) and isinstance(self.engine, SqliteEngine):
-            workspaces = self.engine.home.directory / "workspaces"
-        runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces)
+        workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
+        runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces, options=self.options)
         self.worker = Worker(
             self.engine, runner, self.gate, retries=self.retries, finished=self._finished, say=self.say
         )
@@ -325,6 +328,12 @@ def agent_changes(before: str, now: str) -> list[str]:
 def changes_things(agent: ReActAgent) -> bool:
     """Whether the agent has a tool that does not promise to read only."""
     return any(tool.read_only is not True for tool in agent.tools)
+
+
+def workspaces_for(agent: ReActAgent, engine: Engine) -> Path | None:
+    """Where rows get directories of their own: an agent that changes things must not change those of another row."""
+    home = getattr(engine, "home", None)
+    return home.directory / "workspaces" if isinstance(home, Home) and changes_things(agent) else None
 
 
 def _alike(results: list[RowResult]) -> str | None:

@@ -308,6 +308,10 @@ class SqliteEngine:
     async def close(self) -> None:
         if self._flushing is not None:
             await asyncio.wait((self._flushing,))
+        self.close_now()
+
+    def close_now(self) -> None:
+        """Release the database and the rows that are at work."""
         with self._lock:
             for sink in self._open.values():
                 sink.close()
