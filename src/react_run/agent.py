@@ -10,25 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
-from react_run.concurrency import cancellations, forget, run_blocking
 from react_run.config import ReActAgentConfig
+from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.engine.guides import guide_texts
+from react_run.engine.history import opening
+from react_run.engine.lifecycle import Lifetimes
+from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError
-from react_run.guides import guide_texts
-from react_run.history import opening
 from react_run.hooks import HookTable, ask, notify
-from react_run.lifetimes import Lifetimes
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
 from react_run.models.stack import model_stack
-from react_run.placing import placed
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
+from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
-from react_run.streaming import Relay
-from react_run.tools import Tool
-from react_run.toolset import CompositeToolset, ReActToolset
+from react_run.tools.tool import Tool
+from react_run.tools.toolset import CompositeToolset, ReActToolset
 from react_run.wrappers.calling import behind
+from react_run.wrappers.placement import placed
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
@@ -97,7 +98,7 @@ class ReActAgent:
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
-        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
+        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
         parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
@@ -333,6 +334,6 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
 
 
 def _offline() -> Model:
-    from react_run.models.offline import OfflineModel
+    from react_offline import OfflineModel
 
     return OfflineModel()

@@ -15,10 +15,10 @@ from typing import Any
 
 import pluggy
 
-from react_run.concurrency import cancellations
+from react_run.engine.concurrency import cancellations
 from react_run.errors import PluginError
 from react_run.hookspecs import Hooks, hookimpl
-from react_run.logs import log_failure
+from react_run.support.logs import log_failure
 
 logger = logging.getLogger(__name__)
 
@@ -123,10 +123,14 @@ class HookTable:
     react_tool_call_started: Chain
     react_tool_call: Chain
     react_tool_permit: Chain
+    react_tool_progress: Chain
     react_tool_call_finished: Chain
     react_sense: Chain
     react_settle: Chain
     react_check_answer: Chain
+    react_asked: Chain
+    react_ask: Chain
+    react_decided: Chain
     react_guard_fired: Chain
 
     def __init__(

@@ -16,7 +16,7 @@ import pytest
 from tests.batch.kit import lines_of
 
 from react_run.batch.home import Home, network_file_system
-from react_run.cli.ending import ended
+from react_run.cli.exit import ended
 
 Call = Callable[..., tuple[int, str, str]]
 AGENT = """\

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from react_run.errors import ConfigError
-from react_run.journal.finding import batches_directory
+from react_run.journal.locate import batches_directory
 from react_run.journal.locks import try_lock
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from react_run.batch.engine import Claim, OpenRun
 from react_run.batch.rows import RowResult, row_result
+from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError, ModelError
 from react_run.journal.reading import read_journals
 from react_run.journal.result import result_of
@@ -97,11 +97,11 @@ class RowRunner:
         return row_result(claim.row, result, seconds=perf_counter() - started, attempts=claim.attempts)
 
     async def _result(self, claim: Claim, opened: OpenRun) -> RunResult:
-        from react_run.journal.resume import RunEnded, prepare
+        from react_run.journal.replay.resume import RunEnded, prepare
 
         workspace, sink = self._workspace(claim), _Kept(opened.sink)
         try:
-            if not await asyncio.to_thread(_begun, opened.path):
+            if not await in_thread(lambda: _begun(opened.path)):
                 self._sinks[claim.run_id] = sink
                 try:
                     return await self._fresh.run(

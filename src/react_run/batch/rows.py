@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from react_run.journal.lines import as_bytes, to_json
-from react_run.plain import plain
+from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
@@ -121,7 +121,7 @@ def row_result(row: Row, result: RunResult, *, seconds: float, attempts: int) ->
 
 def unknown_calls(result: RunResult) -> list[str]:
     """The tools that were interrupted at work, so that their effect is unknown."""
-    from react_run.journal.resuming import UNKNOWN
+    from react_run.journal.replay.resume_calls import UNKNOWN
 
     return [step.action for step in result.steps if UNKNOWN in step.observation]
 

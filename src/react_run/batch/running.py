@@ -6,8 +6,8 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, aclosing
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -110,13 +110,14 @@ class Batch:
         """How far it is."""
         return Progress() if self.engine is None else await self.engine.progress()
 
-    async def __aiter__(self) -> AsyncIterator[RowResult]:
+    async def __aiter__(self) -> AsyncGenerator[RowResult, None]:
         with self._stack:
             await self.begin()
             assert self.engine is not None  # begin() made it
             try:
-                async for result in self._work(self.engine):
-                    yield result
+                async with aclosing(self._work(self.engine)) as results:
+                    async for result in results:
+                        yield result
                 self.ended = await self.engine.progress()
                 self._check_end(self.ended)
             finally:
@@ -145,7 +146,7 @@ class Batch:
             self._stack.enter_context(home.held())
         return open_queue(home, self.agent, self.terms)
 
-    async def _work(self, engine: Engine) -> AsyncIterator[RowResult]:
+    async def _work(self, engine: Engine) -> AsyncGenerator[RowResult, None]:
         assert self.worker is not None  # begin() made it
         task = asyncio.create_task(self.worker.run())
         found = self._in_order(engine) if self.ordered else self._as_they_come(engine)
@@ -154,8 +155,9 @@ class Batch:
             while not ended:
                 ended = task.done()  # looked at before the last results are fetched
                 self._changed.clear()
-                async for result in found():
-                    yield result
+                async with aclosing(found()) as results:
+                    async for result in results:
+                        yield result
                 if not ended:
                     waiting = asyncio.ensure_future(self._changed.wait())
                     await asyncio.wait((task, waiting), timeout=_LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
@@ -166,10 +168,10 @@ class Batch:
                 task.cancel()
             await asyncio.wait((task,))
 
-    def _in_order(self, engine: Engine) -> Callable[[], AsyncIterator[RowResult]]:
+    def _in_order(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
         position = self.written if isinstance(self.written, int) else 0
 
-        async def found() -> AsyncIterator[RowResult]:
+        async def found() -> AsyncGenerator[RowResult, None]:
             nonlocal position
             while True:
                 page = await engine.results(position, _PAGE)
@@ -183,7 +185,7 @@ class Batch:
 
         return found
 
-    def _as_they_come(self, engine: Engine) -> Callable[[], AsyncIterator[RowResult]]:
+    def _as_they_come(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
         seen = self.written if isinstance(self.written, bytearray) else bytearray(self.written)
         frontier, looked = 0, float("-inf")
 
@@ -193,7 +195,7 @@ class Batch:
             new, seen[result.index] = not seen[result.index], 1
             return new
 
-        async def found() -> AsyncIterator[RowResult]:
+        async def found() -> AsyncGenerator[RowResult, None]:
             nonlocal frontier, looked
             own, self._news = self._news, []
             for result in filter(is_new, own):

@@ -14,7 +14,7 @@ from react_run.batch.engine import Claim, Engine, EngineError, Unreachable
 from react_run.batch.gate import Gate
 from react_run.batch.row_run import Again, RowRunner
 from react_run.batch.rows import RowResult
-from react_run.concurrency import cancellations
+from react_run.engine.concurrency import cancellations
 from react_run.errors import JournalError
 
 T = TypeVar("T")
@@ -57,6 +57,7 @@ class Worker:
         self.tasks: set[asyncio.Task[None]] = set()
         self._stopping = asyncio.Event()
         self._lost = False
+        self._error: BaseException | None = None
 
     def stop(self) -> None:
         """Begin no more rows; :meth:`run` returns when those at work have ended."""
@@ -76,6 +77,8 @@ class Worker:
                 await self._pause(begun)
             while self.tasks:
                 await asyncio.wait(self.tasks)
+            if self._error is not None:
+                raise self._error
         finally:
             beats.cancel()
             for task in self.tasks:
@@ -90,8 +93,14 @@ class Worker:
         for claim in claims or ():
             task = asyncio.create_task(self._work(claim))
             self.tasks.add(task)
-            task.add_done_callback(self.tasks.discard)
+            task.add_done_callback(self._ended)
         return len(claims or ())
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._error = self._error or error
+            self._stopping.set()
 
     async def _pause(self, begun: int) -> None:
         """Until a row ends, or it is time to look again."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from react_run.cli.ending import INTERRUPTED, Interrupted, complain, logs_to
+from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.errors import ConfigError
 

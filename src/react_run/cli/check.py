@@ -12,7 +12,7 @@ from react_run.cli.app import no_such_file
 from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from react_run.cli.soundness import Soundness
+    from react_run.cli.validation import Soundness
 
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
     Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
     """
-    from react_run.cli.soundness import Soundness
+    from react_run.cli.validation import Soundness
 
     soundness = Soundness()
     reports = {name: problems_of(name, trust, env_file, soundness) for name in _files(files)}

@@ -39,7 +39,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     A worker takes rows only of batches that were begun with the same agent: the same values, toolsets and plugins.
     The first Ctrl-C lets the rows at work end, the second stops them.
     """
-    from react_run.cli.ending import INTERRUPTED, Interrupted, complain, logs_to
+    from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
     from react_run.cli.loading import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
@@ -152,6 +152,6 @@ class _Serving:
 
 
 def _say(text: str) -> None:
-    from react_run.cli.ending import complain
+    from react_run.cli.exit import complain
 
     complain(text)

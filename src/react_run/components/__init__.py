@@ -36,7 +36,7 @@ from react_run.components.option_errors import with_suggestions
 from react_run.components.option_schema import strict_scalars
 
 BASES = {
-    "react_run.toolset:ReActToolset": "toolsets",
+    "react_run.tools.toolset:ReActToolset": "toolsets",
     "react_run.models.base:Model": "models",
     "react_run.checks:Check": "checks",
 }
@@ -169,5 +169,6 @@ class Plugin(Component):
     holds_below: ClassVar[bool | None] = None
     """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
 
-    Left open it does when it answers ``react_tool_permit``: a subagent never has more rights than its parent.
+    Left open it does when it answers ``react_tool_permit`` or ``react_ask``: a subagent never has more rights than its
+    parent, and asks the same people.
     """

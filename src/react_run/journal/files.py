@@ -12,7 +12,7 @@ from pathlib import Path
 from time import sleep
 from typing import Protocol
 
-from react_run.concurrency import in_thread
+from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
 from react_run.journal.locks import try_lock
@@ -86,6 +86,7 @@ class FileSink:
         self._write, self._fsync = write, fsync
         self._syncing: asyncio.Task[None] | None = None
         self._problem: JournalError | None = None
+        self._closed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file = os.open(path, _FLAGS, 0o600)
@@ -138,6 +139,10 @@ class FileSink:
 
     def close(self) -> None:
         """Close the file, after the fsync that may still be on its way for a call that was cancelled."""
+        if self._closed:
+            return
+        self._closed = True  # the descriptor may soon be another file's
+        self._problem = self._problem or JournalError(f"the journal {self.path} was closed")
         if self._syncing is None:
             os.close(self._file)
         else:

@@ -15,16 +15,17 @@ from pydantic import Field, PrivateAttr
 from react_run.components import LocalPath, Plugin
 from react_run.errors import JournalError
 from react_run.hookspecs import hookimpl
-from react_run.journal.book import Book
 from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import described, header_of
-from react_run.journal.recording import Recording, Recordings
+from react_run.journal.records import Recording, Recordings
+from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.journal.values import Record
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
+    from react_run.questions import Answer, Question
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 logger = logging.getLogger(__name__)
@@ -151,6 +152,26 @@ class Recorder(Plugin):
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
         with suppress(JournalError):
             self._recording(run).guard(guard, detail)
+
+    @hookimpl
+    def react_asked(self, run: Run, question: Question) -> Awaitable[None] | None:
+        with suppress(JournalError):
+            recording = self._recording(run)
+            recording.asked(question)
+            return recording.book.sink.sync()  # the answer may take days
+        return None
+
+    @hookimpl
+    def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
+        with suppress(JournalError):
+            self._recording(run).decided(question, answer)
+
+    @hookimpl
+    def react_tool_progress(
+        self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
+    ) -> None:
+        with suppress(JournalError):
+            self._recording(run).progress(call, done, total, message)
 
     @hookimpl(trylast=True)
     def react_run_finished(self, run: Run, result: RunResult) -> None:

@@ -1,0 +1,1 @@
+"""What carries out a run: an iteration's calls, their deadlines, sensors, guides and streams."""
