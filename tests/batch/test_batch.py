@@ -232,7 +232,7 @@ def test_a_second_batch_of_the_same_name_is_told_who_is_at_work() -> None:
         await anext(first)
         with pytest.raises(ConfigError, match=r"batch sums is at work: process \d+ on .*, since .*, has it"):
             await run_batch(adding(), ["a"] * 3, name="sums")
-        await first.aclose()  # type: ignore[attr-defined]  # an asynchronous generator
+        await first.aclose()
 
     asyncio.run(both())
 

@@ -20,8 +20,8 @@ class Lifetimes:
 
     def __init__(self, components: Iterable[Component], shared: Lifetimes | None = None) -> None:
         self._shared = shared
-        elsewhere = () if shared is None else set(shared._components)
-        self._components = [one for one in dict.fromkeys(components) if one not in elsewhere]
+        elsewhere: Iterable[Component] = () if shared is None else shared.components
+        self._components: list[Component] = [one for one in dict.fromkeys(components) if one not in elsewhere]
         self._opened: list[Component] = []
         self._under_way: dict[Component, Future[None]] = {}
 
