@@ -20,7 +20,18 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions"},
+    {
+        "support.fast_init",
+        "errors",
+        "ids",
+        "thinking",
+        "messages",
+        "outcome",
+        "support.files",
+        "components",
+        "questions",
+        "looking",
+    },
     {
         "tools.arguments",
         "tools.schemas",
@@ -31,11 +42,12 @@ LAYERS = [
         "tools.annotations",
         "tools.tool",
         "tools.toolset",
+        "tools.shared_keys",
         "skills",
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {"engine.execution", "engine.reports", "results", "run", "engine.history", "journal", "questions.asking"},
     {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",
@@ -48,12 +60,12 @@ LAYERS = [
         "policies",
         "models",
     },
-    {"wrappers", "chat", "engine.streaming"},
+    {"wrappers", "chat", "one_call", "engine.streaming"},
     {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
     {"batch"},
-    {"cli", "testing", "__main__"},
+    {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""
 

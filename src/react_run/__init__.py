@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
+    from react_run.looking import only_looking as only_looking
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -107,6 +108,7 @@ _HOMES = {
     "journal.files": ("FileSink", "MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.replay.resume": ("resume",),
+    "looking": ("only_looking",),
     "messages": (
         "Message",
         "ModelRequest",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
+from react_run.config.composing import composed
 from react_run.engine.concurrency import cancellations, forget, run_blocking
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
@@ -22,12 +23,13 @@ from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
 from react_run.models.stack import model_stack
+from react_run.outcome import Observation
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
 from react_run.questions.terminal import TERMINAL
-from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
+from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset
+from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
 from react_run.wrappers.calling import behind
 from react_run.wrappers.placement import placed
 
@@ -92,19 +94,20 @@ class ReActAgent:
         )
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
-        self.tools = tuple(self.toolset.tools())
+        self.tools = composed(self.toolset, config.source)
         given, listed = placed(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
-        parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
+        parts = [self.model, *filter(is_enabled, self.toolset.toolsets), *map(behind, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
         config.keep_secret(components)
         self.hooks = hook_table(self._plugins, config.masker.mask)
         self._streaming: HookTable | None = None
+        self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
 
     @classmethod
@@ -191,6 +194,44 @@ class ReActAgent:
                 task.cancel()
                 await asyncio.wait((task,))
             forget(task)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | None = None,
+        *,
+        run_id: str | None = None,
+        workspace: str | PathLike[str] | None = None,
+    ) -> Observation:
+        """Make one call, without a model: in a run of its own, so that permissions, limits and journal hold for it.
+
+        Skills that a model would have to activate first are not in the way.
+
+        Args:
+            tool: The name of the tool.
+            arguments: Its arguments, checked and repaired as a model's are.
+            run_id: As in :meth:`run`.
+            workspace: As in :meth:`run`.
+
+        Returns:
+            What a model would read; ``failed`` and ``outcome`` say whether the call worked.
+
+        Raises:
+            ReactError: A plugin failed.
+        """
+        from react_run.one_call import Call, OneCall, observed
+        from react_run.policies.disclosure.disclosure import Disclosure
+
+        if self._calling is None:
+            plugins = [plugin for plugin in self._plugins[:-1] if not isinstance(plugin, Disclosure)]
+            self._calling = hook_table([*plugins, OneCall()], self.config.masker.mask)
+        prompt = f"{tool} {canonical(arguments or {})}"
+        run = self._start(prompt, (), self._calling, run_id=run_id, settings=None)
+        run.state(Call).be(tool, arguments or {})
+        if workspace is not None:
+            run.workspace = Path(workspace)
+        await self._drive(run, ())
+        return observed(run)
 
     async def complete(self, request: ChatCompletionRequest) -> ChatCompletionResponse:
         """Answer a request in the ChatCompletion shape; its last user message is the prompt.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -26,19 +25,6 @@ class Output(Protocol):
 
     def close(self) -> None:
         """Write no more."""
-
-
-class StandardOutput:
-    """Lines on standard output, which begins anew each time."""
-
-    def write(self, results: Sequence[RowResult]) -> None:
-        from react_run.cli.terminal import shown
-
-        sys.stdout.write("".join(f"{shown(result.line())}\n" for result in results))
-        sys.stdout.flush()
-
-    def close(self) -> None:
-        """It stays open for others."""
 
 
 class FileOutput:

@@ -8,7 +8,7 @@ import shlex
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.loading import AgentOptions, approve_all, built
+from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from react_run.batch.engine import Progress
     from react_run.batch.home import Home
     from react_run.batch.outputs import Output
+    from react_run.batch.rows import RowResult
     from react_run.batch.running import Batch
     from react_run.batch.sqlite import SqliteEngine
     from react_run.cli.batch_progress import Meter
@@ -149,7 +151,7 @@ class BatchRun:
         return queue
 
     def _output(self, known: bool) -> Output:
-        from react_run.batch.outputs import FileOutput, StandardOutput
+        from react_run.batch.outputs import FileOutput
 
         return StandardOutput() if self.output is None else FileOutput(Path(self.output), known=known or self.fresh)
 
@@ -270,3 +272,14 @@ class BatchRun:
 
 def _status(progress: Progress) -> int:
     return 0 if progress.ok == progress.total else 1
+
+
+class StandardOutput:
+    """Lines on standard output, which begins anew each time."""
+
+    def write(self, results: Sequence[RowResult]) -> None:
+        sys.stdout.write("".join(f"{shown(result.line())}\n" for result in results))
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """It stays open for others."""

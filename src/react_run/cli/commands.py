@@ -18,6 +18,8 @@ COMMANDS = {
     "test": "Test an agent offline, with recorded or scripted replies.",
     "batch": "Run an agent on many rows; interrupted, it goes on.",
     "worker": "Help with batches that are at work, from any machine.",
+    "mcp": "Lock, compare, list and try the MCP servers of an agent; log in to one.",
+    "serve": "Serve agents to OpenAI clients, with a page to watch them.",
     "trust": "Let agent files of a directory start programs and load code beside them.",
     "completion": "Print the completion script for a shell.",
 }
