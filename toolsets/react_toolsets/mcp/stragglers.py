@@ -20,7 +20,7 @@ async def end_stragglers(value: str) -> None:
     with anyio.CancelScope(shield=True):
         _signal(_carriers(value), signal.SIGTERM)
         with anyio.move_on_after(GRACE):
-            while _carriers(value):
+            while _carriers(value):  # noqa: ASYNC110  # nothing tells us when they end
                 await anyio.sleep(STEP)
         _signal(_carriers(value), signal.SIGKILL)
 
