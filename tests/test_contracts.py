@@ -20,7 +20,18 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions", "looking"},
+    {
+        "support.fast_init",
+        "errors",
+        "ids",
+        "thinking",
+        "messages",
+        "outcome",
+        "support.files",
+        "components",
+        "questions",
+        "looking",
+    },
     {
         "tools.arguments",
         "tools.schemas",

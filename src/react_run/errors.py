@@ -84,6 +84,7 @@ class ModelError(ReactError):
         code: The provider's own error code, or one of ours (``context_overflow``, ``incomplete``, ``no_choice``, …).
         retryable: Whether the same request may succeed later (behaviour S6).
         retry_after: Seconds the provider asked us to wait.
+        parameter: The field of the request that was refused, when the provider names it.
     """
 
     exit_status = 3
@@ -97,6 +98,7 @@ class ModelError(ReactError):
         code: str = "",
         retryable: bool = False,
         retry_after: float | None = None,
+        parameter: str = "",
     ) -> None:
         super().__init__(message)
         self.provider = provider
@@ -104,6 +106,7 @@ class ModelError(ReactError):
         self.code = code
         self.retryable = retryable
         self.retry_after = retry_after
+        self.parameter = parameter
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
         self.recorded = False

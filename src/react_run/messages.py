@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from react_run.support.fast_init import quickly_made
+from react_run.thinking import split_thinking
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
@@ -75,6 +76,11 @@ class Message:
             return self.content
         parts = (part.get("text") for part in self.content if part.get("type", "text") == "text")
         return "".join(text for text in parts if isinstance(text, str))
+
+    @property
+    def said(self) -> str:
+        """The text without thinking that a server left at its beginning (behaviour S5)."""
+        return split_thinking(self.text)[1]
 
     @property
     def blank(self) -> bool:
@@ -198,8 +204,8 @@ class ModelResponse:
 
     @property
     def text(self) -> str:
-        """The text of the reply, without its tool requests."""
-        return self.message.text
+        """The text of the reply, without its tool requests and without thinking at its beginning (behaviour S5)."""
+        return self.message.said
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

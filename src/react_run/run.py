@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -18,6 +19,7 @@ from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
 from react_run.engine.reports import Reports, checked
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
+from react_run.ids import numbered_id
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
@@ -429,9 +431,10 @@ class Run:
     def prepare(self, iteration: Iteration, response: ModelResponse) -> None:
         """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
         cut = response.finish_reason == "length"
-        requests = response.message.tool_requests
+        requests = tuple(self._undressed(request) for request in response.message.tool_requests)
         if requests and not self._are_new([request.id for request in requests]):
             requests = self._renamed(requests)
+        if any(new is not old for new, old in zip(requests, response.message.tool_requests, strict=True)):
             iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
         for position, request in enumerate(requests):
             tool = self.catalogue.get(request.name)
@@ -449,6 +452,13 @@ class Run:
             call.opaque = tool is None or not interpreting(tool)
             iteration.calls.append(call)
 
+    def _undressed(self, request: ToolRequest) -> ToolRequest:
+        """``request`` under the name of the tool it means, where a model put blanks, a prefix or a mark around it."""
+        if request.name in self.catalogue:
+            return request
+        dressed = _DRESSED.fullmatch(request.name)
+        return replace(request, name=dressed[1]) if dressed and dressed[1] in self.catalogue else request
+
     def _are_new(self, ids: list[str]) -> bool:
         """Whether ``ids`` are usable and occur nowhere else in the conversation; they are known from then on (L5)."""
         if self._ids is None:
@@ -463,10 +473,10 @@ class Run:
         assert self._ids is not None  # looked at before
         renamed = []
         for request in requests:
-            number, fresh = 0, request.id
+            number, fresh = len(self._ids), request.id
             while not fresh or fresh in self._ids:
                 number += 1
-                fresh = f"call_{self.model_calls}_{number}"
+                fresh = numbered_id(number)
             self._ids.add(fresh)
             renamed.append(request if fresh == request.id else replace(request, id=fresh))
         return tuple(renamed)
@@ -502,7 +512,7 @@ class Run:
             if observation is None:
                 observation = call.observation = refused(CANCELLED, code="cancelled")
             messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-            steps.append(self._step(iteration, call, observation, response.text))
+            steps.append(self._step(iteration, call, observation, response.text or reply.text))
         self.messages += messages  # all of a round, or nothing
         self.steps += steps
 
@@ -548,6 +558,9 @@ class Run:
         )
 
 
+_DRESSED = re.compile(
+    r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
+)
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
 CANCELLED = "the run was interrupted before this call finished; its outcome is unknown."
 

@@ -47,7 +47,7 @@ class LastAnswer(Policy):
         run.note(self.guard, f"{result.stop_reason}: asked for an answer without tools")
         message = await self._answer(run)
         if message is not None:
-            run.answer = message.text
+            run.answer = message.said
             run.messages.append(message)
         return replace(result, answer=run.answer, usage=run.usage, messages=run.messages)
 
@@ -62,7 +62,7 @@ class LastAnswer(Policy):
             message = response.message
             if message.tool_requests and question == ASK_AGAIN:
                 message = Message(role="assistant", content=response.text)
-            if not message.tool_requests and message.text.strip():
+            if not message.tool_requests and message.said.strip():
                 run.state(LastWords).iteration = iteration
                 return message
         return None
