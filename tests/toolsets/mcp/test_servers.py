@@ -255,7 +255,7 @@ def test_each_server_is_a_skill_and_its_instructions_come_with_it(workspace: Pat
 def test_a_sandboxed_server_writes_only_where_it_may(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     from react_toolsets.programs import Confinement
 
-    if not Confinement(write=[]).enforced:
+    if not Confinement(write=[]).means:
         pytest.skip("neither Landlock nor bubblewrap is available here")
     outside = tmp_path_factory.mktemp("outside")
     body = """
