@@ -35,5 +35,5 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
 async def give_up_unused(run: Run) -> None:
     """Withdraw the last draft when something else became the answer, as when a plugin ended the run (L10)."""
     for iteration in run.iterations[-1:]:
-        if iteration.drafted and (iteration.response is None or iteration.response.text != run.answer):
+        if iteration.drafted and (iteration.response is None or iteration.response.answer != run.answer):
             await run.withdraw(iteration)

@@ -93,12 +93,11 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
     """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
     refusals = []
     if run.hooks.react_check_answer:
-        verdicts = await ask_all(run.hooks.react_check_answer, run, response.text)
+        verdicts = await ask_all(run.hooks.react_check_answer, run, response.answer)
         refusals = [verdict for verdict in verdicts if not verdict.accepted]
     if not refusals:
-        if response.finish_reason == "length":
-            run.finish_reason = "length"  # S5: kept, and marked
-        return run.stop(StopReason.COMPLETED, response.text)
+        cut = response.finish_reason == "length"  # S5: kept, and no success
+        return run.stop(StopReason.OUTPUT_LIMIT if cut else StopReason.COMPLETED, response.answer)
     feedback = "\n\n".join(verdict.feedback for verdict in refusals)
     iteration.feedback = render(feedback if feedback.strip() else NOT_ACCEPTED)
     iteration.final = any(verdict.final for verdict in refusals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
@@ -77,9 +78,56 @@ class Message:
         return "".join(text for text in parts if isinstance(text, str))
 
     @property
+    def answer(self) -> str:
+        """The text without a thinking block at its beginning, which is no part of an answer (behaviour S5)."""
+        text = self.text
+        end = _end_of_thinking(text)
+        return text[end:].lstrip() if end else text
+
+    @property
+    def thought(self) -> str:
+        """What the model thought: its reasoning, as far as the provider shows it, then its text."""
+        text = self.text
+        end = _end_of_thinking(text)
+        reasoning = _TAG.sub("", text[:end]).strip() or _reasoning_in(self.extra)
+        return "\n\n".join(filter(None, (reasoning, text[end:].lstrip() if end else text)))
+
+    @property
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
+
+
+_THINKING = "think|thinking|thought|reasoning"
+_TAG = re.compile(rf"</?(?:{_THINKING})>")
+_BLOCK = re.compile(rf"\s*<({_THINKING})>(?:.*?</\1>|.*\Z)", re.DOTALL)
+_HEADLESS = re.compile(rf"(?:(?!<(?:{_THINKING})>).)*?</(?:{_THINKING})>", re.DOTALL)
+
+
+def _end_of_thinking(text: str) -> int:
+    """Where the thinking at the beginning of ``text`` ends; some servers swallow the tag that opens it."""
+    if "think" not in text and "thought>" not in text and "reasoning>" not in text:
+        return 0  # the usual case
+    end = 0
+    while (block := _BLOCK.match(text, end)) is not None and block.end() > end:
+        end = block.end()
+    if end == 0 and "</" in text and (block := _HEADLESS.match(text)) is not None:
+        end = block.end()
+    return end
+
+
+def _reasoning_in(extra: Mapping[str, object]) -> str:
+    """The reasoning among the fields of a provider, whatever it calls it."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if isinstance(text := extra.get(name), str) and text.strip():
+            return text.strip()
+    for name in ("thinking_blocks", "reasoning_details"):
+        blocks = extra.get(name)
+        parts = [block for block in blocks if isinstance(block, Mapping)] if isinstance(blocks, Sequence) else []
+        texts = [str(part.get(key)) for part in parts for key in ("thinking", "text", "summary") if part.get(key)]
+        if texts:
+            return "\n".join(texts).strip()
+    return ""
 
 
 def _add(a: int | None, b: int | None) -> int | None:
@@ -200,6 +248,11 @@ class ModelResponse:
     def text(self) -> str:
         """The text of the reply, without its tool requests."""
         return self.message.text
+
+    @property
+    def answer(self) -> str:
+        """The text of the reply without the thinking at its beginning."""
+        return self.message.answer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,19 +10,20 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from time import perf_counter
+from time import perf_counter, time
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
 from react_run.arguments.repair import own_copy
 from react_run.concurrency import cancellations, running_loop
+from react_run.engine.standing import Standing
 from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
-from react_run.outcome import Observation
+from react_run.outcome import Observation, Outcome
 from react_run.plain import plain
 from react_run.render import escape
-from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
+from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -63,6 +64,17 @@ def identity(arguments: Mapping[str, object]) -> Hashable:
     return found
 
 
+def _without(arguments: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
+    """``arguments`` without those that say what would hold anyway."""
+    return {
+        name: value for name, value in arguments.items() if name not in defaults or not _same(value, defaults[name])
+    }
+
+
+def _same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)  # to Python, true is 1
+
+
 def _whole(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -79,7 +91,9 @@ class ToolCall:
 
     ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, they are checked
     again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments, cut off).
-    ``executed`` becomes true when the tool itself is started. ``spent`` is what runs below it used.
+    ``executed`` becomes true when the tool itself is started, ``repeated`` when an earlier result
+    answers it. ``blocks`` are the sensors that object to it, each with the place it means;
+    ``passed`` those that had nothing against it. ``spent`` is what runs below it used.
     """
 
     __react_context__: ClassVar[str] = "call"
@@ -97,6 +111,10 @@ class ToolCall:
     seconds: float = 0.0
     spent: Usage = NO_USAGE
     opaque: bool = True
+    repeated: bool = False
+    blocks: tuple[tuple[object, str], ...] = ()
+    passed: frozenset[object] = frozenset()
+    started: float = 0.0
     _key: Hashable | None = None
 
     @property
@@ -108,8 +126,19 @@ class ToolCall:
     def key(self) -> Hashable:
         """What equal calls of a tool have in common: their arguments, as they were when first asked for (F4)."""
         if self._key is None:
-            self._key = identity(self.arguments)
+            defaults = self.tool.defaults if self.tool is not None else None
+            self._key = identity(_without(self.arguments, defaults) if defaults else self.arguments)
         return self._key
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is known to have failed."""
+        return self.observation is not None and self.observation.failed
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the call got a result of its own that is not known to be a failure."""
+        return self.observation is not None and not self.repeated and not self.observation.failed
 
     def append(self, text: str) -> None:
         """Add a paragraph to what the model will read about this call."""
@@ -136,10 +165,16 @@ class ToolCall:
         for impl in self.run.hooks.react_tool_permit:
             refusals: list[Observation] = await ask_all((impl,), self.run, self)
             if refusals:
-                return refusals[0]
+                return self._denied(refusals[0])
             if self.arguments != prepared.arguments or self.prepared is not prepared or self.tool is not tool:
-                return refused(f"the arguments of {self.name} were changed while permission was asked")
+                return self._denied(refused(f"the arguments of {self.name} were changed while permission was asked"))
         return None
+
+    def _denied(self, refusal: Observation) -> Observation:
+        """``refusal`` as the failure it is: whoever refuses need not say so. It proves nothing about the tool."""
+        self.opaque = True
+        outcome = refusal.outcome or Outcome.retryable("denied", refusal.content.removeprefix("Error: "))
+        return replace(refusal, outcome=replace(outcome, denied=True))
 
     async def execute(self) -> Observation:
         """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
@@ -437,6 +472,7 @@ class Run:
         try:
             if hooks.react_tool_call_started:
                 await notify(hooks.react_tool_call_started, self, call)
+            call.started = time()
             started = perf_counter()
             observation: Observation = await ask(hooks.react_tool_call, self, call)
             call.seconds = perf_counter() - started
@@ -456,14 +492,19 @@ class Run:
         assert response is not None  # called only for rounds with a reply
         reply, steps = response.message, []
         messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
+        thought = reply.thought if iteration.calls else ""
         for call in iteration.calls:
             observation = call.observation
             if observation is None:
-                observation = call.observation = refused(CANCELLED, code="cancelled")
+                text = CANCELLED if call.executed else NOT_STARTED
+                unknown = call.executed and call.tool is not None and call.tool.read_only is not True
+                observation = call.observation = refused(text, code="cancelled", unknown=unknown)
             messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-            steps.append(self._step(iteration, call, observation, response.text))
+            steps.append(self._step(iteration, call, observation, thought))
         self.messages += messages  # all of a round, or nothing
         self.steps += steps
+        if steps:
+            self.state(Standing).settle(iteration)
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1
@@ -480,24 +521,27 @@ class Run:
             seconds=call.seconds,
             opaque=call.opaque,
             repaired=observation.repaired,
+            id=call.request.id,
+            started=call.started,
         )
 
     def result(self) -> RunResult:
         """The result as things stand now."""
         reason = self.stop_reason or StopReason.CANCELLED
-        left = unresolved(self.steps)
+        standing = self.state(Standing)
         return RunResult(
             answer=self.answer,
             stop_reason=reason,
             finish_reason=self.finish_reason or ("length" if reason in LIMIT_REASONS else "stop"),
             success=reason == StopReason.COMPLETED
             and bool(self.answer.strip())
-            and all(failure.opaque for failure in left),
+            and self.finish_reason != "length"
+            and standing.sound,
             iterations=len(self.iterations),
             steps=self.steps,
             messages=self.messages,
             usage=self.usage,
-            unresolved=left,
+            unresolved=standing.unresolved,
             unverified_answer=self.unverified_answer,
             disclosure=self.disclosure,
             value=self.value,
@@ -508,7 +552,8 @@ class Run:
 
 
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
-CANCELLED = "the run was interrupted before this call finished; its outcome is unknown."
+CANCELLED = "the run was interrupted before this call finished"
+NOT_STARTED = "the run was interrupted before this call was started."
 
 
 def unknown_tool(name: str, names: list[str]) -> str:

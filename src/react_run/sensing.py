@@ -32,6 +32,11 @@ class Heard:
     changed: str = ""
     unfit: str = ""
 
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the call from being a success."""
+        return self.signal.severity == "block" and not self.changed
+
 
 class Warned:
     """The warnings that one run has been given, each with the round it was given in."""
@@ -54,16 +59,27 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
         if not heard:
             continue
         iteration.changed |= any(one.changed for one in heard)
-        _block(run, call, [one.signal for one in heard if one.signal.severity == "block" and not one.changed])
+        _block(run, call, [one.signal for one in heard if one.blocks])
         if text := _told(run, iteration.number, heard):
             texts[call] = render(text)
     return texts
 
 
 async def _heard(run: Run, call: ToolCall) -> list[Heard]:
-    answers = await ask_all(run.hooks.react_sense, run, call, call.observation)
-    signals = [signal for answer in answers for signal in _flat(answer)]
-    return [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+    """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
+    heard: list[Heard] = []
+    passed: set[object] = set()
+    for impl in run.hooks.react_sense:
+        answers = await ask_all((impl,), run, call, call.observation)
+        signals = [signal for answer in answers for signal in _flat(answer)]
+        said = [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+        blocks = [(impl.plugin_name, one.signal.location) for one in said if one.blocks]
+        call.blocks += tuple(blocks)
+        if not blocks:
+            passed.add(impl.plugin_name)
+        heard += said
+    call.passed = frozenset(passed)
+    return heard
 
 
 def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:

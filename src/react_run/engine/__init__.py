@@ -1,0 +1,1 @@
+"""What carries a run out: iterations, calls, deadlines, and what is left to settle."""
