@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from react_run import ConfigError, PluginError, ReActAgent, ReactError, Run, ScriptedModel, Tool, hookimpl, tool
 from react_run.models.offline import OfflineModel
-from react_run.testing import calls, says
+from react_run.testing import agent_with, calls, says
 from react_toolsets.math import MathToolset
 
 
@@ -82,3 +84,32 @@ def test_what_cannot_be_part_of_an_agent_is_said_to_be_none(
 ) -> None:
     with pytest.raises(error, match=said):
         ReActAgent(**given)
+
+
+def test_a_run_takes_the_id_settings_and_workspace_that_its_caller_gives(tmp_path: Path) -> None:
+    seen: list[tuple[str, Path]] = []
+
+    class Looks:
+        @hookimpl
+        def react_run_started(self, run: Run) -> None:
+            seen.append((run.id, run.workspace))
+
+    wanted = "0123456789abcdef" * 2
+    agent = agent_with([says("one")], plugins=[Looks()])
+
+    async def both() -> None:
+        result = await agent.run("go", run_id=wanted, settings={"temperature": 0}, workspace=tmp_path)
+        assert result.run_id == wanted
+        async for _ in agent.stream("go", run_id=wanted, settings={"temperature": 1}, workspace=str(tmp_path)):
+            pass
+
+    asyncio.run(both())
+    assert seen == [(wanted, tmp_path)] * 2
+    assert isinstance(agent.model, ScriptedModel)
+    assert [request.settings for request in agent.model.requests] == [{"temperature": 0}, {"temperature": 1}]
+
+
+@pytest.mark.parametrize("wrong", ["", "ab", "../../etc/passwd", "G" * 32, "A" * 32])
+def test_an_id_that_could_be_a_path_is_refused(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="32 hexadecimal digits"):
+        asyncio.run(agent_with([says("one")]).run("go", run_id=wrong))

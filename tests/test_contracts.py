@@ -20,10 +20,11 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"frozen", "errors", "messages", "outcome", "folder", "components"},
+    {"frozen", "errors", "messages", "outcome", "folder", "components", "questions"},
     {"arguments", "schemas", "plain", "render", "text", "logs", "tool_flags", "tools", "toolset", "skills", "checks"},
     {"models.base", "hookspecs", "hooks", "clock", "concurrency"},
-    {"execution", "results", "run", "history", "journal"},
+    {"execution", "reports", "results", "run", "history", "journal", "questions.asking"},
+    {"questions.tty", "questions.terminal"},
     {"sensing", "patches", "seals", "guides", "round", "drafts", "loop", "policies", "models"},
     {"wrappers", "chat", "streaming"},
     {"components.building", "components.one_tool", "held", "places", "secrets", "trust"},

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, cast, get_args
 
 from pydantic import Field, PrivateAttr
 
 from react_plugins.approval_rules import Action, Rule
 from react_plugins.lineage import outermost
-from react_plugins.shown import as_json, printable
-from react_plugins.terminal import ask_on_terminal
-from react_run import Disposition, Observation, Outcome, Plugin, PluginError, Run, StopReason, ToolCall, hookimpl
+from react_run import (
+    Disposition,
+    Observation,
+    Outcome,
+    Plugin,
+    PluginError,
+    Question,
+    Run,
+    StopReason,
+    ToolCall,
+    hookimpl,
+)
 
-Answer = Literal["yes", "always", "no"]
-WORDS: dict[str, Answer] = {"y": "yes", "yes": "yes", "a": "always", "always": "always", "n": "no", "no": "no"}
-LONGEST_SHOWN = 20_000
-"""Characters of one argument that a person is shown."""
+Decision = Literal["yes", "always", "no"]
 
 DENIED = "{tool} may not be called with these arguments. Do not try it again; find another way, or say what is missing."
 DECLINED = "The user declined this call of {tool}. Do not try it again; find another way, or ask what to do instead."
@@ -37,7 +43,7 @@ class Approval(Plugin):
     """Allows, denies or asks about tool calls, by tool and arguments, whatever other plugins do.
 
     The first rule that applies decides. Without one, tools that only read are allowed. An approval is about the exact
-    tool and arguments. Subclass it and override :meth:`ask` to ask elsewhere than at the terminal.
+    tool and arguments. Whoever answers ``react_ask`` decides, in the end the person at the terminal.
     """
 
     kind: ClassVar[str] = "approval"
@@ -73,30 +79,25 @@ class Approval(Plugin):
         action: Action = rule.action if rule is not None else "allow" if reads else self.default
         return "ask" if action == "allow" and not reads and _lost_arguments(call) else action
 
-    async def ask(self, run: Run, call: ToolCall) -> Answer | None:
-        """What a person decides about ``call``; ``None`` when there is nobody to ask. Any other answer ends the run."""
-        question = self.question(run, call)
-        for _ in range(3):
-            typed = await ask_on_terminal(question)
-            if typed is None:
-                return None
-            if typed.lower() in WORDS:
-                return WORDS[typed.lower()]
-            if not typed:
-                return "no"
-            question = "Please type y, a or n: "
-        return "no"
+    async def ask(self, run: Run, call: ToolCall) -> Decision | None:
+        """What a person decides about ``call``; ``None`` when there is nobody to ask. Any other answer ends the run.
 
-    def question(self, run: Run, call: ToolCall) -> str:
-        """What a person gets to read: the tool and all arguments, with nothing that steers a terminal."""
-        mask = run.agent.config.masker.mask
-        lines = [f"\n{run.agent.config.name or 'The agent'} wants to call {call.name}:"]
-        for name, value in call.arguments.items():
-            shown = as_json(value)
-            cut = f" … and {len(shown) - LONGEST_SHOWN} more characters" if len(shown) > LONGEST_SHOWN else ""
-            lines.append(printable(mask(f"  {name}: {shown}")[: LONGEST_SHOWN + len(name) + 4]) + cut)
+        It asks by ``run.ask``, so that any plugin may answer, and the journal knows; a subclass may ask elsewhere.
+        """
+        answer = await run.ask(self.question(run, call))
+        return None if answer is None else cast("Decision", answer.value)
+
+    def question(self, run: Run, call: ToolCall) -> Question:
+        """What a person gets to read: the tool and all arguments."""
         how_long = "in this run" if self.remember == "run" else "from now on"
-        return "\n".join([*lines, f"Allow it? [y]es, [a]lways exactly this {how_long}, [N]o: "])
+        return Question(
+            f"{run.agent.config.name or 'The agent'} wants to call {call.name}:",
+            choices=get_args(Decision),
+            tool=call.name,
+            arguments=call.arguments,
+            default="no",
+            hint=f"Allow it? 'always' allows exactly this {how_long}.",
+        )
 
     async def _asked(self, run: Run, call: ToolCall) -> Observation | None:
         key = _exactly(call)
@@ -112,13 +113,13 @@ class Approval(Plugin):
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None
-        with run.waiting():
+        with run.waiting():  # a subclass may ask in a way of its own
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)
             run.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
-        if answer not in get_args(Answer):  # what is no clear word is no permission
+        if answer not in get_args(Decision):  # what is no clear word is no permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
             raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")

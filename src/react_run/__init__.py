@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from react_run.components.code import LocalModule as LocalModule
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.errors import ConfigError as ConfigError
+    from react_run.errors import JournalBusy as JournalBusy
+    from react_run.errors import JournalError as JournalError
     from react_run.errors import ModelError as ModelError
     from react_run.errors import PluginError as PluginError
     from react_run.errors import ReactError as ReactError
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
+    from react_run.journal.files import FileSink as FileSink
+    from react_run.journal.files import MemorySink as MemorySink
+    from react_run.journal.files import Sink as Sink
+    from react_run.journal.recorder import Recorder as Recorder
+    from react_run.journal.resume import resume as resume
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -48,6 +55,8 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.questions import Answer as Answer
+    from react_run.questions import Question as Question
     from react_run.run import Iteration as Iteration
     from react_run.run import ReActStep as ReActStep
     from react_run.run import Run as Run
@@ -82,10 +91,22 @@ _HOMES = {
     "components.code": ("LocalFunction", "LocalModule"),
     "components": ("Component", "LocalPath", "Options", "Origin", "Plugin"),
     "config": ("ReActAgentConfig",),
-    "errors": ("ConfigError", "ModelError", "PluginError", "ReactError", "ReplayMismatch", "ToolsetError"),
+    "errors": (
+        "ConfigError",
+        "JournalBusy",
+        "JournalError",
+        "ModelError",
+        "PluginError",
+        "ReactError",
+        "ReplayMismatch",
+        "ToolsetError",
+    ),
     "folder": ("Folder",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
+    "journal.files": ("FileSink", "MemorySink", "Sink"),
+    "journal.recorder": ("Recorder",),
+    "journal.resume": ("resume",),
     "messages": (
         "Message",
         "ModelRequest",
@@ -109,6 +130,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "questions": ("Answer", "Question"),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -23,6 +24,7 @@ from react_run.models.stack import model_stack
 from react_run.placing import placed
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
+from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.streaming import Relay
 from react_run.tools import Tool
@@ -44,6 +46,7 @@ results, and answer when the results are enough.
 - Reply without calling a tool when you have the answer: that reply ends the work.\
 """
 
+_RUN_ID = re.compile("[0-9a-f]{32}")
 ToolsetEntry = ReActToolset | Tool | Callable[..., object] | str | Mapping[str, object]
 StreamEvent = TextDelta | TextDiscarded | ToolStarted | ToolFinished | RunResult
 
@@ -95,7 +98,7 @@ class ReActAgent:
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
-        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, Loop()]
+        self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
         parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
@@ -126,6 +129,9 @@ class ReActAgent:
         messages: Iterable[Message | Mapping[str, object]] = (),
         *,
         parent: Run | None = None,
+        run_id: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        workspace: str | PathLike[str] | None = None,
     ) -> RunResult:
         """Answer ``prompt``, as the next turn of the conversation ``messages``.
 
@@ -136,16 +142,21 @@ class ReActAgent:
             messages: The conversation so far.
             parent: The run that hands this one its task: this one works in its workspace, and its plugins that hold
                 below (:func:`~react_run.plugins.held_below`), its limits and its journal bind this one, too (X1).
+            run_id: The id of the run, 32 hexadecimal digits; ``None`` makes one.
+            settings: What reaches the model with every request, such as ``{"temperature": 0}``.
+            workspace: The directory the run works in; ``None`` is the agent's, or the parent's.
 
         Raises:
-            ConfigError: There is nothing to answer, or the conversation is none.
+            ConfigError: There is nothing to answer, the conversation is none, or the id is not usable.
             ModelError: The provider failed for good; ``error.result`` is what the run had reached.
             ReactError: A plugin failed (layers and questions fail closed).
         """
-        if parent is None:
-            return await self._drive(self._start(prompt, messages, self.hooks), messages)
-        run = self._start(prompt, messages, self._hooks_below(parent))
-        run.parent, run.within, run.workspace = parent, parent.at_work, parent.workspace
+        hooks = self.hooks if parent is None else self._hooks_below(parent)
+        run = self._start(prompt, messages, hooks, run_id=run_id, settings=settings)
+        if parent is not None:
+            run.parent, run.within, run.workspace = parent, parent.at_work, parent.workspace
+        if workspace is not None:
+            run.workspace = Path(workspace)
         return await self._drive(run, messages)
 
     def run_sync(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
@@ -153,12 +164,20 @@ class ReActAgent:
         return run_blocking(self.run(prompt, messages))
 
     async def stream(
-        self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()
+        self,
+        prompt: str = "",
+        messages: Iterable[Message | Mapping[str, object]] = (),
+        *,
+        run_id: str | None = None,
+        settings: Mapping[str, object] | None = None,
+        workspace: str | PathLike[str] | None = None,
     ) -> AsyncIterator[StreamEvent]:
         """Like :meth:`run`, yielding events as they happen and, last, the result. Leaving the loop cancels the run."""
         if self._streaming is None:
             self._streaming = hook_table([Relay(), *self._plugins], self.config.masker.mask)
-        run = self._start(prompt, messages, self._streaming)
+        run = self._start(prompt, messages, self._streaming, run_id=run_id, settings=settings)
+        if workspace is not None:
+            run.workspace = Path(workspace)
         events = run.state(Relay.Events)
         task = asyncio.ensure_future(self._drive(run, messages))
         task.add_done_callback(lambda _: events.put_nowait(None))
@@ -179,10 +198,7 @@ class ReActAgent:
         """
         from react_run.chat import messages_from_request, settings_of
 
-        messages = messages_from_request(request)
-        run = self._start("", messages, self.hooks)
-        run.settings = settings_of(request)
-        return (await self._drive(run, messages)).response
+        return (await self.run("", messages_from_request(request), settings=settings_of(request))).response
 
     async def __aenter__(self) -> Self:
         try:
@@ -207,12 +223,22 @@ class ReActAgent:
             self._below = held, hook_table([*gates, *plugins, *journals, loop], self.config.masker.mask)
         return self._below[1]
 
-    def _start(self, prompt: str, messages: Iterable[object], hooks: HookTable) -> Run:
+    def _start(
+        self,
+        prompt: str,
+        messages: Iterable[object],
+        hooks: HookTable,
+        *,
+        run_id: str | None,
+        settings: Mapping[str, object] | None,
+    ) -> Run:
         if not isinstance(prompt, str):
             raise ConfigError(f"the prompt must be text, not {type(prompt).__name__}; content parts go into messages=")
         if not prompt.strip() and not messages:
             raise ConfigError("the prompt is empty: give the agent something to do")
-        return Run(
+        if run_id is not None and not _RUN_ID.fullmatch(run_id):
+            raise ConfigError(f"run_id must be 32 hexadecimal digits, such as uuid.uuid4().hex gives, not {run_id!r}")
+        run = Run(
             agent=self,
             hooks=hooks,
             messages=[],
@@ -221,7 +247,10 @@ class ReActAgent:
             max_iterations=self.config.max_iterations,
             workspace=self.workspace,
             prompt=prompt,
+            settings=dict(settings or {}),
         )
+        run.id = run_id or run.id
+        return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
         hooks = run.hooks

@@ -6,6 +6,7 @@
     ├── ToolsetError     a toolset or tool is declared wrongly
     ├── ModelError       the provider failed (``provider``, ``status``, ``retryable``)
     ├── JournalError     a journal cannot be written or read
+    │   └── JournalBusy  another run writes to it now
     └── ReplayMismatch   a replayed run differs from its recording
 
 Errors meant for the model are :class:`react_run.outcome.ToolError` and its children.
@@ -92,6 +93,10 @@ class ModelError(ReactError):
 
 class JournalError(ReactError):
     """A journal cannot be written or read."""
+
+
+class JournalBusy(JournalError):
+    """Another run writes to the journal now: whoever can wait may try again later."""
 
 
 class ReplayMismatch(ReactError):

@@ -123,10 +123,14 @@ class HookTable:
     react_tool_call_started: Chain
     react_tool_call: Chain
     react_tool_permit: Chain
+    react_tool_progress: Chain
     react_tool_call_finished: Chain
     react_sense: Chain
     react_settle: Chain
     react_check_answer: Chain
+    react_asked: Chain
+    react_ask: Chain
+    react_decided: Chain
     react_guard_fired: Chain
 
     def __init__(

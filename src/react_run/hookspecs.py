@@ -13,7 +13,7 @@ answer instead of it. The form of the function says how:
 * around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
 
 *Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are
-asked of every plugin in order.
+asked of every plugin in order; so is ``react_ask``, until one has an answer.
 
 *Events* (all others) tell what happened.
 
@@ -33,6 +33,7 @@ import pluggy
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation, Signal, Verdict
+    from react_run.questions import Answer, Question
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 hookimpl = pluggy.HookimplMarker("react_run")
@@ -122,6 +123,12 @@ class Hooks:
         """
 
     @hookspec
+    def react_tool_progress(
+        self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
+    ) -> None:
+        """Event: a tool says how far it is, by ``call.report()``; at most twenty times a second for each call."""
+
+    @hookspec
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
         """Event: the call has its observation (in order of time, before the round is judged)."""
 
@@ -141,6 +148,23 @@ class Hooks:
     @hookspec
     def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
         """Question: whether a proposed answer is accepted; feedback goes back to the model verbatim (behaviour G3)."""
+
+    # -- people ---------------------------------------------------------------------------------------------------
+
+    @hookspec
+    def react_asked(self, run: Run, question: Question) -> None:
+        """Event: a person is about to be asked."""
+
+    @hookspec
+    def react_ask(self, run: Run, question: Question) -> object:
+        """Question: what a person says, as an ``Answer`` or its plain value; the first plugin that answers settles it.
+
+        ``None`` leaves it to the next plugin, the terminal comes last. ``Answer(None)`` says that nobody can be asked.
+        """
+
+    @hookspec
+    def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
+        """Event: a question has its answer; ``None`` when there is nobody to ask."""
 
     # -- what intervened ------------------------------------------------------------------------------------------
 

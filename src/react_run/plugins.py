@@ -27,6 +27,8 @@ class Manager(pluggy.PluginManager):
         return super().parse_hookimpl_opts(plugin, name)
 
 
+_BINDING = ("react_tool_permit", "react_ask")
+"""The hooks whose answers bind the runs of subagents, too: what they may do, and who is asked."""
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
 _BY_IDENTITY = (object.__eq__, Component.__eq__)
 
@@ -63,14 +65,14 @@ def held_below(hooks: HookTable) -> list[object]:
     """The plugins behind ``hooks`` that hold for the runs of subagents, too, outermost first (behaviour X1).
 
     They say so themselves (:attr:`react_run.components.Plugin.holds_below`, for a wrapper: its own); where they do not,
-    those that answer ``react_tool_permit`` do.
+    those that answer ``react_tool_permit`` or ``react_ask`` do.
     """
     return [plugin for plugin in hooks.plugins if _holds_below(plugin)]
 
 
 def _holds_below(plugin: object) -> bool:
     declared = getattr(behind(plugin), "holds_below", None)
-    return hasattr(plugin, "react_tool_permit") if declared is None else bool(declared)
+    return any(hasattr(plugin, hook) for hook in _BINDING) if declared is None else bool(declared)
 
 
 def _register(manager: pluggy.PluginManager, given: object) -> None:

@@ -129,6 +129,7 @@ class Unresolved:
             "code": self.code,
             "message": self.message,
             "disposition": self.disposition.value,
+            "opaque": self.opaque,
         }
 
 
@@ -159,6 +160,13 @@ class RunResult:
     emitted: Sequence[object] = field(default=(), repr=False)
 
     @property
+    def emitted_values(self) -> list[object]:
+        """What plugins sent along, as JSON values."""
+        from react_run.models.stored import message_to_dict
+
+        return [plain(message_to_dict(item) if isinstance(item, Message) else item) for item in self.emitted]
+
+    @property
     def response(self) -> ChatCompletionResponse:
         """The result in the ChatCompletion shape, with the trace in ``provider_specific_fields`` (behaviour L9)."""
         from react_run.chat import response_from
@@ -181,7 +189,7 @@ class RunResult:
             "unverified_answer": self.unverified_answer,
             "disclosure": plain(self.disclosure),
             "value": plain(self.value),
-            "emitted": plain(list(self.emitted)),
+            "emitted": self.emitted_values,
             "run_id": self.run_id,
             "model": self.model,
             "messages": [plain(message_to_dict(message)) for message in self.messages],

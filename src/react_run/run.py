@@ -18,16 +18,18 @@ from react_run.arguments.repair import own_copy
 from react_run.concurrency import cancellations, running_loop
 from react_run.engine.standing import Standing
 from react_run.execution import interpreting, refused, run_tool
-from react_run.hooks import HookTable, ask, ask_all, notify, quietly, tell
+from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation, Outcome
 from react_run.plain import plain
 from react_run.render import escape
+from react_run.reports import Reports, checked
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Usage
+    from react_run.questions import Answer, Question
     from react_run.tools import Prepared, Tool
 
 __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"]
@@ -116,6 +118,7 @@ class ToolCall:
     passed: frozenset[object] = frozenset()
     started: float = 0.0
     _key: Hashable | None = None
+    _reports: Reports | None = None
 
     @property
     def name(self) -> str:
@@ -139,6 +142,24 @@ class ToolCall:
     def succeeded(self) -> bool:
         """Whether the call got a result of its own that is not known to be a failure."""
         return self.observation is not None and not self.repeated and not self.observation.failed
+
+    def report(self, *, done: float | None = None, total: float | None = None, message: str = "") -> None:
+        """Say how far the tool is (event ``react_tool_progress``), from any thread.
+
+        Args:
+            done: How much is done, in any unit.
+            total: How much there is to do, in the same unit.
+            message: What it is at, in a few words.
+
+        Raises:
+            TypeError, ValueError: A number is not one that can be shown, or the message is not text.
+        """
+        report = checked(done, total, message)
+        if self.observation is not None or not self.run.hooks.react_tool_progress:
+            return  # it is over, or nobody listens
+        if self._reports is None:
+            self._reports = Reports()
+        self._reports.add(self, report)
 
     def append(self, text: str) -> None:
         """Add a paragraph to what the model will read about this call."""
@@ -193,6 +214,8 @@ class ToolCall:
             return await run_tool(self, self.tool, self.prepared)
         finally:
             _executing.reset(token)
+            if self._reports is not None:
+                self._reports.tell(self)
 
 
 @dataclass(eq=False, slots=True)
@@ -314,14 +337,32 @@ class Run:
 
         A tool may say so from its thread: listeners hear it on the thread of the event loop, as they hear everything.
         """
+        self.tell(self.hooks.react_guard_fired, guard, detail)
+
+    def tell(self, listeners: Chain, *args: object) -> None:
+        """Tell the listeners of an event of this run about it, from any thread and without waiting for them."""
         if self._loop is not None and running_loop() is not self._loop:
             with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                self._loop.call_soon_threadsafe(self.note, guard, detail)
+                self._loop.call_soon_threadsafe(self.tell, listeners, *args)
             return
-        for impl, answer in tell(self.hooks.react_guard_fired, self, guard, detail):
+        for impl, answer in tell(listeners, self, *args):
             task = asyncio.ensure_future(quietly(impl, answer))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
+
+    async def ask(self, question: Question) -> Answer | None:
+        """What a person says to ``question``; ``None`` when there is nobody to ask.
+
+        Every plugin is asked (``react_ask``), and the first answer settles it; the terminal comes last. Question and
+        answer are in the journal, and a run that is resumed or replayed goes on with what was said. Time in here counts
+        towards no deadline.
+
+        Raises:
+            PluginError: A plugin gave an answer that the question does not take.
+        """
+        from react_run.questions.asking import put
+
+        return await put(self, question)
 
     def check_cancelled(self) -> None:
         """Raise when the run was cancelled, whoever answered the cancellation away."""

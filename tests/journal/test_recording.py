@@ -347,3 +347,13 @@ def test_a_secret_that_is_a_number_or_one_of_our_own_words_harms_no_record() -> 
     assert started["arguments"] == {"a": "***", "b": 1}
     assert [message.role for message in journal.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert journal.messages[1].text == "go, ***"
+
+
+def test_a_recorder_can_be_given_a_sink_for_each_run() -> None:
+    sinks: dict[str, MemorySink] = {}
+    agent = agent_of(
+        [says("one"), says("two")], journal=Recorder.into(lambda run: sinks.setdefault(run.id, MemorySink()))
+    )
+    results = [agent.run_sync(prompt) for prompt in ("first", "second")]
+    prompts = [sinks[result.run_id].records[0]["prompt"] for result in results]
+    assert prompts == ["first", "second"]

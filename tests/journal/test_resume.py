@@ -25,10 +25,11 @@ from react_run import (
     hookimpl,
     tool,
 )
-from react_run.errors import ConfigError, JournalError, ModelError
+from react_run.errors import ConfigError, JournalBusy, JournalError, ModelError
 from react_run.journal import Journal, canonical, read_journal
+from react_run.journal.files import FileSink
 from react_run.journal.lines import to_json
-from react_run.journal.resume import prepare, resume
+from react_run.journal.resume import RunEnded, prepare, resume
 from react_run.models.scripted import ScriptedModel
 from react_run.results import RunResult
 from react_run.testing import calls, says
@@ -343,8 +344,42 @@ def test_a_masked_line_of_the_agent_file_is_nothing_that_a_run_goes_on_with(tmp_
 def test_two_processes_cannot_resume_one_run(tmp_path: Path) -> None:
     path = cut_short(recorded(agent_of()), tmp_path / "run.jsonl")
     prepare(path, agent_of())
-    with pytest.raises(JournalError, match="another run is writing"):
+    with pytest.raises(JournalBusy, match="another run is writing"):
         prepare(path, agent_of())
+
+
+def test_an_ended_run_gives_its_result_to_those_who_want_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    result = agent_of(journal=path).run_sync("go")
+    again = asyncio.run(resume(path, agent_of(), ended="result"))
+    assert _comparable(again.to_dict()) == _comparable(result.to_dict())
+    with pytest.raises(RunEnded) as found:
+        asyncio.run(resume(path, agent_of()))
+    assert found.value.journal.run_id == result.run_id
+
+
+def _comparable(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what a journal does not keep: fractions of microseconds, and arguments that nothing ran with."""
+    return {
+        **result,
+        "steps": [
+            {**step, "seconds": 0, "action_input": step["action_input"] if step["executed"] else None}
+            for step in result["steps"]
+        ],
+    }
+
+
+def test_a_resume_can_wait_for_the_process_that_is_at_the_run(tmp_path: Path) -> None:
+    path = cut_short(recorded(agent_of()), tmp_path / "run.jsonl")
+    held = FileSink(path)
+
+    async def both() -> RunResult:
+        waiting = asyncio.create_task(resume(path, agent_of(), patience=60))
+        await asyncio.sleep(0)
+        held.close()
+        return await waiting
+
+    assert asyncio.run(both()).success
 
 
 @pytest.mark.parametrize("content", [None, "", "no json\n", "[1]\n", '{"type": "guard", "run": "x"}\n'])

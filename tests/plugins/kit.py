@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from react_plugins.approval import Answer, Approval
+from react_plugins.approval import Approval, Decision
 from react_run import ReActAgent, Run, ScriptedModel, Tool, ToolCall, hookimpl, tool
 
 
@@ -77,11 +77,11 @@ def failing(*failures: Exception | None, **flags: Any) -> tuple[Tool, list[int]]
 class Person(Approval):
     """An approval that asks a person who answers as told, and keeps the questions."""
 
-    _answers: list[Answer | None] = PrivateAttr(default_factory=list)
+    _answers: list[Decision | None] = PrivateAttr(default_factory=list)
     _heard: list[str] = PrivateAttr(default_factory=list)
 
     @classmethod
-    def saying(cls, *answers: Answer | None, **options: Any) -> Person:
+    def saying(cls, *answers: Decision | None, **options: Any) -> Person:
         """A person who gives ``answers`` in order, and the last one from then on."""
         person = cls(**options)
         person._answers = list(answers)
@@ -92,8 +92,8 @@ class Person(Approval):
         """What was asked so far."""
         return self._heard
 
-    async def ask(self, run: Run, call: ToolCall) -> Answer | None:
-        self._heard.append(self.question(run, call))
+    async def ask(self, run: Run, call: ToolCall) -> Decision | None:
+        self._heard.append(str(self.question(run, call).masked(run.agent.config.masker)))
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
 
 

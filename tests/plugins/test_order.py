@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from react_run import ModelError, Run, Verdict, hookimpl, tool
+from react_run import ModelError, Question, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.hooks import hook_names
 from react_run.testing import agent_with, calls, says
 
@@ -98,6 +98,10 @@ class Everything:
         self.say("react_tool_permit")
 
     @hookimpl
+    def react_tool_progress(self) -> None:
+        self.say("react_tool_progress")
+
+    @hookimpl
     def react_tool_call_finished(self) -> None:
         self.say("react_tool_call_finished")
 
@@ -117,6 +121,19 @@ class Everything:
         return Verdict(accepted=True)
 
     @hookimpl
+    def react_asked(self) -> None:
+        self.say("react_asked")
+
+    @hookimpl
+    def react_ask(self) -> str | None:
+        self.say("react_ask")
+        return "here" if self.name == "B" else None
+
+    @hookimpl
+    def react_decided(self) -> None:
+        self.say("react_decided")
+
+    @hookimpl
     def react_guard_fired(self) -> None:
         self.say("react_guard_fired")
 
@@ -126,9 +143,11 @@ def order_of_a_run(replies: list[object]) -> list[str]:
     log: list[str] = []
 
     @tool
-    def look() -> str:
+    async def look(run: Run, call: ToolCall) -> str:
         """Look."""
         log.append("the tool runs")
+        call.report(done=1, total=2)
+        await run.ask(Question("Where?"))
         return "found"
 
     agent = agent_with(replies, tools=[look], plugins=[Everything("A", log), Everything("B", log)])

@@ -14,11 +14,13 @@ from react_run.hookspecs import hookimpl
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
+    from react_run.questions import Question
     from react_run.run import Iteration, Run, ToolCall
     from react_run.secrets import Masker
 
 _SHORT_ARGUMENTS = 60
 _SHORT_RESULT = 80
+_SHORT_PROGRESS = 40
 
 
 class Progress:
@@ -28,20 +30,23 @@ class Progress:
         self.screen, self.masker, self.verbosity = screen, masker, verbosity
         self.run: Run | None = None
         self.running: list[str] = []
-        self.undecided: set[ToolCall] = set()
+        self.far: dict[str, str] = {}
+        self.undecided: set[object] = set()
         self.thinking = False
         self.tool_calls = 0
 
     def begin(self) -> None:
         """Forget the run before."""
-        self.run, self.running, self.thinking, self.tool_calls = None, [], False, 0
+        self.run, self.running, self.far, self.thinking, self.tool_calls = None, [], {}, False, 0
+        self.undecided.clear()  # a turn that was interrupted leaves its question behind
+        self.screen.pause(False)
 
     def status(self, seconds: float) -> str:
         """One line: step, what is running, elapsed time, tokens."""
         run = self.run
         parts = ["starting" if run is None else f"step {max(1, len(run.iterations))}/{run.max_iterations}"]
         if self.running:
-            parts.append(", ".join(dict.fromkeys(self.running)))
+            parts.append(", ".join(f"{name} {self.far.get(name, '')}".rstrip() for name in dict.fromkeys(self.running)))
         elif self.thinking:
             parts.append("thinking")
         parts.append(f"{seconds:.1f} s")
@@ -77,16 +82,30 @@ class Progress:
         self.undecided.add(call)  # somebody may ask the user now
         self.screen.pause(True)
 
-    def decided(self, call: ToolCall) -> None:
-        """Nobody asks about ``call`` any more."""
-        self.undecided.discard(call)
+    @hookimpl(tryfirst=True)
+    def react_asked(self, question: Question) -> None:
+        self.undecided.add(id(question))
+        self.screen.pause(True)
+
+    @hookimpl(tryfirst=True)
+    def react_decided(self, question: Question) -> None:
+        self.decided(id(question))
+
+    def decided(self, what: object) -> None:
+        """Nobody asks about ``what`` any more: a call, or a question."""
+        self.undecided.discard(what)
         self.screen.pause(bool(self.undecided))
+
+    @hookimpl
+    def react_tool_progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
+        self.far[call.name] = fitted(printable(self.masker.mask(_far(done, total, message))), _SHORT_PROGRESS)
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
         self.decided(call)
         if call.name in self.running:
             self.running.remove(call.name)
+            self.far.pop(call.name, None)
         if self.verbosity:
             self._note(self._line(call, observation))
 
@@ -158,6 +177,12 @@ class Draft:
         if text:
             self.screen.draft(text)
             self.shown += text
+
+
+def _far(done: float | None, total: float | None, message: str) -> str:
+    """``3/10 message``."""
+    number = "" if done is None else f"{done:g}" if total is None else f"{done:g}/{total:g}"
+    return " ".join(f"{number} {message}".split())
 
 
 def _count(number: int | None) -> str:

@@ -169,5 +169,6 @@ class Plugin(Component):
     holds_below: ClassVar[bool | None] = None
     """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
 
-    Left open it does when it answers ``react_tool_permit``: a subagent never has more rights than its parent.
+    Left open it does when it answers ``react_tool_permit`` or ``react_ask``: a subagent never has more rights than its
+    parent, and asks the same people.
     """

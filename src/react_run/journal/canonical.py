@@ -18,7 +18,7 @@ _OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
-_KINDS = ("header", *_MODEL, *_TOOL, "looked", "guard", "round_finished", "footer")
+_KINDS = ("header", *_MODEL, *_TOOL, "looked", "asked", "decided", "guard", "round_finished", "footer")
 
 
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
@@ -85,4 +85,9 @@ def _place(record: Record) -> tuple[object, ...]:
         part = (1, record["position"], 3 * record.get("attempt", 1) + _TOOL.index(kind))
     else:
         part = (_KINDS.index(kind), 0, 0)
-    return (end, record.get("round", 0), *part, f"{record.get('what')} {record.get('guard')} {record.get('detail')}")
+    return (
+        end,
+        record.get("round", 0),
+        *part,
+        f"{record.get('what') or record.get('question')} {record.get('guard')} {record.get('detail')}",
+    )

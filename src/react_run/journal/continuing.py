@@ -6,7 +6,7 @@ import json
 from collections import Counter
 
 from react_run.journal.canonical import canonical_record
-from react_run.journal.files import FileSink
+from react_run.journal.files import Sink
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal, kept
 from react_run.journal.values import Record
@@ -21,12 +21,12 @@ class ContinuingSink:
     Until :meth:`go_live`, nothing is written: a run that turns out to do something else leaves its journal as it was.
 
     Args:
-        file: The journal.
-        journal: What is in it.
+        sink: Takes what is new.
+        journal: What is recorded already.
     """
 
-    def __init__(self, file: FileSink, journal: Journal) -> None:
-        self._file = file
+    def __init__(self, sink: Sink, journal: Journal) -> None:
+        self._sink = sink
         self._run = journal.run_id
         self._first_call = journal.first_unanswered
         self._offers = set(journal.offers)
@@ -44,7 +44,7 @@ class ContinuingSink:
         if not self._live:
             self._live = True
             for record, text in self._held:
-                self._file.write(record, text)
+                self._sink.write(record, text)
             self._held.clear()
 
     def write(self, record: Record, text: str) -> None:
@@ -53,7 +53,7 @@ class ContinuingSink:
         if record["type"] == "footer" and not _differs(record):
             self.go_live()
         if self._live:
-            self._file.write(record, text)
+            self._sink.write(record, text)
         else:
             self._held.append((record, text))
 
@@ -84,10 +84,10 @@ class ContinuingSink:
         return False
 
     async def sync(self) -> None:
-        await self._file.sync()
+        await self._sink.sync()
 
     def close(self) -> None:
-        self._file.close()
+        self._sink.close()
 
 
 def _differs(footer: Record) -> bool:

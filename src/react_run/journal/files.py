@@ -13,7 +13,7 @@ from time import sleep
 from typing import Protocol
 
 from react_run.concurrency import in_thread
-from react_run.errors import JournalError
+from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
 from react_run.journal.locks import try_lock
 from react_run.journal.values import Record
@@ -69,7 +69,8 @@ class FileSink:
         fsync: What makes them durable.
 
     Raises:
-        JournalError: It cannot be opened, or another process is writing it.
+        JournalBusy: Another run is writing to it.
+        JournalError: It cannot be opened.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class FileSink:
             raise _cannot("open", path, error) from error
         try:
             if not _lock(self._file):
-                raise JournalError(f"another run is writing to {path}; give a directory, for a file per run")
+                raise JournalBusy(f"another run is writing to {path}; give a directory, for a file per run")
             self._size = self._durable = _cut_torn_line(self._file)
         except BaseException as error:
             os.close(self._file)

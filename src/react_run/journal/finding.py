@@ -9,10 +9,11 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from react_run.errors import ConfigError, JournalError
 from react_run.journal import words
+from react_run.journal.files import FileSink, Sink
 from react_run.journal.locks import try_lock
 from react_run.journal.reading import Journal
 from react_run.journal.values import Record
@@ -31,9 +32,57 @@ def runs_directory() -> Path:
     return data_directory() / "runs"
 
 
-def run_files() -> list[Path]:
-    """The journals that the command line keeps, the latest first."""
-    return sorted(runs_directory().glob("*.jsonl"), key=_changed, reverse=True)
+def run_files(directory: Path | None = None) -> list[Path]:
+    """The journals in a directory, the latest first; those that the command line keeps when none is named."""
+    return sorted((directory or runs_directory()).glob("*.jsonl"), key=_changed, reverse=True)
+
+
+class RunStore(Protocol):
+    """Where runs are kept. Readers read files, so a store that keeps no files hands out copies."""
+
+    def find(self, name: str | None) -> Path:
+        """The journal of a run: by a file, the beginning of its id, or ``None`` for the last run.
+
+        Raises:
+            ConfigError: There is no such run, or there are several.
+        """
+
+    def summaries(self) -> Iterator[Summary]:
+        """What there is to say about each run, the latest first."""
+
+    def open(self, path: Path) -> Sink:
+        """Open a journal that :meth:`find` gave, to go on with its run.
+
+        Raises:
+            JournalBusy: Another process is at the run.
+            JournalError: It cannot be opened.
+        """
+
+    def remove(self, summary: Summary) -> None:
+        """Remove a run.
+
+        Raises:
+            JournalError: The run goes on.
+        """
+
+
+@dataclass(frozen=True)
+class DirectoryStore:
+    """A directory with a file for each run; the one of the command line when none is named."""
+
+    directory: Path | None = None
+
+    def find(self, name: str | None) -> Path:
+        return find_run(name, self.directory)
+
+    def summaries(self) -> Iterator[Summary]:
+        return summaries(run_files(self.directory))
+
+    def open(self, path: Path) -> Sink:
+        return FileSink(path)
+
+    def remove(self, summary: Summary) -> None:
+        remove_run(summary)
 
 
 def _changed(path: Path) -> int:
@@ -43,20 +92,24 @@ def _changed(path: Path) -> int:
         return 0
 
 
-def find_run(name: str | None) -> Path:
+def find_run(name: str | None, directory: Path | None = None) -> Path:
     """The journal that a person means: a file, the beginning of a run's id, or ``None`` for the last run.
+
+    Args:
+        name: What the person said.
+        directory: Where to look; where the command line keeps runs when none is named.
 
     Raises:
         ConfigError: There is no such run, or there are several.
     """
     if name is None:
-        files = run_files()
+        files = run_files(directory)
         if not files:
-            raise ConfigError(f"no runs are kept in {runs_directory()}")
+            raise ConfigError(f"no runs are kept in {directory or runs_directory()}")
         return files[0]
     if (path := Path(name)).is_file():
         return path
-    found = [path for path in run_files() if path.name.startswith(name)] if name.isalnum() else []
+    found = [path for path in run_files(directory) if path.name.startswith(name)] if name.isalnum() else []
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:

@@ -114,6 +114,8 @@ def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
         yield _tool_use(use, anchors.of_tool(use))
     for record in round_.looks:
         yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
+    for asked in round_.questions:
+        yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
     for record in round_.guards:
         yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(record["detail"])}</p>\n'
     if round_.feedback is not None:

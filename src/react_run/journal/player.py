@@ -14,6 +14,7 @@ from react_run.journal.recording import Recordings
 from react_run.journal.rounds import Attempt, ToolUse
 from react_run.journal.values import Record, outcome_from_data, usage_from_data
 from react_run.outcome import Observation
+from react_run.questions import ALWAYS, Answer, Question
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse, Usage
@@ -43,6 +44,8 @@ class Player:
         answers: The numbers of the model calls that the recording answers.
     """
 
+    holds_below = False
+
     def __init__(self, recording: Journal, answers: Container[int]) -> None:
         self.recording, self.answers = recording, answers
         self.uses: dict[tuple[int, int], list[ToolUse]] = {}
@@ -50,9 +53,17 @@ class Player:
         for use in [use for round_ in recording.rounds for use in round_.tools if use.attempts]:
             self.uses.setdefault((use.round, use.position), []).append(use)
         self.looks: dict[str, list[object]] = {}
+        self.decisions: dict[tuple[str, str], Record] = {}
+        """What people said, by the id of the question and what it was bound to."""
+        self.lasting: dict[str, Record] = {}
+        """What they said about every call of this kind, by what it was bound to."""
         for record in recording.valid:
             if record["type"] == "looked":
                 self.looks.setdefault(record["what"], []).append(record["value"])
+            elif record["type"] == "decided":
+                self.decisions[record["question"], record["digest"]] = record
+                if record.get("answer") == ALWAYS:
+                    self.lasting[record["digest"]] = record
 
     @hookimpl(tryfirst=True)
     def react_guide(self, run: Run) -> None:
@@ -70,6 +81,17 @@ class Player:
             return (known[number - 1],)
         self.go_on(run)
         return None
+
+    @hookimpl(tryfirst=True)
+    async def react_ask(self, run: Run, question: Question) -> Answer | None:
+        """What a person said then; it fits no other question, nor the same one about other arguments."""
+        found = self.decisions.get((question.id, question.digest))
+        if found is None and question.is_approval:
+            found = self.lasting.get(question.digest)
+        if found is None:
+            await self.beyond(run, f"the question {question.text!r}")
+            return None
+        return Answer(found.get("answer"), by=found.get("by", ""))
 
     def go_on(self, run: Run) -> None:
         """Something happens that was not recorded."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from react_run.journal.values import Record
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
+    from react_run.questions import Answer, Question
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 logger = logging.getLogger(__name__)
@@ -57,14 +58,19 @@ class Recorder(Plugin):
     options: Mapping[str, Any] = Field(default_factory=dict)
     """How the agent was made from its file, for whoever makes it again."""
 
-    _sink: Sink | None = PrivateAttr(default=None)
+    _open: Callable[[Run], Sink] | None = PrivateAttr(default=None)
     _described: tuple[ReActAgent, Record] | None = PrivateAttr(default=None)
 
     @classmethod
-    def into(cls, sink: Sink, **fields: Any) -> Self:
-        """A recorder of one run that gives its records to ``sink``."""
+    def into(cls, sink: Sink | Callable[[Run], Sink], **fields: Any) -> Self:
+        """A recorder that gives its records to a sink instead of a file.
+
+        Args:
+            sink: Makes the sink of each run, when the run begins; or the sink itself, which serves one run.
+            fields: The other options, such as ``session``.
+        """
         recorder = cls(path=Path(), **fields)
-        recorder._sink = sink
+        recorder._open = sink if callable(sink) else lambda run: sink
         return recorder
 
     def file_for(self, run: Run) -> Path:
@@ -147,6 +153,26 @@ class Recorder(Plugin):
         with suppress(JournalError):
             self._recording(run).guard(guard, detail)
 
+    @hookimpl
+    def react_asked(self, run: Run, question: Question) -> Awaitable[None] | None:
+        with suppress(JournalError):
+            recording = self._recording(run)
+            recording.asked(question)
+            return recording.book.sink.sync()  # the answer may take days
+        return None
+
+    @hookimpl
+    def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
+        with suppress(JournalError):
+            self._recording(run).decided(question, answer)
+
+    @hookimpl
+    def react_tool_progress(
+        self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
+    ) -> None:
+        with suppress(JournalError):
+            self._recording(run).progress(call, done, total, message)
+
     @hookimpl(trylast=True)
     def react_run_finished(self, run: Run, result: RunResult) -> None:
         self._end(run, result, None)
@@ -178,7 +204,7 @@ class Recorder(Plugin):
         agent = run.agent
         above = None if run.parent is None else run.parent.state(self._place).recording
         if above is None:
-            book = Book(self._sink or FileSink(self.file_for(run)), agent.config.masker)
+            book = Book(self._sink_for(run), agent.config.masker)
             place.owns = True
         else:
             book = above.book
@@ -192,6 +218,9 @@ class Recorder(Plugin):
         for what, value in place.early:
             recording.looked(what, value)
         return recording
+
+    def _sink_for(self, run: Run) -> Sink:
+        return FileSink(self.file_for(run)) if self._open is None else self._open(run)
 
     def _close(self, run: Run) -> None:
         place = run.state(self._place)

@@ -17,6 +17,7 @@ from react_run.text import said
 if TYPE_CHECKING:
     from react_run.messages import Message, ModelResponse
     from react_run.outcome import Observation
+    from react_run.questions import Answer, Question
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 _LONGEST_TRACEBACK = 8_192
@@ -194,9 +195,34 @@ class Recording:
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        call = self.run.handled
-        inside = {**self._place(call), "inside": True} if call in self.attempts else {}
-        self.put("guard", {"round": self.round, **inside, "guard": guard, "detail": detail})
+        self.put("guard", {**self._within(self.run.handled), "guard": guard, "detail": detail})
+
+    def asked(self, question: Question) -> None:
+        """A person is about to be asked."""
+        fields: Record = {"question": question.id, "digest": question.digest, "text": question.text}
+        if question.choices:
+            fields["choices"] = list(question.choices)
+        if question.schema is not None:
+            fields["schema"] = question.schema
+        if question.tool:
+            fields |= {"tool": question.tool, "arguments": question.arguments}
+        self.put("asked", {**self._within(self.run.handled), **fields})
+
+    def decided(self, question: Question, answer: Answer | None) -> None:
+        """A question has its answer, or there is nobody to ask."""
+        fields: Record = {"question": question.id, "digest": question.digest}
+        fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
+        self.put("decided", {**self._within(self.run.handled), **fields})
+
+    def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
+        """A tool says how far it is."""
+        known = {"done": done, "total": total, "message": message or None}
+        fields = {name: value for name, value in known.items() if value is not None}
+        self.put("tool_progress", {**self._within(call), **fields})
+
+    def _within(self, call: ToolCall | None) -> Record:
+        """The place of something that happens: in the attempt of a call, in a layer around one, or in neither."""
+        return {"round": self.round} if call not in self.attempts else {**self._place(call), "inside": True}
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
         """The run is over."""
@@ -215,6 +241,8 @@ class Recording:
             "value": result.value,
             **self._follow(result.messages),
         }
+        if result.emitted:
+            fields["emitted"] = result.emitted_values
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)

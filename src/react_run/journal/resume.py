@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from time import time
-from typing import TYPE_CHECKING
+from time import monotonic, time
+from typing import TYPE_CHECKING, Literal
 
-from react_run.errors import ConfigError, JournalError
+from react_run.errors import ConfigError, JournalBusy, JournalError
 from react_run.journal.comparing import MASK
 from react_run.journal.continuing import ContinuingSink
-from react_run.journal.files import FileSink
+from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import changes, described
 from react_run.journal.lines import encoded, to_json
 from react_run.journal.reading import Journal, read_journal
+from react_run.journal.result import result_of
 from react_run.journal.resuming import ResumedTools
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Message
     from react_run.results import RunResult
+
+
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks at a run that another process is at."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +43,23 @@ class Resumption:
     notes: Sequence[str] = ()
 
 
+class RunEnded(JournalError):
+    """The run has ended, so it cannot be resumed; ``journal`` is what was recorded of it."""
+
+    def __init__(self, journal: Journal) -> None:
+        reason = journal.own[-1]["stop_reason"]
+        super().__init__(f"run {journal.run_id[:12]} has ended ({reason}): there is nothing to resume")
+        self.journal = journal
+
+
 async def resume(
-    path: str | PathLike[str], agent: ReActAgent, *, run: str | None = None, force: bool = False
+    path: str | PathLike[str],
+    agent: ReActAgent,
+    *,
+    run: str | None = None,
+    force: bool = False,
+    ended: Literal["error", "result"] = "error",
+    patience: float = 0,
 ) -> RunResult:
     """Continue the run in the journal at ``path``, which was killed, interrupted, or failed.
 
@@ -50,13 +71,29 @@ async def resume(
         agent: The agent of the run.
         run: The beginning of the run's id, when the journal has several runs.
         force: Go on although the agent has changed since, or does not do again what it did.
+        ended: What a run that has ended gives: an error, or its result.
+        patience: Seconds to wait while another process is at the run.
 
     Raises:
         ConfigError: The agent has changed; the text says what.
         ReplayMismatch: The recorded part cannot be driven again as it was.
-        JournalError: The run has ended, another process is at it, or the journal cannot be read or written.
+        JournalBusy: Another process is at the run.
+        RunEnded: The run has ended.
+        JournalError: The journal cannot be read or written.
     """
-    resumption = prepare(path, agent, run=run, force=force)
+    give_up = monotonic() + patience
+    while True:
+        try:
+            resumption = prepare(path, agent, run=run, force=force)
+            break
+        except RunEnded as found:
+            if ended == "error":
+                raise
+            return result_of(found.journal)
+        except JournalBusy:
+            if monotonic() >= give_up:
+                raise
+            await asyncio.sleep(_LOOK_AGAIN)
     async with resumption.agent:
         return await resumption.agent.run(resumption.prompt, resumption.incoming)
 
@@ -67,7 +104,7 @@ def prepare(
     *,
     run: str | None = None,
     force: bool = False,
-    open_file: Callable[[Path], FileSink] = FileSink,
+    open_file: Callable[[Path], Sink] = FileSink,
 ) -> Resumption:
     """Make everything ready to :func:`resume` a run.
 
@@ -79,27 +116,27 @@ def prepare(
         open_file: What opens the journal to append to it.
 
     Raises:
-        ConfigError, JournalError: As :func:`resume`.
+        ConfigError, JournalError: As :func:`resume`; the run is nobody's then.
     """
     path = Path(path)
     read_journal(path, run)  # opening the file to append would make one that is not there
-    file = open_file(path)  # nobody else writes from here on
+    sink = open_file(path)  # nobody else writes from here on
     try:
         journal = read_journal(path, run)
-        return _prepared(journal, file, agent, force)
+        return _prepared(journal, sink, agent, force)
     except BaseException:
-        file.close()
+        sink.close()
         raise
 
 
-def _prepared(journal: Journal, file: FileSink, agent: ReActAgent, force: bool) -> Resumption:
+def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool) -> Resumption:
     from react_run import __version__
     from react_run.journal.recorder import Recorder
     from react_run.models.replay import ReplayModel
 
     footer = journal.footer
     if footer is not None and footer["status"] == "finished":
-        raise JournalError(f"run {journal.run_id[:12]} has ended ({footer['stop_reason']}): there is nothing to resume")
+        raise RunEnded(journal)
     found = _differences(journal, agent)
     if found and not force:
         listed = "\n".join(f"  {line}" for line in found)
@@ -113,11 +150,11 @@ def _prepared(journal: Journal, file: FileSink, agent: ReActAgent, force: bool) 
         "first_call": journal.first_unanswered,
         "changes": found,
     }
-    file.write(*encoded(record, agent.config.masker))
-    sink = ContinuingSink(file, journal)
+    sink.write(*encoded(record, agent.config.masker))
+    continued = ContinuingSink(sink, journal)
     again = agent.replace(
         model=ReplayModel.of(journal, answers, compare=not force, then=agent.model),
-        journal=[Recorder.into(sink), ResumedTools(journal, answers, sink.go_live)],
+        journal=[Recorder.into(continued), ResumedTools(journal, answers, continued.go_live)],
     )
     return Resumption(
         agent=again,

@@ -117,6 +117,21 @@ class ToolUse:
 
 
 @dataclass(kw_only=True, eq=False)
+class Asked:
+    """One question to a person, and the decision, if there is one."""
+
+    record: Record
+    decided: Record | None = None
+
+    @property
+    def said(self) -> str:
+        """The decision in words."""
+        if self.decided is None:
+            return "not answered yet"
+        return "nobody to ask" if "nobody" in self.decided else f"{self.decided['answer']}"
+
+
+@dataclass(kw_only=True, eq=False)
 class Round:
     """One round: the calls of the model in it, the tool calls they asked for, and what intervened."""
 
@@ -127,6 +142,8 @@ class Round:
     guards: list[Record] = field(default_factory=list)
     looks: list[Record] = field(default_factory=list)
     """What it found out about the world outside."""
+    questions: list[Asked] = field(default_factory=list)
+    """What people were asked."""
     feedback: str | None = None
 
 
@@ -153,6 +170,8 @@ class Reader:
             "round_finished": self._judged,
             "guard": self._guard,
             "looked": self._looked,
+            "asked": self._asked,
+            "decided": self._decided,
             "footer": self._footer,
             "resumed": self._resumed,
         }
@@ -239,6 +258,15 @@ class Reader:
 
     def _looked(self, record: Record) -> None:
         self._round(record).looks.append(record)
+
+    def _asked(self, record: Record) -> None:
+        self._round(record).questions.append(Asked(record=record))
+
+    def _decided(self, record: Record) -> None:
+        for asked in self._round(record).questions:
+            if asked.record["question"] == record["question"] and asked.decided is None:
+                asked.decided = record
+                return
 
     def _resumed(self, record: Record) -> None:
         self.calls = {number: call for number, call in self.calls.items() if number < record["first_call"]}

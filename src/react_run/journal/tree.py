@@ -47,6 +47,9 @@ def _round(round_: Round) -> Branch:
     for record in round_.looks:
         found = words.arguments(record["value"])
         branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
+    for asked in round_.questions:
+        text = f"{words.one_line(asked.record['text'])} {asked.said}"
+        branch.below.append(Branch(text=text, mark="asked", colour="dim"))
     for record in round_.guards:
         branch.below.append(
             Branch(text=f"{record['guard']}: {words.one_line(record['detail'])}", mark="!", colour="yellow")

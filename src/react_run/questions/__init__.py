@@ -1,0 +1,158 @@
+"""What a person is asked, and what the person says: one question hook for approvals, tools and limits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from react_run.secrets import Masker
+
+YES, ALWAYS, NO = "yes", "always", "no"
+"""The choices of an approval."""
+LONGEST_SHOWN = 20_000
+"""Characters of one argument that a person is shown."""
+
+
+class Unfit(ValueError):
+    """An answer that the question does not take; the text says what it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something that only a person can say. ``str(question)`` shows all of it, safe to write to a terminal.
+
+    Args:
+        text: What is asked.
+        choices: The answers it takes; empty for any text.
+        schema: The JSON Schema of the answer, such as an object with a property for each field of a form.
+        tool: For an approval, the tool that is about to run.
+        arguments: For an approval, the arguments of the tool.
+        default: The choice that an empty line stands for.
+        hint: What else helps to decide, shown below the arguments.
+        id: Names it within its run; set when it is asked.
+        digest: What an answer is bound to: the tool and its arguments, else the text, the choices and the schema.
+    """
+
+    text: str
+    choices: Sequence[str] = ()
+    schema: Mapping[str, Any] | None = None
+    tool: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    default: str = ""
+    hint: str = ""
+    id: str = ""
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.digest:
+            object.__setattr__(self, "digest", self._bound_to())
+
+    def _bound_to(self) -> str:
+        subject: tuple[object, ...] = (self.tool, self.arguments)
+        if not self.tool:
+            subject = (self.text, list(self.choices), self.schema)
+        return sha256(json.dumps(subject, sort_keys=True, default=repr).encode()).hexdigest()[:32]
+
+    @property
+    def is_approval(self) -> bool:
+        """Whether it asks for permission to run a tool."""
+        return bool(self.tool)
+
+    def masked(self, masker: Masker) -> Question:
+        """The question without secrets; an answer to it is bound to what it was."""
+        return replace(
+            self,
+            text=masker.mask(self.text),
+            choices=tuple(map(masker.mask, self.choices)),
+            arguments={name: masker.mask_data(value) for name, value in self.arguments.items()},
+        )
+
+    def read(self, value: object) -> object:
+        """``value`` as an answer to this question.
+
+        Raises:
+            Unfit: The question does not take it.
+        """
+        if self.choices:
+            return self._chosen(value)
+        if self.schema is not None:
+            return self._fitting(value)
+        return value
+
+    def _chosen(self, value: object) -> str:
+        if isinstance(value, bool) and {YES, NO} <= {*self.choices}:
+            return YES if value else NO
+        if isinstance(value, str) and value in self.choices:
+            return value
+        raise Unfit(f"{value!r} is not one of {', '.join(self.choices)}")
+
+    def _fitting(self, value: Any) -> object:
+        from jsonschema.validators import validator_for
+
+        assert self.schema is not None  # looked at before
+        validator = validator_for(self.schema)(self.schema)
+        found = next(iter(validator.iter_errors(value)), None)
+        if found is None:
+            return value
+        where = ".".join(map(str, found.absolute_path))
+        raise Unfit(f"{where}: {found.message}" if where else found.message)
+
+    @property
+    def about(self) -> str:
+        """Everything but the choices: for a place that offers these in a way of its own."""
+        lines = [printable(self.text), *(_shown(name, value) for name, value in self.arguments.items())]
+        lines += [f"  {printable(line)}" for line in fields_of(self.schema)]
+        return "\n".join([*lines, *filter(None, [printable(self.hint)])])
+
+    def __str__(self) -> str:
+        return f"{self.about}\nChoices: {printable(', '.join(self.choices))}" if self.choices else self.about
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said.
+
+    Args:
+        value: A JSON value; one of the choices where the question has any. ``None`` says that there is nobody to ask,
+            here or elsewhere.
+        by: Who said so, where that is known.
+    """
+
+    value: object
+    by: str = ""
+
+
+def fields_of(schema: Mapping[str, Any] | None) -> list[str]:
+    """One line for each field that a schema asks for: its name, its type, what it is for."""
+    required = (schema or {}).get("required", ())
+    return [
+        f"{name} ({kind_of(part)}{'' if name in required else ', may be left out'})"
+        + (f": {part['description']}" if part.get("description") else "")
+        for name, part in (schema or {}).get("properties", {}).items()
+    ]
+
+
+def kind_of(schema: Mapping[str, Any]) -> str:
+    """The type of a field in words."""
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    kind = schema.get("type", "anything")
+    return {"string": "text", "boolean": "yes or no"}.get(kind, kind) if isinstance(kind, str) else "anything"
+
+
+def _shown(name: str, value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    cut = f" … and {len(text) - LONGEST_SHOWN} more characters" if len(text) > LONGEST_SHOWN else ""
+    line = f"  {name}: {text[:LONGEST_SHOWN]}".replace("\n", "\\n")
+    return printable(line) + cut
+
+
+def printable(text: str) -> str:
+    """``text`` with all but line ends escaped that has no shape of its own, so that nothing in it steers a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)

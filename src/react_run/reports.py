@@ -1,0 +1,56 @@
+"""How far a tool is: told from any thread, heard on the thread of the event loop, and not too often."""
+
+from __future__ import annotations
+
+from math import isfinite
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from react_run.run import ToolCall
+
+EVERY = 0.05
+"""Seconds between two reports of one call that are heard; one that comes earlier is heard if it is the last."""
+
+Report = tuple[float | None, float | None, str]
+
+
+class Reports:
+    """What one call has reported: the latest report that nobody has heard yet."""
+
+    def __init__(self) -> None:
+        self._heard_at = -EVERY
+        self._latest: Report | None = None
+
+    def add(self, call: ToolCall, report: Report) -> None:
+        """Take a report, and tell it unless one was told just now."""
+        self._latest = report
+        now = perf_counter()
+        if now - self._heard_at >= EVERY:
+            self._heard_at = now
+            self.tell(call)
+
+    def tell(self, call: ToolCall) -> None:
+        """Tell the latest report, if it was not told yet."""
+        report, self._latest = self._latest, None
+        if report is not None:
+            call.run.tell(call.run.hooks.react_tool_progress, call, *report)
+
+
+def checked(done: float | None, total: float | None, message: str) -> Report:
+    """A report as it may be told.
+
+    Raises:
+        TypeError: ``done`` or ``total`` is not a number, or ``message`` is not text.
+        ValueError: A number is not finite or below nothing.
+    """
+    for name, value in (("done", done), ("total", total)):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        if not isfinite(value) or value < 0:
+            raise ValueError(f"{name} must be a finite number from 0 up, not {value!r}")
+    if not isinstance(message, str):
+        raise TypeError(f"message must be text, not {type(message).__name__}")
+    return done, total, message
