@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic
 
 from benchmarks.measure import report
-from react_run.folder import Folder, PathRefused
+from react_run.support.files import Folder, PathRefused
 
 SWAPPER = """
 import ctypes, os, sys

@@ -9,8 +9,8 @@ from functools import partial
 from statistics import median
 
 from benchmarks.measure import cpu, report
+from react_offline import OfflineModel
 from react_run import Message, ModelRequest
-from react_run.models.offline import OfflineModel
 from react_toolsets.math import MathToolset
 from react_toolsets.temporal import TemporalToolset
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from react_offline import OfflineModel
 from react_run import ConfigError, PluginError, ReActAgent, ReactError, Run, ScriptedModel, Tool, hookimpl, tool
-from react_run.models.offline import OfflineModel
 from react_run.testing import agent_with, calls, says
 from react_toolsets.math import MathToolset
 

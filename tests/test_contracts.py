@@ -20,17 +20,39 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"frozen", "errors", "messages", "outcome", "folder", "components", "questions"},
-    {"arguments", "schemas", "plain", "render", "text", "logs", "tool_flags", "tools", "toolset", "skills", "checks"},
-    {"models.base", "hookspecs", "hooks", "clock", "concurrency"},
-    {"execution", "reports", "results", "run", "history", "journal", "questions.asking"},
+    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions", "looking"},
+    {
+        "tools.arguments",
+        "tools.schemas",
+        "support.jsonable",
+        "support.render",
+        "support.display",
+        "support.logs",
+        "tools.annotations",
+        "tools.tool",
+        "tools.toolset",
+        "skills",
+        "checks",
+    },
+    {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
+    {"engine.execution", "reports", "results", "run", "engine.history", "journal", "questions.asking"},
     {"questions.tty", "questions.terminal"},
-    {"sensing", "patches", "seals", "guides", "round", "drafts", "loop", "policies", "models"},
-    {"wrappers", "chat", "streaming"},
-    {"components.building", "components.one_tool", "held", "places", "secrets", "trust"},
-    {"yaml_source", "skills.fields", "skills.files", "config", "placing", "plugins", "lifetimes"},
+    {
+        "engine.sensors",
+        "workspace.patches",
+        "workspace.seals",
+        "engine.guides",
+        "engine.iteration",
+        "engine.drafts",
+        "loop",
+        "policies",
+        "models",
+    },
+    {"wrappers", "chat", "one_call", "engine.streaming"},
+    {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
+    {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
-    {"cli", "testing", "__main__"},
+    {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""
 

@@ -31,7 +31,7 @@ from react_run import (
     read_journal,
     tool,
 )
-from react_run.concurrency import busy_threads
+from react_run.engine.concurrency import busy_threads
 from react_run.models.base import Model
 from react_run.models.protocol import ProtocolChecker
 from react_run.policies.deadline import Deadline

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from skills_ref.validator import validate, validate_metadata  # type: ignore[import-untyped]  # it ships no types
 
 from react_run import ConfigError
+from react_run.config.yaml import AgentFileError, Report
 from react_run.skills.fields import FIELDS, wrong_with_name
 from react_run.skills.files import MAX_FILES, read_skill, read_skills, visible
-from react_run.yaml_source import AgentFileError, Report
 
 CASES = Path(__file__).parent / "cases" / "skill_files"
 INDEX = [json.loads(line) for line in (CASES / "index.jsonl").read_text(encoding="utf-8").splitlines()]

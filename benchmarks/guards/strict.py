@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from react_run import ReActToolset
-from react_run.arguments.preparation import Checker
+from react_run.tools.arguments.preparation import Checker
 
 
 class StrictChecker:

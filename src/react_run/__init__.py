@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
-    from react_run.folder import Folder as Folder
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
@@ -35,7 +34,8 @@ if TYPE_CHECKING:
     from react_run.journal.files import MemorySink as MemorySink
     from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
-    from react_run.journal.resume import resume as resume
+    from react_run.journal.replay.resume import resume as resume
+    from react_run.looking import only_looking as only_looking
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -69,12 +69,13 @@ if TYPE_CHECKING:
     from react_run.skills import ReActSkillSpec as ReActSkillSpec
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
-    from react_run.tools import Tool as Tool
-    from react_run.tools import is_tool as is_tool
-    from react_run.tools import tool as tool
-    from react_run.toolset import CompositeToolset as CompositeToolset
-    from react_run.toolset import ReActToolset as ReActToolset
-    from react_run.toolset import ToolSpec as ToolSpec
+    from react_run.support.files import Folder as Folder
+    from react_run.tools.tool import Tool as Tool
+    from react_run.tools.tool import is_tool as is_tool
+    from react_run.tools.tool import tool as tool
+    from react_run.tools.toolset import CompositeToolset as CompositeToolset
+    from react_run.tools.toolset import ReActToolset as ReActToolset
+    from react_run.tools.toolset import ToolSpec as ToolSpec
     from react_run.wrappers import LLMCallWrapper as LLMCallWrapper
     from react_run.wrappers import RequestPreprocessor as RequestPreprocessor
     from react_run.wrappers import ResponsePostprocessor as ResponsePostprocessor
@@ -101,12 +102,13 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
-    "folder": ("Folder",),
+    "support.files": ("Folder",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
     "journal.files": ("FileSink", "MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
-    "journal.resume": ("resume",),
+    "journal.replay.resume": ("resume",),
+    "looking": ("only_looking",),
     "messages": (
         "Message",
         "ModelRequest",
@@ -134,8 +136,8 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
-    "tools": ("Tool", "is_tool", "tool"),
-    "toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+    "tools.tool": ("Tool", "is_tool", "tool"),
+    "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",
         "RequestPreprocessor",

@@ -10,26 +10,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
-from react_run.concurrency import cancellations, forget, run_blocking
 from react_run.config import ReActAgentConfig
+from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.engine.guides import guide_texts
+from react_run.engine.history import opening
+from react_run.engine.lifecycle import Lifetimes
+from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError
-from react_run.guides import guide_texts
-from react_run.history import opening
 from react_run.hooks import HookTable, ask, notify
-from react_run.lifetimes import Lifetimes
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
 from react_run.models.stack import model_stack
-from react_run.placing import placed
+from react_run.outcome import Observation
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
 from react_run.questions.terminal import TERMINAL
-from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
-from react_run.streaming import Relay
-from react_run.tools import Tool
-from react_run.toolset import CompositeToolset, ReActToolset
+from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
+from react_run.tools.tool import Tool
+from react_run.tools.toolset import CompositeToolset, ReActToolset
 from react_run.wrappers.calling import behind
+from react_run.wrappers.placement import placed
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
@@ -105,6 +106,7 @@ class ReActAgent:
         config.keep_secret(components)
         self.hooks = hook_table(self._plugins, config.masker.mask)
         self._streaming: HookTable | None = None
+        self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
 
     @classmethod
@@ -190,6 +192,44 @@ class ReActAgent:
                 task.cancel()
                 await asyncio.wait((task,))
             forget(task)
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, object] | None = None,
+        *,
+        run_id: str | None = None,
+        workspace: str | PathLike[str] | None = None,
+    ) -> Observation:
+        """Make one call, without a model: in a run of its own, so that permissions, limits and journal hold for it.
+
+        Skills that a model would have to activate first are not in the way.
+
+        Args:
+            tool: The name of the tool.
+            arguments: Its arguments, checked and repaired as a model's are.
+            run_id: As in :meth:`run`.
+            workspace: As in :meth:`run`.
+
+        Returns:
+            What a model would read; ``failed`` and ``outcome`` say whether the call worked.
+
+        Raises:
+            ReactError: A plugin failed.
+        """
+        from react_run.one_call import Call, OneCall, observed
+        from react_run.policies.disclosure.disclosure import Disclosure
+
+        if self._calling is None:
+            plugins = [plugin for plugin in self._plugins[:-1] if not isinstance(plugin, Disclosure)]
+            self._calling = hook_table([*plugins, OneCall()], self.config.masker.mask)
+        prompt = f"{tool} {canonical(arguments or {})}"
+        run = self._start(prompt, (), self._calling, run_id=run_id, settings=None)
+        run.state(Call).be(tool, arguments or {})
+        if workspace is not None:
+            run.workspace = Path(workspace)
+        await self._drive(run, ())
+        return observed(run)
 
     async def complete(self, request: ChatCompletionRequest) -> ChatCompletionResponse:
         """Answer a request in the ChatCompletion shape; its last user message is the prompt.
@@ -333,6 +373,6 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
 
 
 def _offline() -> Model:
-    from react_run.models.offline import OfflineModel
+    from react_offline import OfflineModel
 
     return OfflineModel()

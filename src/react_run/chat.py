@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from react_run.messages import Message, ModelRequest, ModelResponse, Usage
+from react_run.models.coerce import mapping
 from react_run.models.provider import parse_response
 from react_run.models.stored import message_from_dict, message_to_dict
-from react_run.models.values import mapping
 
 if TYPE_CHECKING:
     from react_run.results import RunResult

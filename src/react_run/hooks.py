@@ -15,10 +15,10 @@ from typing import Any
 
 import pluggy
 
-from react_run.concurrency import cancellations
+from react_run.engine.concurrency import cancellations
 from react_run.errors import PluginError
 from react_run.hookspecs import Hooks, hookimpl
-from react_run.logs import log_failure
+from react_run.support.logs import log_failure
 
 logger = logging.getLogger(__name__)
 

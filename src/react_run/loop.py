@@ -6,16 +6,16 @@ remembers is a plugin around it.
 
 from __future__ import annotations
 
-from react_run.drafts import give_up_unused, stream
+from react_run.engine.drafts import give_up_unused, stream
+from react_run.engine.iteration import judge, perform
 from react_run.errors import ModelError
 from react_run.hooks import ask, ask_all, notify
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, Usage
 from react_run.models.base import checked_response
 from react_run.outcome import Observation
-from react_run.render import render
-from react_run.round import judge, perform
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
+from react_run.support.render import render
 
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
 NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and answer anew."

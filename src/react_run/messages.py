@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
-from react_run.frozen import quickly_made
+from react_run.support.fast_init import quickly_made
 
 if TYPE_CHECKING:
-    from react_run.tools import Tool
+    from react_run.tools.tool import Tool
 
 Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]

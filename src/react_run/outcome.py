@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from react_run.frozen import quickly_made
+from react_run.support.fast_init import quickly_made
 
 
 class Disposition(StrEnum):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from react_run.frozen import quickly_made
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
-from react_run.plain import plain
+from react_run.support.fast_init import quickly_made
+from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionResponse

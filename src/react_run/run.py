@@ -14,23 +14,23 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
-from react_run.arguments.repair import own_copy
-from react_run.concurrency import cancellations, running_loop
+from react_run.engine.concurrency import cancellations, running_loop
+from react_run.engine.execution import interpreting, refused, run_tool
 from react_run.engine.standing import Standing
-from react_run.execution import interpreting, refused, run_tool
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation, Outcome
-from react_run.plain import plain
-from react_run.render import escape
 from react_run.reports import Reports, checked
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
+from react_run.support.jsonable import plain
+from react_run.support.render import escape
+from react_run.tools.arguments.repair import own_copy
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Usage
     from react_run.questions import Answer, Question
-    from react_run.tools import Prepared, Tool
+    from react_run.tools.tool import Prepared, Tool
 
 __all__ = ["Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"]
 

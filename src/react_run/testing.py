@@ -15,13 +15,13 @@ from os import PathLike
 from typing import Any, Literal
 
 from react_run.agent import ReActAgent
-from react_run.concurrency import run_blocking
+from react_run.engine.concurrency import run_blocking
 from react_run.errors import JournalError
 from react_run.messages import ModelRequest
 from react_run.models.scripted import ScriptedModel
 from react_run.run import RunResult
-from react_run.tools import Tool, tool
-from react_run.toolset import ReActToolset
+from react_run.tools.tool import Tool, tool
+from react_run.tools.toolset import ReActToolset
 
 
 def says(text: str, **fields: object) -> dict[str, object]:
@@ -78,7 +78,7 @@ def replayed(
         JournalError: The recording cannot be read, or does not end with a result.
     """
     from react_run.journal import read_journal
-    from react_run.journal.replay import replay
+    from react_run.journal.replay.replay import replay
 
     result = run_blocking(replay(read_journal(recording), agent, tools=tools)).result
     if result is None:

@@ -14,8 +14,8 @@ import pytest
 from tests.agents.test_coder import CLAIM, CODER, LOOK, PROJECT, RIGHT, WRONG, edit
 
 from react_run import ModelError, ReActAgent, ReActAgentConfig, ScriptedModel, StopReason, read_journal
-from react_run.journal.replay import replay
-from react_run.journal.resume import resume
+from react_run.journal.replay.replay import replay
+from react_run.journal.replay.resume import resume
 
 TEAM = Path(__file__).parents[2] / "agents" / "team.yaml"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.kit import Call
 
-from react_run.cli.ending import ended
+from react_run.cli.exit import ended
 
 
 @pytest.fixture

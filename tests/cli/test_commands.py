@@ -221,7 +221,7 @@ def test_doctor_names_every_failure_with_its_fix(call: Call, tmp_path: Path, mon
 def test_doctor_says_when_a_provider_cannot_be_reached() -> None:
     import socket
 
-    from react_run.cli.examinations import reachable
+    from react_run.cli.doctor_checks import reachable
 
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -19,7 +19,7 @@ CLIENTS = {"litellm", "openai", "httpx", "aiohttp", "requests", "pint", "trafila
 def test_no_provider_client_is_imported_without_need(tmp_path: Path, arguments: list[str]) -> None:
     write(tmp_path, SCRIPTED + "fallback_models: [anthropic/claude-x]\n")
     code = (
-        "import json, sys\nfrom react_run.cli.ending import ended\nstatus = ended(sys.argv[1:])\n"
+        "import json, sys\nfrom react_run.cli.exit import ended\nstatus = ended(sys.argv[1:])\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\nsys.exit(status)"
     )
     done = subprocess.run(
@@ -36,6 +36,6 @@ def test_no_provider_client_is_imported_without_need(tmp_path: Path, arguments: 
 
 
 def test_help_imports_click_and_nothing_heavy(tmp_path: Path) -> None:
-    code = "import sys\nfrom react_run.cli.ending import ended\nended(['--help'])\nprint(*sys.modules, file=sys.stderr)"
+    code = "import sys\nfrom react_run.cli.exit import ended\nended(['--help'])\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "pluggy", "asyncio", "rich"} & set(done.stderr.split())

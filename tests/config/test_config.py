@@ -502,10 +502,10 @@ def test_whoever_starts_the_run_may_name_any_path(tmp_path: Path) -> None:
 
 
 def test_a_component_that_needs_trust_says_why(tmp_path: Path) -> None:
-    from react_run.components.one_tool import OneTool
     from react_run.config.pipeline import Loading, inspect
-    from react_run.tools import Tool
-    from react_run.yaml_source import wrap
+    from react_run.config.yaml import wrap
+    from react_run.tools.one_tool import OneTool
+    from react_run.tools.tool import Tool
 
     tool = Tool(name="t", description="d", parameters={"type": "object"}, function=len, runs_programs=True)
     loading = Loading(directory=tmp_path, tree=wrap({}))

@@ -20,7 +20,7 @@ from react_run.errors import ReactError
 from react_run.journal import read_journals
 from react_run.journal.files import FileSink, MemorySink
 from react_run.journal.recorder import Recorder
-from react_run.journal.resume import prepare
+from react_run.journal.replay.resume import prepare
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import Functions, calls, says
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.journal.vault import CANARIES, CORES
 
-from react_run.cli.ending import ended
+from react_run.cli.exit import ended
 from react_run.journal import read_journal
 
 

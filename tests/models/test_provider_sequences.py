@@ -18,7 +18,7 @@ from react_run import ReActAgent, Run, RunResult, Tool, ToolCall, hookimpl
 from react_run.journal.files import MemorySink
 from react_run.journal.lines import to_json
 from react_run.journal.recorder import Recorder
-from react_run.journal.resume import resume
+from react_run.journal.replay.resume import resume
 from react_run.journal.values import Record
 
 pytestmark = pytest.mark.filterwarnings(

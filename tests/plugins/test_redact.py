@@ -33,7 +33,7 @@ from react_run import (
     tool,
 )
 from react_run.journal import canonical, read_journal
-from react_run.journal.replay import replay
+from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
 
 SECRET = "s3cr3t-t0k3n-42"

@@ -25,8 +25,8 @@ from react_run import (
     tool,
 )
 from react_run.journal import Journal
-from react_run.journal.replay import replay
-from react_run.journal.resume import resume
+from react_run.journal.replay.replay import replay
+from react_run.journal.replay.resume import resume
 from react_run.questions import Unfit
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -272,8 +272,8 @@ def test_a_replay_asks_nobody(tmp_path: Path) -> None:
 
 
 def test_the_tree_and_the_page_show_what_people_said(tmp_path: Path) -> None:
-    from react_run.journal.html import page
-    from react_run.journal.tree import tree_of
+    from react_run.journal.view.html import page
+    from react_run.journal.view.tree import tree_of
 
     path = tmp_path / "run.jsonl"
     paying(Person("yes"), journal=path).run_sync("go")

@@ -179,7 +179,9 @@ def _inflater(encoding: str, host: str) -> Callable[[bytes, int], bytes]:
         # More output than fits raises, so what zlib keeps back at max_length is never needed; and what follows the
         # end of the stream is not kept, however much it is.
         return lambda chunk, room: b"" if stream.eof else stream.decompress(chunk, room)
-    raise RequestFailed("invalid_response", f"{host} sent a body in the unknown encoding {encoding[:40]!r}.")
+    raise RequestFailed(
+        "invalid_response", f"{host} compressed its answer as {encoding[:40]!r}, though only gzip was asked for."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

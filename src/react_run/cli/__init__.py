@@ -17,6 +17,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
         print(f"react-run {__version__}")
         sys.exit(0)
-    from react_run.cli.ending import ended, leave
+    from react_run.cli.exit import ended, leave
 
     leave(ended(arguments))

@@ -111,9 +111,9 @@ def read_cases(path: Path) -> list[Case]:
         ConfigError: Everything that is wrong with it, each problem with its position.
     """
     from react_run.config.texts import note_errors
-    from react_run.yaml_source import AgentFileError, Report, plain
-    from react_run.yaml_source.compose import compose
-    from react_run.yaml_source.text import read_text
+    from react_run.config.yaml import AgentFileError, Report, plain
+    from react_run.config.yaml.compose import compose
+    from react_run.config.yaml.text import read_text
 
     report = Report()
     found = read_text(path, str(path), report)
@@ -162,7 +162,7 @@ async def judged(case: Case, agent: ReActAgent) -> Verdict:
 async def _run(case: Case, agent: ReActAgent) -> RunResult | None:
     if case.recording is not None:
         from react_run.journal import read_journal
-        from react_run.journal.replay import replay
+        from react_run.journal.replay.replay import replay
 
         tools: Literal["recorded", "live"] = "recorded" if case.recorded_tools else "live"
         return (await replay(read_journal(case.recording), agent, tools=tools)).result
@@ -199,7 +199,7 @@ def _problems(case: Case, result: RunResult) -> list[str]:
 
 def needs_network(case: Case, agent: ReActAgent) -> str:
     """Why a case cannot be run offline; nothing when it can."""
-    from react_run.models.offline import OfflineModel
+    from react_offline import OfflineModel
     from react_run.models.replay import ReplayModel
     from react_run.models.scripted import ScriptedModel
 

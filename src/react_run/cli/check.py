@@ -12,7 +12,7 @@ from react_run.cli.app import no_such_file
 from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from react_run.cli.soundness import Soundness
+    from react_run.cli.validation import Soundness
 
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,7 +25,7 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
     Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
     """
-    from react_run.cli.soundness import Soundness
+    from react_run.cli.validation import Soundness
 
     soundness = Soundness()
     reports = {name: problems_of(name, trust, env_file, soundness) for name in _files(files)}
@@ -59,11 +59,14 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
     """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
     from react_run.config import AgentFileError, load_config
     from react_run.errors import ReactError
+    from react_run.looking import looking
 
     if missing := _missing(name):
         return [{"file": name, "code": "cfg.path_missing", "message": missing, "text": missing}]
     try:
-        soundness.check(load_config(name, trusted=True if trust else None, env_file=env_file))
+        config = load_config(name, trusted=True if trust else None, env_file=env_file)
+        with looking():
+            soundness.check(config)
     except AgentFileError as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]

@@ -20,7 +20,7 @@ def command(shell: str) -> int:
     from click.shell_completion import get_completion_class
 
     from react_run.cli.app import application
-    from react_run.cli.ending import COMPLETE
+    from react_run.cli.exit import COMPLETE
 
     kind = get_completion_class(shell)
     assert kind is not None  # the choices are click's

@@ -11,13 +11,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from react_run.cli.driving import drive
-from react_run.cli.ending import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
-from react_run.cli.keeping import Keeping
-from react_run.cli.lines import line_reader
+from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
+from react_run.cli.interrupts import drive
+from react_run.cli.line_input import line_reader
 from react_run.cli.loading import AgentOptions, built
-from react_run.cli.one_run import OFFLINE, show_answer
+from react_run.cli.persistence import Keeping
 from react_run.cli.progress import Clock, Draft, Permitted, Progress
+from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, printable

@@ -10,7 +10,7 @@ import click
 from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from react_run.cli.examinations import Finding
+    from react_run.cli.doctor_checks import Finding
 
 
 @click.command("doctor", context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +23,7 @@ def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
 
     With AGENT.yaml, also that the file is right, that its model can be reached and its toolsets start.
     """
-    from react_run.cli.examinations import agent_findings, installation, keys, kinds, providers
+    from react_run.cli.doctor_checks import agent_findings, installation, keys, kinds, providers
 
     steps: list[Callable[[], Iterable[Finding]]] = [installation, kinds, keys]
     if not offline:

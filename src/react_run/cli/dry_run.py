@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
-from react_run.cli.driving import drive
-from react_run.cli.ending import complain, logs_to
+from react_run.cli.exit import complain, logs_to
+from react_run.cli.interrupts import drive
 from react_run.cli.loading import AgentOptions, built
 from react_run.cli.terminal import json_text
 from react_run.messages import ModelRequest, ModelResponse, TextDelta

@@ -11,6 +11,7 @@ import click
 from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text, shown
+from react_run.looking import looking
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -30,7 +31,8 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
     options = AgentOptions(file=file, **given)
     config = options.config()
     extra = options.extra_plugins()
-    agent = built(config, extra)
+    with looking():
+        agent = built(config, extra)
     if mermaid:
         from react_run.cli.mermaid import graph
 

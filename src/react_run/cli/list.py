@@ -74,9 +74,9 @@ def first_line(thing: object) -> str:
 
 
 def _agents() -> Iterator[dict[str, str]]:
-    from react_run.yaml_source import Report
-    from react_run.yaml_source.compose import compose
-    from react_run.yaml_source.text import read_text
+    from react_run.config.yaml import Report
+    from react_run.config.yaml.compose import compose
+    from react_run.config.yaml.text import read_text
 
     paths = [path for directory in (Path(), Path("agents")) for path in sorted(directory.glob("*.yaml"))]
     for path in paths:

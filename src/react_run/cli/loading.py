@@ -120,8 +120,8 @@ class AgentOptions:
 
 def parsed(text: str) -> object:
     """A value of the command line, read as YAML; what is no YAML is text."""
-    from react_run.yaml_source import Report, Source, plain
-    from react_run.yaml_source.compose import compose
+    from react_run.config.yaml import Report, Source, plain
+    from react_run.config.yaml.compose import compose
 
     report = Report()
     tree = compose(text, Source("value"), report)
@@ -144,7 +144,7 @@ def _plugin(shown: str, name: str) -> object:
 
 def _texts(error: ValidationError, entry: object) -> Iterator[str]:
     from react_run.config.texts import note_errors
-    from react_run.yaml_source import Report, wrap
+    from react_run.config.yaml import Report, wrap
 
     report = Report()
     note_errors(error, wrap(entry if isinstance(entry, Mapping) else {}), report)
@@ -166,7 +166,7 @@ def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
 
 def approve_all(config: ReActAgentConfig, plugins: Iterable[object] = ()) -> None:
     """Let approval plugins allow what they would ask about, and the offline model change things (``--yes``)."""
-    from react_run.models.offline import OfflineModel
+    from react_offline import OfflineModel
     from react_run.plugins import plugin_name
 
     config.model = config.model or OfflineModel()

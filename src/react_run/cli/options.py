@@ -52,7 +52,7 @@ def run_argument(function: F) -> F:
 
 
 def _complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    from react_run.journal.finding import run_files
+    from react_run.journal.locate import run_files
 
     return [path.stem for path in run_files() if path.stem.startswith(incomplete)]
 

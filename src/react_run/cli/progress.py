@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from react_run.cli.screen import Screen
 from react_run.cli.terminal import coloured, fitted, printable, width
-from react_run.held import Held
 from react_run.hookspecs import hookimpl
+from react_run.stream_masker import Held
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse

@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from react_run.cli.ending import complain
+from react_run.cli.exit import complain
 from react_run.cli.terminal import is_terminal
 
 PATIENCE = 2.0

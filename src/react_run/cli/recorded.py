@@ -24,13 +24,13 @@ def naming_damage(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def called(*, run: str | None, **given: Any) -> int:
-        from react_run.journal.finding import find_run
+        from react_run.journal.locate import find_run
 
         path = find_run(run).absolute()
         try:
             return command(run=run, **given)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            from react_run.journal.damage import damage_in
+            from react_run.journal.validation import damage_in
 
             if damage := damage_in(path):
                 raise JournalError(damage) from error
@@ -85,6 +85,6 @@ def _changes(options: AgentOptions) -> list[str]:
 
 def _kept_here(journal: Journal) -> bool:
     """Whether it is one of our own."""
-    from react_run.journal.finding import runs_directory
+    from react_run.journal.locate import runs_directory
 
     return journal.path is not None and journal.path.resolve().parent == runs_directory().resolve()

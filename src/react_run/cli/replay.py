@@ -28,14 +28,14 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
 
     Exit status 6 and the first difference when something is not as recorded.
     """
-    from react_run.cli.driving import drive
-    from react_run.cli.ending import complain, logs_to
+    from react_run.cli.exit import complain, logs_to
+    from react_run.cli.interrupts import drive
     from react_run.cli.loading import approve_all, built
     from react_run.cli.recorded import options_of
     from react_run.journal import read_journal
-    from react_run.journal.finding import find_run
-    from react_run.journal.replay import replay
-    from react_run.journal.words import plural
+    from react_run.journal.locate import find_run
+    from react_run.journal.replay.replay import replay
+    from react_run.journal.view.formatting import plural
 
     journal = read_journal(find_run(run))
     options = options_of(journal, agent, trust=trust)

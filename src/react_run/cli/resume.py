@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from react_run.cli.loading import built
-from react_run.cli.one_run import OneRun
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
+from react_run.cli.run_once import OneRun
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.cli.keeping import Keeping
+    from react_run.cli.persistence import Keeping
     from react_run.config import ReActAgentConfig
-    from react_run.journal.resume import Resumption
+    from react_run.journal.replay.resume import Resumption
     from react_run.messages import Message
     from react_run.results import RunResult
     from react_run.run import Run
@@ -44,7 +44,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     """
     from react_run.cli.recorded import options_of
     from react_run.journal import read_journal
-    from react_run.journal.finding import find_run
+    from react_run.journal.locate import find_run
 
     path = find_run(run).absolute()
     journal = read_journal(path)
@@ -64,7 +64,7 @@ class _Resumed(OneRun):
     ready: Resumption = field(init=False)
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
-        from react_run.journal.resume import prepare
+        from react_run.journal.replay.resume import prepare
 
         self.ready = prepare(self.path, built(config, plugins, ()), force=self.force)
         for note in self.ready.notes:
@@ -75,7 +75,7 @@ class _Resumed(OneRun):
         return self.path
 
     def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
-        from react_run.cli.driving import drive
+        from react_run.cli.interrupts import drive
 
         run = self._run(agent, prompt, self.ready.incoming, config)
         result = drive(run, at_once=self._say_interrupted)

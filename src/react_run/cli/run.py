@@ -90,7 +90,7 @@ def command(
         return show_first_request(options, asked or "(your prompt)")
     if asked is None:
         return _talk(options, style, given)
-    from react_run.cli.one_run import OneRun
+    from react_run.cli.run_once import OneRun
 
     return OneRun(options=options, style=style, **given).answer(asked)
 

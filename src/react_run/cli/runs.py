@@ -17,7 +17,7 @@ from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
     from react_run.journal import Journal
-    from react_run.journal.finding import Summary
+    from react_run.journal.locate import Summary
 
 HELP = {"help_option_names": ["-h", "--help"]}
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -57,26 +57,26 @@ def list_runs(number: int, session: str | None, as_json: bool) -> int:
 
 
 def _summaries(wanted: Callable[[Summary], bool]) -> Iterator[Summary]:
-    from react_run.journal.finding import run_files, summaries
+    from react_run.journal.locate import run_files, summaries
 
     return filter(wanted, summaries(run_files()))
 
 
 def _row(summary: Summary) -> dict[str, str]:
     from react_run.cli.terminal import fitted
-    from react_run.journal import words
+    from react_run.journal.view import formatting
 
     data = summary.to_dict()
     tokens, cost = data["tokens"], data["cost"]
     return {
         "run": summary.run_id[:12],
-        "started": words.moment(summary.header["time"]),
+        "started": formatting.moment(summary.header["time"]),
         "agent": str(data["agent"]),
         "status": summary.status,
         "seconds": f"{data['seconds']:.1f}",
         "tokens": f"{tokens:,}" if tokens is not None else "n/a",
         "cost": f"${cost:.4f}" if cost is not None else "n/a",
-        "prompt": fitted(words.one_line(summary.header["prompt"]), 50),
+        "prompt": fitted(formatting.one_line(summary.header["prompt"]), 50),
     }
 
 
@@ -87,7 +87,7 @@ def _row(summary: Summary) -> dict[str, str]:
 def show_run(run: str | None, as_json: bool) -> int:
     """Show what a run was, and what it used."""
     from react_run.cli.terminal import printable
-    from react_run.journal.export import as_json as exported
+    from react_run.journal.view.export import as_json as exported
 
     journal, path = _journal(run)
     if as_json:
@@ -99,33 +99,33 @@ def show_run(run: str | None, as_json: bool) -> int:
 
 
 def _facts(journal: Journal, path: Path) -> dict[str, str]:
-    from react_run.journal import words
+    from react_run.journal.view import formatting
 
     stats, header, footer = journal.stats, journal.header, journal.footer or {}
     tools = (
-        f"{name} {tool.calls} ({tool.failed} failed, {words.seconds(tool.seconds)})"
+        f"{name} {tool.calls} ({tool.failed} failed, {formatting.seconds(tool.seconds)})"
         for name, tool in stats.tools.items()
     )
     return {
         "run": journal.run_id,
-        "agent": f"{words.name(journal)} {header['agent']['file'] or ''}".strip(),
+        "agent": f"{formatting.name(journal)} {header['agent']['file'] or ''}".strip(),
         "model": str(header["model"]),
-        "started": words.moment(header["time"]),
+        "started": formatting.moment(header["time"]),
         "session": str(header["session"] or "-"),
-        "status": words.status(journal),
-        "used": words.totals(stats),
+        "status": formatting.status(journal),
+        "used": formatting.totals(stats),
         "tools": ", ".join(tools) or "-",
         "guards": ", ".join(f"{name} {number}" for name, number in stats.guards.items()) or "-",
-        "prompt": words.one_line(header["prompt"]),
-        "error": words.error(footer["error"]) if "error" in footer else "-",
-        "answer": words.one_line(footer.get("answer", "")) or "-",
+        "prompt": formatting.one_line(header["prompt"]),
+        "error": formatting.error(footer["error"]) if "error" in footer else "-",
+        "answer": formatting.one_line(footer.get("answer", "")) or "-",
         "journal": str(path),
     }
 
 
 def _journal(run: str | None) -> tuple[Journal, Path]:
     from react_run.journal import read_journal
-    from react_run.journal.finding import find_run
+    from react_run.journal.locate import find_run
 
     path = find_run(run)
     return read_journal(path), path
@@ -150,10 +150,10 @@ def export_run(run: str | None, form: str | None, output: str) -> int:
 
 def _exported(journal: Journal, form: str) -> str:
     if form == "html":
-        from react_run.journal.html import page
+        from react_run.journal.view.html import page
 
         return page(journal)
-    from react_run.journal.export import as_json, as_markdown
+    from react_run.journal.view.export import as_json, as_markdown
 
     if form == "markdown":
         return as_markdown(journal)
@@ -181,7 +181,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
 @click.option("--all", "everything", is_flag=True, help="All runs.")
 def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, keep: int | None, everything: bool) -> int:
     """Remove runs: their journals, and what they saved in their workspaces. Runs that go on are left alone."""
-    from react_run.journal.finding import find_run, remove_run, run_files, summaries
+    from react_run.journal.locate import find_run, remove_run, run_files, summaries
 
     if not (runs or last or everything) and older_than is None and keep is None:
         raise click.UsageError("name runs, or use --last, --older-than AGE, --keep N or --all")

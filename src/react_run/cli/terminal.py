@@ -63,8 +63,8 @@ def plain_letters() -> str:
         assert isinstance(error, UnicodeEncodeError)  # nothing else is written
         return "".join(_PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
 
-    codecs.register_error("react_run.plain", plain)
-    return "react_run.plain"
+    codecs.register_error("react_run.terminal", plain)
+    return "react_run.terminal"
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -41,10 +41,10 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     A case may also say contains, matches, success, stop_reason and max_iterations.
     """
     from react_run.cli.cases import needs_network, read_cases
-    from react_run.cli.driving import drive
-    from react_run.cli.ending import complain, logs_to
+    from react_run.cli.exit import complain, logs_to
+    from react_run.cli.interrupts import drive
+    from react_run.config.trust import is_trusted
     from react_run.errors import ConfigError
-    from react_run.trust import is_trusted
 
     options = AgentOptions(file=file, foreign=not is_trusted(Path(cases).parent), **given)
     wanted = [case for case in read_cases(Path(cases)) if only is None or only in case.name]
@@ -88,7 +88,7 @@ def _show(verdict: Verdict) -> None:
 
 def as_junit(suite: str, verdicts: list[Verdict]) -> bytes:
     """The results as JUnit XML."""
-    from react_run.render import escape
+    from react_run.support.render import escape
 
     failed = sum(bool(verdict.problems) for verdict in verdicts)
     seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"

@@ -29,15 +29,15 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
     RUN is the id of a run, shortened like git's, or a journal file; --last is the last run.
     """
     from react_run.journal import read_journal
-    from react_run.journal.finding import find_run
+    from react_run.journal.locate import find_run
 
     journal = read_journal(find_run(run))
     if html is not None:
-        from react_run.journal.html import page
+        from react_run.journal.view.html import page
 
         write(html, page(journal))
     if chrome_trace is not None:
-        from react_run.journal.chrome import chrome_trace as traced
+        from react_run.journal.view.chrome import chrome_trace as traced
 
         write(chrome_trace, json_text(traced(journal)))
     if as_json:
@@ -60,7 +60,7 @@ def write(name: str, text: str) -> None:
 def show_tree(journal: Journal, *, full: bool = False) -> None:
     """Print the tree of a run."""
     from react_run.cli.terminal import cells, coloured, fitted, is_terminal, width
-    from react_run.journal.tree import lines_of, tree_of
+    from react_run.journal.view.tree import lines_of, tree_of
 
     columns = width() if is_terminal(sys.stdout) else 160
     for frame, branch in lines_of(tree_of(journal)):

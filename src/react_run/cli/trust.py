@@ -19,7 +19,7 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     Agent files in a trusted directory may start programs (command checks, the shell toolset, skill
     scripts), load code that lies beside them, and reach files outside their directory.
     """
-    from react_run.trust import trust, trusted_directories, untrust
+    from react_run.config.trust import trust, trusted_directories, untrust
 
     if listing:
         listed = trusted_directories()

@@ -10,11 +10,11 @@ from pydantic import BaseModel, SecretStr
 
 from react_run.components import Component
 from react_run.components.building import has_hooks, is_wrapper
-from react_run.components.one_tool import OneTool
 from react_run.config.dump import kind_name, kind_of
+from react_run.config.yaml import Node, locate
+from react_run.config.yaml.problems import key_path
 from react_run.secrets import MASK
-from react_run.yaml_source import Node, locate
-from react_run.yaml_source.problems import key_path
+from react_run.tools.one_tool import OneTool
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

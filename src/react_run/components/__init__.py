@@ -36,7 +36,7 @@ from react_run.components.option_errors import with_suggestions
 from react_run.components.option_schema import strict_scalars
 
 BASES = {
-    "react_run.toolset:ReActToolset": "toolsets",
+    "react_run.tools.toolset:ReActToolset": "toolsets",
     "react_run.models.base:Model": "models",
     "react_run.checks:Check": "checks",
 }

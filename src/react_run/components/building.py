@@ -50,7 +50,7 @@ def build(group: str, entry: object, origin: object = None) -> object:
 def _given_tool(entry: object) -> object:
     if isinstance(entry, (str, Mapping)):
         return None
-    from react_run.components.one_tool import OneTool, as_toolset
+    from react_run.tools.one_tool import OneTool, as_toolset
 
     if isinstance(entry, (FunctionType, MethodType)):  # only a program can give one: no mark is needed
         return OneTool(function=entry)
@@ -85,7 +85,7 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
 
 
 def _instance(group: str, target: object, kind: str, options: dict[str, object], origin: object) -> object:
-    from react_run.components.one_tool import as_toolset
+    from react_run.tools.one_tool import as_toolset
 
     if group == "toolsets" and (toolset := as_toolset(target)) is not None:
         return _without_options(toolset, kind, options)

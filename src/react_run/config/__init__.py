@@ -3,6 +3,6 @@
 from react_run.config.limits import Limits
 from react_run.config.load import load_config
 from react_run.config.schema import ReActAgentConfig
-from react_run.yaml_source import AgentFileError, Problem
+from react_run.config.yaml import AgentFileError, Problem
 
 __all__ = ["AgentFileError", "Limits", "Problem", "ReActAgentConfig", "load_config"]

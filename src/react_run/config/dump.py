@@ -15,9 +15,9 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from react_run.components import Component
 from react_run.components.kinds import GROUPS, Kind, installed
-from react_run.components.one_tool import OneTool
+from react_run.config.yaml.problems import key_path
 from react_run.errors import ConfigError, PluginError
-from react_run.yaml_source.problems import key_path
+from react_run.tools.one_tool import OneTool
 
 if TYPE_CHECKING:
     from react_run.config.schema import ReActAgentConfig
@@ -117,7 +117,7 @@ class _Dumper:
 
 
 def _written(config: ReActAgentConfig, loc: _Loc) -> object:
-    from react_run.yaml_source import locate, plain
+    from react_run.config.yaml import locate, plain
 
     node, missing = locate(config.source, loc)
     data = plain(node)

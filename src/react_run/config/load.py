@@ -14,10 +14,10 @@ from react_run.config.limits import Limits
 from react_run.config.pipeline import Loading
 from react_run.config.shorthands import normalise
 from react_run.config.texts import GROUP_OF
+from react_run.config.yaml import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
+from react_run.config.yaml.tree import child_of, set_at
+from react_run.config.yaml.variables import expand, variables_of
 from react_run.secrets import Masker
-from react_run.yaml_source import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
-from react_run.yaml_source.tree import child_of, set_at
-from react_run.yaml_source.variables import expand, variables_of
 
 if TYPE_CHECKING:
     from react_run.config.schema import ReActAgentConfig
@@ -65,7 +65,7 @@ def load_into(
     """:func:`load_config` for any class of configuration."""
     path = Path(path)
     if trusted is None:
-        from react_run.trust import is_trusted
+        from react_run.config.trust import is_trusted
 
         trusted = is_trusted(path.parent)
     report, masker = Report(), Masker()

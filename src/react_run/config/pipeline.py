@@ -14,8 +14,8 @@ from react_run.components.kinds import how_to_trust
 from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
 from react_run.config.values import coerce_values
+from react_run.config.yaml import AgentFileError, Node, Report, TreeReader, locate, walk, wrap
 from react_run.secrets import MIN_LENGTH, Masker, looks_secret
-from react_run.yaml_source import AgentFileError, Node, Report, TreeReader, locate, walk, wrap
 
 T = TypeVar("T")
 PASSES = 5

@@ -26,11 +26,11 @@ from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.pipeline import Loading, secrets_of, validated
 from react_run.config.wrapper_levels import check_level
+from react_run.config.yaml import Node
 from react_run.errors import ConfigError
 from react_run.models.base import Model
 from react_run.secrets import Masker
-from react_run.toolset import CompositeToolset, ReActToolset
-from react_run.yaml_source import Node
+from react_run.tools.toolset import CompositeToolset, ReActToolset
 
 
 def _plugin(entry: object, info: ValidationInfo) -> object:

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from react_run.components.building import find
 from react_run.components.kinds import ALIASES, near
 from react_run.config.limits import Limits
+from react_run.config.yaml import Node, Report
 from react_run.errors import ReactError
-from react_run.yaml_source import Node, Report
 
 if TYPE_CHECKING:
     from react_run.config.pipeline import Loading

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from react_run.components.kinds import OURS, installed, near
 from react_run.config.wrapper_levels import LEVELS
-from react_run.yaml_source import Node, Report, locate
+from react_run.config.yaml import Node, Report, locate
 
 _TYPES = {
     "int_type": "a whole number (integer)",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from react_run.yaml_source import Node, TreeReader, locate
+from react_run.config.yaml import Node, TreeReader, locate
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 

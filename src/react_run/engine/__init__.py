@@ -1,1 +1,1 @@
-"""What carries a run out: iterations, calls, deadlines, and what is left to settle."""
+"""What carries out a run: an iteration's calls, their deadlines, sensors, guides and streams."""

@@ -11,7 +11,7 @@ from react_run.results import Unresolved
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, ToolCall
-    from react_run.tools import Tool
+    from react_run.tools.tool import Tool
 
 
 @dataclass(eq=False, slots=True)

@@ -8,8 +8,8 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
-from react_run.arguments.json_types import allowed, alternatives, kinds
-from react_run.schemas.cleaning import resolve
+from react_run.tools.arguments.json_types import allowed, alternatives, kinds
+from react_run.tools.schemas.cleaning import resolve
 
 if TYPE_CHECKING:
     from react_run.run import ToolCall

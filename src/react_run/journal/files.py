@@ -12,7 +12,7 @@ from pathlib import Path
 from time import sleep
 from typing import Protocol
 
-from react_run.concurrency import in_thread
+from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
 from react_run.journal.locks import try_lock

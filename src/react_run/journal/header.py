@@ -14,9 +14,9 @@ from react_run.journal.values import VERSION, Record, message_to_data
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.config.yaml import Node
     from react_run.run import Run
     from react_run.secrets import Masker
-    from react_run.yaml_source import Node
 
 
 def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, object], session: str | None) -> Record:
@@ -151,6 +151,6 @@ def _changed_kinds(word: str, before: list[Record], now: list[Record]) -> Iterab
 
 
 def _shown(value: object) -> str:
-    from react_run.text import shown
+    from react_run.support.display import shown
 
     return shown(value)

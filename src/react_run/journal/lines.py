@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import to_json as fast_json
 
 from react_run.journal.values import Record
-from react_run.plain import plain
+from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
     from react_run.secrets import Masker

@@ -14,7 +14,7 @@ from react_run.errors import JournalError
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
-    from react_run.journal.rounds import ModelCall, Reader, Round
+    from react_run.journal.iterations import ModelCall, Reader, Round
     from react_run.journal.stats import RunStats
     from react_run.messages import Message
 
@@ -94,7 +94,7 @@ class Journal:
 
     @cached_property
     def _read(self) -> Reader:
-        from react_run.journal.rounds import Reader
+        from react_run.journal.iterations import Reader
 
         try:
             return Reader(self)

@@ -15,10 +15,10 @@ from pydantic import Field, PrivateAttr
 from react_run.components import LocalPath, Plugin
 from react_run.errors import JournalError
 from react_run.hookspecs import hookimpl
-from react_run.journal.book import Book
 from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import described, header_of
-from react_run.journal.recording import Recording, Recordings
+from react_run.journal.records import Recording, Recordings
+from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -76,6 +76,14 @@ class Recorder(Plugin):
     def file_for(self, run: Run) -> Path:
         """The journal of ``run``."""
         return self.path / f"{run.id}.jsonl" if self.path.is_dir() else self.path
+
+    def session_of(self, run: Run) -> str | None:
+        """The name of the conversation that ``run`` belongs to."""
+        return self.session
+
+    def options_of(self, run: Run) -> dict[str, Any]:
+        """What the header says about how the agent of ``run`` was made, and by what."""
+        return dict(self.options)
 
     # -- effects: written before they happen, so these hooks fail closed ----------------------------------------------
 
@@ -213,7 +221,9 @@ class Recorder(Plugin):
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
-        header = header_of(run, self._described[1], time=book.now(), options=dict(self.options), session=self.session)
+        header = header_of(
+            run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run)
+        )
         recording.header(header)
         for what, value in place.early:
             recording.looked(what, value)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from react_run.errors import JournalError
+from react_run.journal.iterations import Round, ToolUse
 from react_run.journal.reading import Journal
-from react_run.journal.rounds import Round, ToolUse
 from react_run.journal.values import outcome_from_data, usage_from_data
 from react_run.outcome import Disposition
 from react_run.results import ReActStep, RunResult, Unresolved

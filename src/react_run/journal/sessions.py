@@ -41,7 +41,7 @@ class Session:
         Raises:
             ConfigError: The name cannot be that of a file.
         """
-        from react_run.places import data_directory
+        from react_run.support.user_dirs import data_directory
 
         if not _NAME.fullmatch(name):
             raise ConfigError(f"{name!r} is no name for a session: letters, digits, '.', '_' and '-'")
@@ -50,7 +50,7 @@ class Session:
     @classmethod
     def last_with(cls, agent_file: Path) -> Session:
         """The last conversation with the agent of a file."""
-        from react_run.places import data_directory
+        from react_run.support.user_dirs import data_directory
 
         digest = sha256(str(agent_file.resolve()).encode()).hexdigest()[:16]
         return cls(data_directory() / "sessions" / "last" / f"{digest}.json")

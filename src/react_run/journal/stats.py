@@ -13,8 +13,8 @@ from react_run.journal.values import usage_from_data
 from react_run.messages import NO_USAGE, Usage
 
 if TYPE_CHECKING:
+    from react_run.journal.iterations import ModelCall, ToolUse
     from react_run.journal.reading import Journal
-    from react_run.journal.rounds import ModelCall, ToolUse
 
 _FAILED = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 

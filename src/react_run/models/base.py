@@ -12,7 +12,7 @@ from typing import ClassVar
 from react_run.components import Component
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
-from react_run.text import shown
+from react_run.support.display import shown
 
 
 class Model(Component):

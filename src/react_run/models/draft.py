@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from react_run.messages import encodable
-from react_run.models.values import identifier, index, mapping, mappings, text
+from react_run.models.coerce import identifier, index, mapping, mappings, text
 
 
 class Draft:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
-from react_run.models.envelopes import Said, read_envelope, retry_after
+from react_run.models.error_body import Said, read_envelope, retry_after
 
 LONGEST_WAIT = 120.0
 """Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""

@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 
 from react_run.components.kinds import installed, near
 from react_run.errors import ModelError
+from react_run.models.coerce import count, first_text, mapping
 from react_run.models.failures import failure, model_error
 from react_run.models.reply import transport_error
-from react_run.models.values import count, first_text, mapping
 
 
 @cache

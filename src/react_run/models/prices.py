@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from react_run.messages import Usage
-from react_run.models.values import count, mapping, number
+from react_run.models.coerce import count, mapping, number
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens\Z")
 _TABLE = "model_prices_and_context_window_backup.json"

@@ -11,10 +11,10 @@ from pydantic import PrivateAttr
 
 from react_run.components import LocalPath
 from react_run.errors import ReplayMismatch
-from react_run.journal.comparing import Difference, different_message
-from react_run.journal.raised import model_error
+from react_run.journal.iterations import ModelCall
 from react_run.journal.reading import Journal, read_journal
-from react_run.journal.rounds import ModelCall
+from react_run.journal.replay.differences import Difference, different_message
+from react_run.journal.replay.errors import model_error
 from react_run.journal.values import usage_from_data
 from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model, streaming

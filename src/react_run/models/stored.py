@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from react_run.errors import ConfigError
 from react_run.messages import Message
+from react_run.models.coerce import identifier, text
 from react_run.models.provider import parse_content, parse_message
-from react_run.models.values import identifier, text
 from react_run.models.wire import message_json
 
 

@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from react_run.arguments import decode_arguments
-from react_run.models.values import items, mapping, text
+from react_run.models.coerce import items, mapping, text
+from react_run.tools.arguments import decode_arguments
 
 if TYPE_CHECKING:
-    from react_run.tools import Tool
+    from react_run.tools.tool import Tool
 
 FORM = '{"tool_calls": [{"name": "<tool>", "arguments": {<arguments>}}]}'
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, ModelRequest, ToolRequest
+from react_run.models.coerce import mapping
 from react_run.models.provider import CALL_FIELDS
-from react_run.models.values import mapping
-from react_run.plain import plain
+from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
-    from react_run.tools import Tool
+    from react_run.tools.tool import Tool
 
 NO_OUTPUT = "(no output)"
 """What an empty tool result is sent as: some providers refuse empty content."""

@@ -16,7 +16,7 @@ def policies_for(agent: ReActAgent, plugins: Sequence[object] = ()) -> list[obje
         agent: Whose configuration says which.
         plugins: Those listed in its file or given from Python; one that names a guard takes its place.
     """
-    from react_run.policies.disclosure import disclosure_for
+    from react_run.policies.disclosure.disclosure import disclosure_for
     from react_run.policies.standard import standard_policies
 
     return standard_policies(agent, plugins, disclosure_for(agent))

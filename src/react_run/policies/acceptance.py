@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.checks import Check
-from react_run.concurrency import in_thread
-from react_run.execution import describe
-from react_run.folder import Folder
+from react_run.engine.concurrency import in_thread
+from react_run.engine.execution import describe
 from react_run.hookspecs import hookimpl
-from react_run.logs import log_failure
 from react_run.outcome import Verdict
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
 from react_run.results import StopReason
-from react_run.seals import broken, digests
+from react_run.support.files import Folder
+from react_run.support.logs import log_failure
+from react_run.workspace.seals import broken, digests
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run

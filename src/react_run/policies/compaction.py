@@ -12,8 +12,8 @@ from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
 from react_run.policies.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
-from react_run.policies.rounds import Conversation, Mover
-from react_run.policies.slots import Policy
+from react_run.policies.conversation import Conversation, Mover
+from react_run.policies.order import Policy
 from react_run.policies.summary import outline, question
 from react_run.run import Iteration
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from react_run.messages import Message, ModelRequest
 from react_run.policies.preview import size_of
-from react_run.tools import Tool
+from react_run.tools.tool import Tool
 
 BYTES_PER_TOKEN = 4
 PER_MESSAGE = 16

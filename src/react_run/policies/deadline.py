@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from react_run.clock import Clock
+from react_run.engine.timer import Clock
 
 if TYPE_CHECKING:
     from react_run.run import Run

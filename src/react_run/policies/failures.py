@@ -9,7 +9,7 @@ from pydantic import Field
 
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Outcome
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.run import canonical
 

@@ -12,7 +12,7 @@ from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.outcome import Disposition
 from react_run.policies.last_answer import LastWords
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
 from react_run.results import ReActStep, RunResult, StopReason, Unresolved
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
-from react_run.policies.replies import called_in_text
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
+from react_run.policies.reply_checks import called_in_text
 from react_run.results import RunResult, StopReason
 from react_run.run import Iteration
 

@@ -11,7 +11,7 @@ from pydantic import Field
 from react_run.hookspecs import hookimpl
 from react_run.messages import NO_USAGE, Message, ModelResponse, Usage
 from react_run.policies.deadline import Deadline
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
 from react_run.results import RunResult, StopReason
 
 if TYPE_CHECKING:

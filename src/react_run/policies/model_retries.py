@@ -11,7 +11,7 @@ from pydantic import Field
 
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse

@@ -7,12 +7,12 @@ from typing import ClassVar
 from pydantic import Field
 
 from react_run.components import Plugin
+from react_run.policies.duplicate_calls import Repeats
 from react_run.policies.failures import Failures
 from react_run.policies.grounding import Grounding
 from react_run.policies.last_answer import LastAnswer
-from react_run.policies.repeats import Repeats
-from react_run.policies.replies import Replies
-from react_run.policies.slots import Policy
+from react_run.policies.order import Policy
+from react_run.policies.reply_checks import Replies
 from react_run.policies.stuck import Stuck
 
 

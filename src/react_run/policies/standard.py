@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from react_run.policies.acceptance import Acceptance
-from react_run.policies.ceiling import Ceiling
 from react_run.policies.compaction import Compaction
-from react_run.policies.cut_off import CutOff
 from react_run.policies.limits import RunLimits, RunTimeout
 from react_run.policies.model_retries import ModelRetries
+from react_run.policies.order import Policy, arranged
+from react_run.policies.result_limit import Ceiling
 from react_run.policies.safe import failure_policies
-from react_run.policies.slots import Policy, arranged
+from react_run.policies.truncated_calls import CutOff
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -11,7 +11,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from react_run.components.kinds import near
-from react_run.yaml_source import Node, Place, Report, plain
+from react_run.config.yaml import Node, Place, Report, plain
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 REQUIRED = ("name", "description")

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from react_run.config.yaml import AgentFileError, Place, Report, Source
+from react_run.config.yaml.problems import in_order
+from react_run.config.yaml.text import read_text
 from react_run.skills import AgentSkill
 from react_run.skills.fields import FrontMatter, read_fields
-from react_run.yaml_source import AgentFileError, Place, Report, Source
-from react_run.yaml_source.problems import in_order
-from react_run.yaml_source.text import read_text
 
 FILE_NAMES = ("SKILL.md", "skill.md")
 MAX_FILES = 500
@@ -115,7 +115,7 @@ def _split(source: Source, report: Report) -> tuple[FrontMatter, str] | None:
 
 
 def _composed(lines: Iterable[str], source: Source, report: Report) -> FrontMatter | None:
-    from react_run.yaml_source.compose import compose
+    from react_run.config.yaml.compose import compose
 
     found, start = Report(), Place(source, 1, 1)
     root = compose("\n".join(["", *lines]), source, found)  # the empty line stands for the first '---' of the file

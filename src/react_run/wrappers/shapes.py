@@ -15,7 +15,7 @@ from react_run.chat import (
     model_request,
     model_response,
 )
-from react_run.history import repaired
+from react_run.engine.history import repaired
 from react_run.messages import Message, ModelRequest, ModelResponse
 from react_run.models.stored import message_to_dict
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from react_run.execution import describe, interpret
+from react_run.engine.execution import describe, interpret
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
-from react_run.render import render
+from react_run.support.render import render
 from react_run.wrappers.bases import ToolCallResult, ToolCallWrapper, ToolSkipResult
 from react_run.wrappers.calling import Adapter, awaited, wrong
 from react_run.wrappers.outbox import Outbox

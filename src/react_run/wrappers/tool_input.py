@@ -9,11 +9,11 @@ from weakref import WeakKeyDictionary
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import to_json
 
-from react_run.arguments.repair import own_copy
+from react_run.tools.arguments.repair import own_copy
 
 if TYPE_CHECKING:
     from react_run.run import ToolCall
-    from react_run.tools import Tool
+    from react_run.tools.tool import Tool
 
 Fields = dict[str, Any]
 

@@ -26,8 +26,8 @@ from react_run import (
     hookimpl,
     read_journal,
 )
+from react_run.config.trust import trust
 from react_run.testing import agent_with, calls, run_agent, says
-from react_run.trust import trust
 from react_toolsets.agents import AgentsToolset
 
 USED = {"input_tokens": 80, "output_tokens": 20, "cost": 0.1}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.folder.kit import ATTEMPTS, Attempt, build, everything_outside
+from tests.support.files.kit import ATTEMPTS, Attempt, build, everything_outside
 from tests.toolsets.kit import run_in, step, steps
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, StopReason

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from react_toolsets.http import RequestFailed
+from react_toolsets.web.charset import codec_of, decoded, guessed
+from react_toolsets.web.markup import LEFT_OUT, parsed, take_tables
 from react_toolsets.web.refused import Refused
 
 if TYPE_CHECKING:
@@ -22,6 +24,19 @@ MAX_PDF_PAGES = 300
 MAX_LINKS = 100
 SHORT = 200
 """Characters below which the main text of a page is not taken for all it says: a list of links, a start page."""
+MAX_WALL = 1000
+"""Characters up to which a page that speaks of robots is a wall before another page, and not an article about walls."""
+_WALL_TITLE = re.compile(
+    r"^\s*(just a moment|attention required|access denied|are you a robot|robot check|pardon our interruption"
+    r"|verif(y|ying) you are human|security check|please wait|ddos-guard|one moment, please)\b",
+    re.IGNORECASE,
+)
+_WALL = re.compile(
+    r"enable javascript and cookies to continue|checking (if the site connection is secure|your browser before)"
+    r"|verif(y|ying) (that )?you are (a )?(human|not a robot)|complete the security check|solve (this|the) captcha"
+    r"|unusual traffic from your (computer )?network|needs to review the security of your connection",
+    re.IGNORECASE,
+)
 _HTML = ("text/html", "application/xhtml+xml")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
 """Control characters, and the tag characters that hide text from people but not from models."""
@@ -57,31 +72,17 @@ def _read(document: Document) -> tuple[str, str]:
     start = body[:1024].lstrip()
     if media_type == "application/pdf" or start.startswith(b"%PDF-"):
         return _pdf(document)
-    if b"\0" in start and not body.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
+    is_wide = body.startswith((BOM_UTF16_BE, BOM_UTF16_LE)) or codec_of(document.charset).startswith("utf-16")
+    if b"\0" in start and not is_wide:
         raise Refused("type", f"{document.url[:200]} is binary, not text. Use another source.")
     if media_type in _HTML or (not media_type and start[:200].lower().startswith((b"<!doctype html", b"<html"))):
         return _html(document)
-    return "", _decoded(document)
+    return "", _text(document)
 
 
-def _decoded(document: Document) -> str:
-    """The body as text: by the server's charset, else its byte order mark, else UTF-8, else Windows-1252."""
-    body = document.body
-    if charset := _known(document.charset):
-        return body.decode(charset, "replace").removeprefix("\ufeff")
-    if body.startswith((BOM_UTF16_BE, BOM_UTF16_LE)):
-        return body.decode("utf-16", "replace")
-    try:
-        return body.removeprefix(BOM_UTF8).decode()
-    except UnicodeDecodeError:
-        return body.decode("cp1252", "replace")
-
-
-def _known(charset: str) -> str:
-    try:
-        return lookup(charset).name if charset and lookup(charset)._is_text_encoding else ""
-    except (LookupError, ValueError):
-        return ""
+def _text(document: Document) -> str:
+    text = decoded(document.body, document.charset)
+    return guessed(document.body) if text is None else text
 
 
 def _html(document: Document) -> tuple[str, str]:
@@ -90,28 +91,52 @@ def _html(document: Document) -> tuple[str, str]:
     except ModuleNotFoundError:
         raise missing_extra("trafilatura") from None
     _quiet("trafilatura")
-    # Without a charset from the server the page's own declaration counts, which the library reads.
-    source = _decoded(document) if _known(document.charset) else document.body
-    tree = trafilatura.load_html(source)
+    tree, is_whole = parsed(_source(document.body, document.charset), document.url)
     if tree is None:
         return "", ""
     title = tree.findtext(".//head/title") or tree.findtext(".//h1") or ""
+    _check_wall(title, tree, document.url)
     text = trafilatura.extract(
         tree, url=document.url, output_format="markdown", include_links=True, include_comments=False
     )
-    if len(text or "") >= SHORT:
-        return title, text or ""
-    return title, "\n\n".join(filter(None, (text or trafilatura.html2txt(source), _links(tree, document.url))))
+    parts = [text] if len(text or "") >= SHORT else _short(text, tree, document.url)
+    return title, "\n\n".join(filter(None, [*parts, "" if is_whole else LEFT_OUT]))
 
 
-def _links(tree: HtmlElement, base: str) -> str:
+def _short(text: str | None, tree: HtmlElement, url: str) -> list[str | None]:
+    """What a page with hardly any main text says: its tables as such, everything else as plain text, its links."""
+    from trafilatura import html2txt
+
+    links, tables = _links(tree, url), "" if "|" in (text or "") else take_tables(tree)
+    return [html2txt(tree) if tables or not text else text, tables, links]
+
+
+def _source(body: bytes, label: str) -> str:
+    """A page as text; where it declares no encoding, the library recognises more of them than a browser."""
+    from trafilatura.utils import detect_encoding
+
+    text = decoded(body, label)
+    for codec in [] if text is not None else detect_encoding(body):
+        try:
+            return body.decode(codec)
+        except (LookupError, UnicodeDecodeError):
+            continue
+    return guessed(body) if text is None else text
+
+
+def _check_wall(title: str, tree: HtmlElement, url: str) -> None:
+    """Refuse the page that a site shows instead of its own to whom it takes for a robot."""
+    text = " ".join(tree.text_content().split())
+    if len(text) < MAX_WALL and (_WALL_TITLE.search(title) or _WALL.search(text)):
+        raise Refused("wall", f"{url[:200]} shows a check for robots instead of the page. Use another source.")
+
+
+def _links(tree: HtmlElement, here: str) -> str:
     """The links of a page as a Markdown list, each once."""
-    from urllib.parse import urljoin
-
     found: dict[str, str] = {}
     for link in tree.iterfind(".//a[@href]"):
-        text, url = " ".join(link.text_content().split())[:200], urljoin(base, link.get("href", "")).partition("#")[0]
-        if text and url.startswith(("http://", "https://")) and url != base:
+        text, url = " ".join(link.text_content().split())[:200], link.get("href", "").partition("#")[0]
+        if text and url.startswith(("http://", "https://")) and url != here:
             found.setdefault(url, text)
     return "\n".join(f"- [{text}]({url})" for url, text in islice(found.items(), MAX_LINKS))
 

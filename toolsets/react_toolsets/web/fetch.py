@@ -18,6 +18,13 @@ MAX_REDIRECTS = 5
 MAX_BYTES = 5 * 1024 * 1024
 """Bytes of a page, counted after decompression."""
 REDIRECTS = {301, 302, 303, 307, 308}
+_TEXT = """
+    json xml pdf xhtml+xml yaml x-yaml toml x-toml ndjson x-ndjson jsonl jsonlines json5 javascript x-javascript
+    ecmascript typescript sql graphql x-sh x-shellscript x-python x-httpd-php x-tex x-latex x-csh x-perl x-ruby x-subrip
+    x-wiki xml-dtd xml-external-parsed-entity csv x-csv mbox x-ini x-properties
+"""
+TEXT_TYPES = frozenset(_TEXT.split())
+"""The subtypes of application that are text all the same."""
 ACCEPT = "text/html, application/xhtml+xml, text/*;q=0.9, application/json, application/xml;q=0.9, application/pdf"
 
 
@@ -109,10 +116,11 @@ def _too_large(target: Target) -> Refused:
 
 def readable(media_type: str) -> bool:
     """Whether a body of this type can become text; a missing type is decided by the body."""
+    top, _, name = media_type.partition("/")
     return (
-        media_type in ("", "application/json", "application/xml", "application/xhtml+xml", "application/pdf")
-        or media_type.startswith("text/")
-        or (media_type.startswith("application/") and media_type.endswith(("+json", "+xml")))
+        top in ("", "text")
+        or name.endswith(("+json", "+xml", "+yaml"))
+        or (top == "application" and name in TEXT_TYPES)
     )
 
 

@@ -25,6 +25,7 @@ CODES: Mapping[str, str] = {
     "size": "too_large",
     "type": "unsupported_type",
     "empty": "empty_page",
+    "wall": "robot_check",
 }
 """Code by reason."""
 

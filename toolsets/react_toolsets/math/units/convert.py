@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from react_toolsets.answers import Refusal
@@ -49,6 +50,10 @@ def convert(value: object, from_unit: str, to_unit: str, digits: int = DIGITS) -
 
 
 def _converted(number: Fraction, source: Unit, target: Unit, digits: int) -> Number:
+    if source.dimensions != target.dimensions:  # l/100 km and miles per gallon: the one is the inverse of the other
+        if not number:
+            raise Refusal("domain_error", f"0 {source.symbol} has no value in {target.symbol}. Check the value.")
+        number, source = 1 / (number * source.factor), replace(source, factor=Fraction(1), pi=-source.pi)
     result = (number * source.factor + source.zero - target.zero) / target.factor
     if max(digits_of(result.numerator), digits_of(result.denominator)) > MAX_DIGITS:
         raise Refusal("domain_error", "The value is out of range. Use a number of a usual size.")
@@ -66,7 +71,12 @@ def _converted(number: Fraction, source: Unit, target: Unit, digits: int) -> Num
 def _settled(from_unit: str, to_unit: str) -> tuple[Unit, Unit]:
     """The one pair of units that the two texts stand for; incompatible ones are refused before anything is asked."""
     sources, targets = readings(from_unit), readings(to_unit)
-    pairs = [(source, target) for source in sources for target in targets if source.dimensions == target.dimensions]
+    pairs = [
+        (source, target)
+        for source in sources
+        for target in targets
+        if source.dimensions == target.dimensions or source.is_inverse_of(target)
+    ]
     if not pairs:
         raise _incompatible(from_unit, sources, to_unit, targets)
     if len(pairs) > 1:

@@ -33,6 +33,8 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "stone": ("st", "stone"),
         "short_ton": ("short ton", "short_ton"),
         "long_ton": ("long ton", "long_ton"),
+        "carat": ("ct", "carat"),
+        "troy_oz": ("oz t", "troy_ounce"),
     },
     "time": {
         "s": ("s", "second"),
@@ -50,6 +52,7 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "area": {
         "acre": ("ac", "4840 * yard ** 2"),  # pint's acre is that of the United States survey foot, given up in 2022
         "hectare": ("ha", "hectare"),
+        "are": ("are", "are"),
     },
     "volume": {
         "l": ("l", "liter"),
@@ -67,6 +70,7 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "imperial_pint": ("imp pt", "imperial_pint"),
         "imperial_quart": ("imp qt", "imperial_quart"),
         "imperial_gallon": ("imp gal", "imperial_gallon"),
+        "oil_bbl": ("bbl", "oil_barrel"),
     },
     "speed": {
         "mph": ("mph", "mile / hour"),
@@ -102,6 +106,10 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "A": ("A", "ampere"),
         "V": ("V", "volt"),
         "ohm": ("Ω", "ohm"),
+        "T": ("T", "tesla"),
+    },
+    "amount of substance": {
+        "mol": ("mol", "mole"),
     },
     "frequency": {
         "Hz": ("Hz", "hertz"),
@@ -120,7 +128,7 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
 }
 
-BASES = ("meter", "gram", "second", "kelvin", "ampere", "bit", "radian")
+BASES = ("meter", "gram", "second", "kelvin", "ampere", "bit", "radian", "mole")
 """Pint's names of the base units, in the order of a unit's dimensions; angles are then counted in whole turns."""
 
 _HEAD = '''\
@@ -174,7 +182,7 @@ def _root(registry: UnitRegistry[Any], value: int, definition: str) -> tuple[Fra
     return Fraction(root.magnitude), tuple(int(str(exponents.get(base, 0))) for base in BASES)
 
 
-_ANGLE = (0, 0, 0, 0, 0, 0, 1)
+_ANGLE = (0, 0, 0, 0, 0, 0, 1, 0)
 
 if __name__ == "__main__":
     Path(__file__).with_name("table.py").write_text(render(), encoding="utf-8")

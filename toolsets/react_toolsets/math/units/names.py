@@ -33,9 +33,9 @@ SYMBOLS: Mapping[str, str] = {
     '"': "in",
     "KB": "kB",
     "Kb": "kbit",
-    "kbps": "kbit/s",
-    "Mbps": "Mbit/s",
-    "Gbps": "Gbit/s",
+    "Nm": "N*m",
+    "VA": "V*A",
+    "mcg": "µg",
 }
 """Symbols in which case carries meaning, and what they stand for; ids themselves are understood, too."""
 
@@ -113,6 +113,13 @@ WORDS: Mapping[str, str] = {
     "ft/s": "fps",
     "km/s": "kps",
     "turn/min": "rpm",
+    "ft*lbf": "ftlb footpound ftlbf",
+    "mol": "mol mole",
+    "are": "are",
+    "T": "tesla",
+    "carat": "carat",
+    "troy_oz": "troyounce troyoz oztroy ozt",
+    "oil_bbl": "oilbarrel bbl barrelofoil",
 }
 """Words in which case carries no meaning (spaces left out, plural s understood), by what they stand for."""
 
@@ -132,6 +139,7 @@ AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "ounce": ("oz", "us_fl_oz", "imperial_fl_oz"),
     "ton": ("t", "short_ton", "long_ton"),
     "kt": ("knot", "kt"),
+    "mpg": ("mi/us_gallon", "mi/imperial_gallon"),
 }
 """Words for several units; the other unit of a conversion may settle which is meant."""
 
@@ -165,10 +173,11 @@ PREFIXES: Mapping[str, tuple[str, int, int]] = {
 
 PREFIXED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("m", "g", "s", "l", "N", "J", "Wh", "cal", "eV", "W", "Pa", "bar", "V", "ohm", "Hz"),
+        ("m", "g", "s", "l", "N", "J", "Wh", "cal", "eV", "W", "Pa", "bar", "V", "ohm", "Hz", "kelvin"),
         ("p", "n", "µ", "m", "c", "d", "da", "h", "k", "M", "G", "T", "P"),
     ),
     **dict.fromkeys(("bit", "B"), ("k", "M", "G", "T", "P", "Ki", "Mi", "Gi", "Ti", "Pi")),
+    **dict.fromkeys(("mol", "T"), ("p", "n", "µ", "m", "k")),
     "A": ("p", "n", "µ", "m", "k"),
     "t": ("k", "M", "G"),
     "rad": ("µ", "m"),
@@ -184,3 +193,13 @@ REFUSED: Mapping[str, str] = {
     **dict.fromkeys(_WITHOUT_LENGTH.split(), _NO_LENGTH),
 }
 """Words for what is no unit, and why."""
+
+_OTHERS = """
+    gray grain gramforce dram slug dalton mole henry farad lumen lux candela sievert becquerel katal weber siemens
+    coulomb poise stokes dyne erg gauss oersted maxwell curie rontgen roentgen rem parsec angstrom fathom furlong chain
+    link rod perch rood hand span league cable point pica bushel peck barrel firkin hogshead minim gill shot stere cord
+    quintal
+    hundredweight cwt pennyweight therm baud nit footcandle decibel neper mired dioptre diopter bel
+"""
+OTHERS = frozenset(_OTHERS.split())
+"""Units that exist and are not among ours: another one must not be suggested for its likeness."""

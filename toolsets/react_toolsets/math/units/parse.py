@@ -13,6 +13,7 @@ from react_toolsets.math.spellings import plain_unit
 from react_toolsets.math.units.names import (
     ADVERTISED,
     AMBIGUOUS,
+    OTHERS,
     PREFIXED,
     PREFIXES,
     REFUSED,
@@ -34,7 +35,10 @@ _FACTOR = re.compile(
 )
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _GLUED_POWER = re.compile(r"(square|sq|cubic|cu)(.+)")
-_SIGNS = re.compile(r"\s*(/|\*|\bper\b)\s*", re.IGNORECASE)
+_SIGN = re.compile(r"\s*(/|\*|\bper\b)\s*", re.IGNORECASE)
+_GROUP = re.compile(r"\((?P<inner>.*)\)\s*\^?\s*(?P<power>-?[1-9])?")
+_COUNT = re.compile(r"(?P<count>1000?|10)\s*(?P<name>[^\d\W].*)")
+_RATE = re.compile(r"(?P<prefix>[kmgt]?)(?P<unit>b)(?P<second>ps)", re.IGNORECASE)
 _DEGREES = re.compile(r"(?:degrees?|deg|°)(c|f|k|celsius|centigrade|fahrenheit|kelvin|rankine)")
 _NOISE = re.compile(r"[\s._()-]+")
 
@@ -48,18 +52,42 @@ def readings(text: str) -> list[Unit]:
     Raises:
         Refusal: ``unknown_unit``, with near names.
     """
-    pieces = _SIGNS.split(plain_unit(text).strip())
-    if len(text) > MAX_LENGTH or len(pieces) > 2 * MAX_FACTORS:
+    if len(text) > MAX_LENGTH or len(_SIGN.findall(text)) >= MAX_FACTORS:
         raise Refusal("unknown_unit", f"{text[:40]!r}… is too long for a unit. Use one such as {_EXAMPLES}.")
-    factors = [_factor(piece) for piece in pieces[::2]]
+    pieces = _pieces(plain_unit(text).strip())
+    factors = [_factor(piece) if place == 0 else _of_many(piece) for place, piece in enumerate(pieces[::2])]
     if not all(factors):
         raise _unknown(text.strip())
     if len(factors) == 1:
         return factors[0]
     if any(unit.is_scale for factor in factors for unit in factor):
         raise Refusal("unknown_unit", f"{text[:40]!r}: °C and °F are scales and cannot be part of a unit. Use kelvin.")
-    signs = [1 if sign == "*" else -1 for sign in pieces[1::2]]
-    return [_combined(units, signs) for units in product(*factors)]
+    return [_combined(units, signs) for signs in _signs(pieces[1::2]) for units in product(*factors)]
+
+
+def _signs(written: list[str]) -> list[list[int]]:
+    """What each sign does with what follows it: in ``a/b*c`` the c multiplies, or belongs below the line."""
+    signs = [1 if sign == "*" else -1 for sign in written]
+    first = signs.index(-1) if -1 in signs else len(signs)
+    below = signs[:first] + [-1] * len(signs[first:])
+    return [signs] if below == signs else [signs, below]
+
+
+def _pieces(text: str) -> list[str]:
+    """Factors and the signs between them, as they alternate in ``text``; what is in parentheses is one factor."""
+    pieces, start = [], 0
+    for sign in _SIGN.finditer(text):
+        before = text[start : sign.start()]
+        if before.count("(") == before.count(")"):
+            pieces += [before, sign[1]]
+            start = sign.end()
+    return [*pieces, text[start:]]
+
+
+def _of_many(text: str) -> list[Unit]:
+    """The readings of a factor that may be counted in tens, hundreds or thousands: the ``100 km`` of ``l/100 km``."""
+    match = _COUNT.fullmatch(text)
+    return [unit.times(int(match["count"])) for unit in _factor(match["name"])] if match else _factor(text)
 
 
 def _combined(units: tuple[Unit, ...], signs: list[int]) -> Unit:
@@ -71,6 +99,8 @@ def _combined(units: tuple[Unit, ...], signs: list[int]) -> Unit:
 
 def _factor(text: str) -> list[Unit]:
     """The readings of one unit with a power; none when it is unknown."""
+    if group := _GROUP.fullmatch(text):
+        return _to_power(readings(group["inner"]), int(group["power"] or 1))
     if found := _named(text):
         return found
     match = _FACTOR.fullmatch(text)
@@ -92,6 +122,8 @@ def _named(name: str) -> list[Unit]:
         return _ids(AMBIGUOUS[name])
     if name in SYMBOLS:
         return readings(SYMBOLS[name])
+    if rate := _RATE.fullmatch(name):
+        return _data_rate(rate)
     if unit := _symbol(name):
         return [unit]
     key = _key(name)
@@ -101,7 +133,15 @@ def _named(name: str) -> list[Unit]:
 
 
 def _ids(ids: tuple[str, ...]) -> list[Unit]:
-    return [unit for unit in map(_symbol, ids) if unit]
+    return [unit for name in ids for unit in (filter(None, [_symbol(name)]) if "/" not in name else readings(name))]
+
+
+def _data_rate(rate: re.Match[str]) -> list[Unit]:
+    """``Mbps`` and its kin: a small b is bits, a capital one bytes, and capitals throughout may mean either."""
+    prefix = "k" if rate["prefix"] in ("k", "K") else rate["prefix"].upper()
+    either = rate["second"] != "ps" and rate["unit"] == "B"
+    units = ("bit", "B") if either else ("bit",) if rate["unit"] == "b" else ("B",)
+    return _ids(tuple(f"{prefix}{unit}/s" for unit in units))
 
 
 def _symbol(symbol: str) -> Unit | None:
@@ -150,7 +190,7 @@ def _of_system(name: str) -> list[Unit]:
     (system,) = systems
     units = _word("".join(word for word in words if word not in SYSTEMS))
     of_system = "short_ton" if system == "us" else "long_ton"
-    return [unit for unit in units if unit.id.startswith((system, of_system)) or unit.id == "oz"]
+    return [unit for unit in units if re.search(rf"\b({system}_|{of_system})", unit.id) or unit.id == "oz"]
 
 
 def _prefixed_word(key: str) -> list[Unit]:
@@ -182,8 +222,9 @@ def _near(key: str) -> list[str]:
     """The ids of units whose names are like ``key``."""
     names = {**{_key(name): name for name in _VOLUMES}, **_WORDS, **{_key(name): name for name in ADVERTISED}}
     same_letters = [name for name in (*ADVERTISED, "Mb", "Gb") if name.lower() == key]
-    alike = [names[name] for name in get_close_matches(key, names, n=3, cutoff=0.7)]
-    return list(dict.fromkeys(same_letters + alike))[:3]
+    # A hint at a short name, or at a unit because another one sounds like it, would change what is measured.
+    alike = [] if len(key) < 4 or key in OTHERS else get_close_matches(key, names, n=3, cutoff=0.75)
+    return list(dict.fromkeys(same_letters + [names[name] for name in alike]))[:3]
 
 
 _EXAMPLES = "km, mi, kg, lb, celsius, us_cup or km/h"

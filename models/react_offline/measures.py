@@ -1,0 +1,189 @@
+"""Numbers with units or currencies, and what they are to be converted to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from react_offline.draft import Draft, Helper
+from react_offline.literals import as_number
+from react_offline.plan import Found, Known, Value, Want
+from react_offline.reading import written
+from react_offline.slots import FROM, TO, Kind, Slot
+from react_offline.text import Token
+from react_offline.units import Measure, currency_at, currency_name, unit_at, unit_name
+
+_INTO = {"to", "in", "into", "as", "->", "→", "=", "howmany", "howmuch", "equals"}
+_REFERRING = {"that", "it", "this", "them", "result"}
+_UNKNOWN_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number and its unit."""
+
+    start: int
+    value: Value
+    measure: Measure
+
+
+def bind_measures(draft: Draft, helper: Helper) -> None:
+    """Bind the number and the units of a conversion, or the one unit that a result is wanted in."""
+    slots = draft.open(Kind.UNIT, Kind.CURRENCY)
+    if not slots:
+        return
+    numbers = draft.open(Kind.NUMBER, required=True) or draft.open(Kind.NUMBER)
+    read = currency_at if all(slot.kind is Kind.CURRENCY for slot in slots) else unit_at
+    origin, target = _pair(slots)
+    quantity = _quantity(draft, read, helper) if numbers else None
+    if quantity:
+        draft.put(numbers[0], quantity.value)
+        draft.take(quantity.start, quantity.measure.end)
+        _put(draft, origin or target, quantity.measure)
+    elif numbers and origin:
+        _reference(draft, numbers[0], origin, helper)
+    for role, start, measure in _named(draft, read):
+        slot = _open_for(draft, role, origin, target)
+        if slot and draft.free(start, measure.end):
+            _put(draft, slot, measure)
+            draft.take(start, measure.end)
+    if quantity and target and target.name not in draft.arguments:
+        _unknown_target(draft, target, quantity)
+    if quantity and origin and target and target.name in draft.arguments:
+        draft.evidence += 1
+
+
+def _pair(slots: Sequence[Slot]) -> tuple[Slot | None, Slot | None]:
+    """The slots of the unit that is given and of the unit that is wanted."""
+    if len(slots) == 1:
+        return (slots[0], None) if slots[0].role == FROM else (None, slots[0])
+    origin = next((slot for slot in slots if slot.role == FROM), slots[0])
+    target = next((slot for slot in slots if slot.role == TO and slot is not origin), None)
+    return origin, target or next(slot for slot in slots if slot is not origin)
+
+
+def _open_for(draft: Draft, role: str, origin: Slot | None, target: Slot | None) -> Slot | None:
+    order = (origin, target) if role in (FROM, "") else (target,)
+    return next((slot for slot in order if slot and slot.name not in draft.arguments), None)
+
+
+Reader = Callable[[Sequence[Token], int], Measure | None]
+
+
+def _quantity(draft: Draft, read: Reader, helper: Helper) -> Quantity | None:
+    quantities = list(_quantities(draft, read, helper))
+    return quantities[0] if len(quantities) == 1 else None
+
+
+def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity]:
+    tokens = draft.reading.tokens
+    used = 0
+    for expression in draft.unused(draft.reading.expressions):
+        measure = read(tokens, expression.end) if expression.end < len(tokens) else None
+        computed = helper.computed(expression.value) if measure and not expression.value.refers else None
+        if measure and computed:
+            used = measure.end
+            yield Quantity(expression.start, computed, measure)
+    for number in draft.unused(draft.reading.numbers):
+        if number.start < used:
+            continue
+        value = Known(as_number(number.value))
+        sign = read(tokens, number.start - 1) if number.start and tokens[number.start - 1].kind == "money" else None
+        measure = _unit_after(draft, read, number.end)
+        if sign:
+            yield Quantity(number.start - 1, value, replace(sign, end=number.end))
+        elif measure:
+            yield Quantity(number.start, value, measure)
+        elif unknown := _unknown_unit(draft, number.end):
+            yield Quantity(number.start, value, unknown)
+    if not used and not draft.reading.numbers:
+        yield from _one(draft, read)
+
+
+def _unit_after(draft: Draft, read: Reader, index: int) -> Measure | None:
+    """The unit after a number; ``in`` is inches only where no other word for a unit follows it."""
+    if index >= len(draft.reading):
+        return None
+    preposition = draft.reading.word(index) == "in" and draft.reading.word(index + 1) not in ("to", "into", "in", "")
+    return None if preposition else read(draft.reading.tokens, index)
+
+
+def _one(draft: Draft, read: Reader) -> Iterator[Quantity]:
+    """``a mile`` is one mile."""
+    for index, token in enumerate(draft.reading.tokens[:-1]):
+        if token.low in ("a", "an") and (measure := read(draft.reading.tokens, index + 1)):
+            yield Quantity(index, Known(1), measure)
+
+
+def _unknown_unit(draft: Draft, index: int) -> Measure | None:
+    """Words between a number and ``to`` in a sentence that says ``convert``: a unit that only the tool may know."""
+    if not draft.says("convert") or not draft.open(Kind.UNIT):
+        return None
+    for end in range(index + 1, min(index + 1 + _UNKNOWN_WORDS, len(draft.reading))):
+        if draft.reading.word(end) in ("to", "into", "in"):
+            tokens = draft.reading.tokens[index:end]
+            return Measure(written(tokens), "", end) if all(token.kind == "word" for token in tokens) else None
+    return None
+
+
+def _unknown_target(draft: Draft, target: Slot, quantity: Quantity) -> None:
+    tokens = draft.reading.tokens
+    start = quantity.measure.end
+    rest = [token for token in tokens[start + 1 :] if token.kind == "word"]
+    if not draft.says("convert") or draft.reading.word(start) not in ("to", "into", "in"):
+        return
+    end = start + 1 + len(rest)
+    if 0 < len(rest) <= _UNKNOWN_WORDS and draft.free(start + 1, end):
+        _put(draft, target, Measure(written(rest), "", end))
+        draft.take(start, end)
+
+
+def _named(draft: Draft, read: Reader) -> Iterator[tuple[str, int, Measure]]:
+    """The units beside the quantity, each with the role that its preposition gives it."""
+    index = 0
+    into = _INTO | ({"and"} if draft.says("between") else set())
+    while index < len(draft.reading):
+        measure = read(draft.reading.tokens, index) if draft.free(index) else None
+        before = draft.reading.before(index)
+        if measure and before in into and (draft.reading.word(index) != "in" or before in ("to", "into")):
+            yield TO, index, measure
+        elif measure and (before in ("from", "between") or draft.reading.word(measure.end) in ("to", "into")):
+            yield FROM, index, measure
+        index = measure.end if measure and before in into else index + 1
+
+
+def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None:
+    """``convert that to miles``: the value and the unit that an earlier part found."""
+    words = draft.reading.tokens
+    place = next((i for i, token in enumerate(words) if token.low in _REFERRING), None)
+    roles = {role for role, _, _ in _named(draft, unit_at)}
+    if helper.previous is None or (place is None and not (roles and draft.reading.continued)):
+        return
+    draft.put(number, Found(helper.previous, Want.NUMBER))
+    if FROM not in roles:
+        draft.put(origin, Found(helper.previous, Want.UNIT))
+    draft.evidence += 1
+    if place is not None:
+        draft.take(place)
+
+
+def _put(draft: Draft, slot: Slot | None, measure: Measure) -> None:
+    if slot is not None:
+        draft.put(slot, spelled(slot, measure))
+
+
+def spelled(slot: Slot, measure: Measure) -> Known:
+    """A unit in the spelling that the tool lists, else as the user wrote it."""
+    if slot.choices:
+        named = currency_name if slot.kind is Kind.CURRENCY else unit_name
+        return Known(_member(slot.choices, measure, named) or measure.text)
+    others = (measure.name,) if measure.name and measure.name != measure.text else ()
+    spelling = measure.name if slot.kind is Kind.CURRENCY and measure.name else measure.text
+    return Known(spelling, others)
+
+
+def _member(choices: Sequence[str], measure: Measure, named: Callable[[str], str]) -> str:
+    for choice in choices:
+        if choice == measure.text or (measure.name and named(choice) == measure.name):
+            return choice
+    return next((choice for choice in choices if choice.casefold() == measure.text.casefold()), "")

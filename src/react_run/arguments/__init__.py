@@ -1,3 +1,0 @@
-"""What a model sent as arguments: decoded, checked, repaired where nothing is lost, or refused (behaviour A)."""
-
-from react_run.arguments.decoding import decode_arguments as decode_arguments

@@ -1,0 +1,186 @@
+"""The single checks of ``doctor``."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from react_run.components.kinds import GROUPS, every_installed, installed
+from react_run.support.user_dirs import config_directory, data_directory, state_directory
+
+PATIENCE = 5.0
+"""Seconds to wait for a provider, and for a toolset to start."""
+
+PROVIDERS: Mapping[str, str] = {
+    "OPENAI_API_KEY": "https://api.openai.com",
+    "ANTHROPIC_API_KEY": "https://api.anthropic.com",
+    "GEMINI_API_KEY": "https://generativelanguage.googleapis.com",
+    "MISTRAL_API_KEY": "https://api.mistral.ai",
+    "GROQ_API_KEY": "https://api.groq.com",
+    "OPENROUTER_API_KEY": "https://openrouter.ai",
+}
+"""The variables in which the usual providers expect their keys, and where these live."""
+
+MALICIOUS = {"litellm": ("1.82.7", "1.82.8")}
+"""Releases that must not be installed."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; ``fix`` is what to do about it."""
+
+    status: Literal["ok", "note", "failed"]
+    what: str
+    detail: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """For ``--json``."""
+        return asdict(self)
+
+
+def installation() -> Iterator[Finding]:
+    """Python, our version, directories, releases that must not be there."""
+    from react_run import __version__
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding("ok", "Python", f"{version} ({sys.executable})")
+    yield Finding("ok", "react-run", f"{__version__} ({Path(__file__).parent.parent})")
+    for name, directory in (("data", data_directory()), ("settings", config_directory()), ("state", state_directory())):
+        yield _writable(name, directory)
+    for distribution, releases in MALICIOUS.items():
+        if _version(distribution) in releases:
+            fix = f"pip install --upgrade {distribution}, then change every key that this machine knows"
+            yield Finding("failed", distribution, f"{_version(distribution)} is a malicious release", fix)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _writable(name: str, directory: Path) -> Finding:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / f".doctor-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        return Finding(
+            "failed",
+            f"{name} directory",
+            f"{directory} cannot be written: {error.strerror}",
+            f"make it writable, or set REACT_RUN_HOME to a directory that is: chmod u+rwx {directory}",
+        )
+    return Finding("ok", f"{name} directory", str(directory))
+
+
+def kinds() -> Iterator[Finding]:
+    """Whether everything installed can be loaded."""
+    from react_run.errors import PluginError
+
+    for group in GROUPS:
+        names = installed(group)
+        broken = []
+        for kind in names.values():
+            try:
+                kind.load()
+            except PluginError as error:
+                broken.append(kind.name)
+                fix = f"pip install --force-reinstall {kind.distribution}, or uninstall it"
+                yield Finding("failed", f"{group[:-1]} {kind.name}", str(error), fix)
+        for kind in every_installed(group):
+            if names[kind.name] != kind:
+                detail = f"offered by {kind.distribution} and by {names[kind.name].distribution}, which wins"
+                yield Finding(
+                    "failed",
+                    f"{group[:-1]} {kind.name}",
+                    detail,
+                    f"uninstall one of them: pip uninstall {kind.distribution}",
+                )
+        working = ", ".join(sorted(name for name in names if name not in broken))
+        yield Finding("ok", group, working or "none installed")
+
+
+def keys() -> Iterator[Finding]:
+    """Which keys are set; never what they are."""
+    present = [name for name in PROVIDERS if os.environ.get(name)]
+    for name in present:
+        yield Finding("ok", name, "set (not shown)")
+    if not present:
+        detail = "no key of a usual provider is set; agents run on the offline model, or on servers that need none"
+        yield Finding("note", "keys", detail, f"export one, such as {next(iter(PROVIDERS))}=…, or use --env-file")
+
+
+def providers() -> Iterable[Finding]:
+    """Whether the providers whose keys are set can be reached."""
+    return [reachable(address) for name, address in PROVIDERS.items() if os.environ.get(name)]
+
+
+def reachable(address: str) -> Finding:
+    """Whether a connection to ``address`` can be made; nothing is sent."""
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    what = f"provider {parts.hostname}"
+    started = time.monotonic()
+    try:
+        socket.create_connection((parts.hostname or "", port), PATIENCE).close()
+    except OSError as error:
+        fix = "check the network, the proxy (HTTPS_PROXY) and base_url; agents can run offline meanwhile: -m offline"
+        return Finding("failed", what, f"cannot be reached on port {port}: {error}", fix)
+    return Finding("ok", what, f"reachable in {(time.monotonic() - started) * 1000:.0f} ms")
+
+
+def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding]:
+    """Whether an agent file is right, its model reachable, and whether its toolsets start."""
+    from react_run.cli.check import problems_of
+    from react_run.cli.validation import Soundness
+    from react_run.config import load_config
+
+    problems = problems_of(file, trust, None, Soundness())
+    for problem in problems:
+        yield Finding("failed", "agent file", str(problem["text"]), f"mend it; react-run check {file}")
+    if problems:
+        return
+    yield Finding("ok", "agent file", file)
+    config = load_config(file, trusted=True if trust else None)
+    address = getattr(config.model, "base_url", None)
+    if address and not offline:
+        yield reachable(str(address))
+    for toolset in config.toolsets:
+        yield _starts(toolset)
+
+
+def _starts(toolset: object) -> Finding:
+    import asyncio
+
+    from react_run.config.dump import kind_name
+    from react_run.tools.toolset import ReActToolset
+
+    assert isinstance(toolset, ReActToolset)  # a configuration holds nothing else there
+    what = f"toolset {kind_name(toolset)}"
+
+    async def start() -> int:
+        async with asyncio.timeout(PATIENCE):
+            await toolset.open()
+        try:
+            return len(toolset.tools())
+        finally:
+            await toolset.close()
+
+    try:
+        count = asyncio.run(start())
+    except Exception as error:
+        reason = "it took too long" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
+        return Finding("failed", what, f"does not start: {reason}", "check its options and what they point to")
+    return Finding("ok", what, f"starts, {count} tool{'' if count == 1 else 's'}")

@@ -1,0 +1,199 @@
+"""One run of an agent, shown in one of three styles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from react_run.cli.exit import Interrupted, logs_to, warnings_to
+from react_run.cli.loading import AgentOptions, approve_all, built
+from react_run.cli.screen import Screen, starting
+from react_run.cli.terminal import json_text
+from react_run.errors import ModelError, ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.cli.persistence import Keeping
+    from react_run.cli.progress import Draft, Progress
+    from react_run.config import ReActAgentConfig
+    from react_run.journal.recorder import Recorder
+    from react_run.messages import Message
+    from react_run.results import RunResult
+    from react_run.run import Run
+
+OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
+
+
+@dataclass(kw_only=True)
+class OneRun:
+    """The options of a run, and what answers with them."""
+
+    options: AgentOptions
+    style: str = "text"
+    no_stream: bool = False
+    record: str | None = None
+    replay: str | None = None
+    no_save: bool = False
+    continues: bool = False
+    session: str | None = None
+    verbose: int = 0
+    quiet: bool = False
+    yes: bool = False
+    screen: Screen = field(init=False)
+    progress: Progress = field(init=False)
+    journal: Recorder | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        self.screen = Screen(quiet=self.quiet)
+
+    def answer(self, prompt: str) -> int:
+        """Run the agent on ``prompt`` and show the result; the exit status."""
+        self.screen.start_status(starting)
+        try:
+            with warnings_to(self.screen.note), logs_to(self.screen.note):
+                return self._answer(prompt)
+        except ReactError as error:
+            if self.style == "text":
+                raise
+            self._write_json({"success": False, "error": described(error)})
+            return error.exit_status
+        finally:
+            self.screen.stop_status()
+
+    def _answer(self, prompt: str) -> int:
+        from react_run.cli.persistence import Keeping
+        from react_run.cli.progress import Clock, Draft, Permitted, Progress
+        from react_run.cli.statuses import footer
+
+        config = self.options.config()
+        if config.model is None and self.replay is None:
+            self.screen.note(OFFLINE)
+        self.progress = progress = Progress(self.screen, config.masker, self.verbose)
+        streams = self.style == "text" and self.screen.shows_drafts and not self.no_stream
+        draft = Draft(self.screen, config.masker) if streams else None
+        plugins = [progress, Permitted(progress), *([draft] if draft else []), *self.options.extra_plugins()]
+        if self.yes:
+            approve_all(config, plugins)
+        keeping = Keeping(
+            options=self.options,
+            config=config,
+            note=self.screen.note,
+            record=self.record,
+            no_save=self.no_save,
+            session=self.session,
+            continues=self.continues,
+        )
+        agent = self._agent(config, plugins, keeping)
+        self.screen.start_status(progress.status)
+        clock = Clock()
+        try:
+            return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
+        except Interrupted:
+            self._say_interrupted()
+            raise
+        finally:
+            self.screen.stop_status()
+            if (run := progress.run) is not None:
+                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
+
+    def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
+        """The agent that answers."""
+        self.journal = keeping.journal()
+        journal = self.journal or ()
+        agent = built(config, plugins, journal)
+        if self.replay is None:
+            return agent
+        from react_run.journal.locate import find_run
+        from react_run.models.replay import ReplayModel
+
+        return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
+
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+        from react_run.cli.interrupts import drive
+
+        with keeping.turn() as earlier:
+            result = drive(self._run(agent, prompt, earlier, config), at_once=self._say_interrupted)
+            keeping.keep(result.messages)
+        return result
+
+    async def _run(
+        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+    ) -> RunResult:
+        async with agent:
+            if self.style != "stream-json":
+                return await agent.run(prompt, messages=earlier)
+            from react_run.cli.events import as_event
+            from react_run.messages import TextDelta
+            from react_run.stream_masker import Held
+
+            held = Held(config.masker)
+            result: RunResult | None = None
+            async for event in agent.stream(prompt, messages=earlier):
+                kind, data = as_event(event)
+                text = held.add(event.text) if isinstance(event, TextDelta) else held.rest()
+                if text:
+                    self._write_json({"type": "text_delta", "text": text}, config)
+                if kind == "result":
+                    result = event  # type: ignore[assignment]  # the event of that kind
+                elif kind != "text_delta":
+                    self._write_json({"type": kind, **data}, config)
+            assert result is not None  # the last event
+            return result
+
+    def _ended(self, result: RunResult, draft: Draft | None, config: ReActAgentConfig) -> int:
+        from react_run.cli.statuses import status_of, why
+
+        self.screen.stop_status()
+        if self.style == "text":
+            show_answer(config.masker.mask(result.answer), draft, self.screen)
+        else:
+            kind = {"type": "result"} if self.style == "stream-json" else {}
+            self._write_json({**kind, **result.to_dict()}, config)
+        if reason := why(result):
+            self.screen.note(config.masker.mask(reason))
+        return status_of(result)
+
+    def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:
+        shown = config.masker.mask_data(data) if config else data
+        print(json_text(shown), flush=True)
+
+    def _say_interrupted(self) -> None:
+        from react_run.cli.persistence import shown_run
+
+        self.screen.stop_status()
+        run = self.progress.run
+        journal = None if run is None else self._journal_of(run)
+        resume = f"; continue with: react-run resume {shown_run(journal, run)}" if run and journal else ""
+        self.screen.note(f"interrupted{resume}")
+
+    def _journal_of(self, run: Run) -> Path | None:
+        return self.journal.file_for(run) if self.journal else None
+
+
+def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
+    """Write the accepted answer, unless it stands there as the draft."""
+    from react_run.cli.terminal import shown
+
+    if draft is not None:
+        draft.finish()
+        if draft.shown.strip() == answer.strip() and answer:
+            return
+        if draft.shown:
+            screen.withdraw()
+    print(shown(answer), flush=True)
+
+
+def described(error: ReactError) -> dict[str, object]:
+    """An error as data, for ``--json``."""
+    from react_run.config.yaml import AgentFileError
+
+    data: dict[str, object] = {"type": type(error).__name__, "message": str(error)}
+    if isinstance(error, AgentFileError):
+        data["problems"] = [problem.to_dict() for problem in error.problems]
+    if isinstance(error, ModelError):
+        data |= {"provider": error.provider, "status": error.status, "code": error.code}
+        if error.result is not None:
+            data["result"] = error.result.to_dict()
+    return data

@@ -1,0 +1,144 @@
+"""``react-run serve AGENT.yaml…``: agents for every OpenAI client, and a page to watch them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from react_run.cli.options import agent_options
+
+if TYPE_CHECKING:
+    from react_run.serve.options import ServeOptions
+
+_SIZES = {"kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
+_TIMES = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    text = value.strip().lower()
+    for unit, factor in _SIZES.items():
+        if text.endswith(unit) and text[: -len(unit)].strip().isdigit():
+            return int(text[: -len(unit)]) * factor
+    if text.isdigit():
+        return int(text)
+    raise click.BadParameter(f"{value!r}: write a number of bytes, such as 10MB", context, parameter)
+
+
+def _time(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    if value is None:
+        return None
+    text = value.strip().lower()
+    factor = _TIMES.get(text[-1:])
+    try:
+        seconds = float(text[:-1]) * factor if factor else float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e9:
+        raise click.BadParameter(f"{value!r}: write seconds, or a time such as 30s, 10m, 2h, 7d", context, parameter)
+    return seconds
+
+
+@click.command("serve", context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("files", metavar="AGENT.yaml…", nargs=-1, required=True, type=click.Path())
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65_535), help="0 takes any free port.")
+@click.option("--token-file", metavar="FILE", help="Tokens that clients must send, one a line, or NAME TOKEN.")
+@click.option("--allow-host", "allow_hosts", metavar="NAME", multiple=True, help="Answer to this host name, too.")
+@click.option("--allow-origin", "allow_origins", metavar="URL", multiple=True, help="Let pages of this origin in.")
+@click.option("--max-runs", default=16, show_default=True, type=click.IntRange(1), help="Runs at the same time.")
+@click.option("--queue", default=64, show_default=True, type=click.IntRange(0), help="Runs that may wait.")
+@click.option("--max-body", default="10MB", show_default=True, callback=_size, help="The largest request.")
+@click.option("--run-timeout", metavar="TIME", callback=_time, help="How long a run may work, such as 10m.")
+@click.option("--grace", default="30s", show_default=True, callback=_time, help="How long runs may end after SIGTERM.")
+@click.option("--on-disconnect", type=click.Choice(["cancel", "finish"]), default="cancel", show_default=True)
+@click.option("--drafts", type=click.Choice(["reasoning", "content", "none"]), default="reasoning", show_default=True)
+@click.option(
+    "--allow-override",
+    metavar="KEY",
+    multiple=True,
+    type=click.Choice(["model", "max_cost", "max_iterations"]),
+    help="Let requests set model, max_cost or max_iterations (repeatable).",
+)
+@click.option("--workspaces", metavar="DIR", type=click.Path(path_type=Path), help="A directory for each session.")
+@click.option("--title-model", metavar="MODEL", help="Answers what chat pages ask for on the side, such as titles.")
+@click.option("--park-after", default="10m", show_default=True, callback=_time, help="Put waiting runs aside then.")
+@click.option("--no-page", "page", flag_value=False, default=True, help="Serve the APIs alone.")
+@click.option("--no-save", "save", flag_value=False, default=True, help="Keep journals only while the server runs.")
+@click.option("--resume", is_flag=True, help="Have runs go on that were interrupted when the server ended.")
+@agent_options
+def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int:
+    """Serve agents to OpenAI clients, and a page to watch them.
+
+    \b
+      react-run serve agents/calculator.yaml
+      curl localhost:8000/v1/chat/completions -d '{"model": "calculator",
+        "messages": [{"role": "user", "content": "15*23"}]}'
+
+    Agents are models by name. SIGTERM and Ctrl-C end runs in good order, SIGHUP reads the files again.
+    """
+    from react_run.cli.loading import AgentOptions
+    from react_run.serve.options import ServeOptions, tokens_from
+
+    reading = {name: given.pop(name) for name in ("model", "sets", "plugins", "env_file")}
+    options = ServeOptions(tokens=tokens_from(token_file), **given)
+    options.check()
+    agents = [AgentOptions(file=file, trust=options.trust, **reading) for file in files]
+    return run_server(options, agents)
+
+
+def run_server(options: ServeOptions, agents: list[Any]) -> int:
+    """Serve until a signal ends it; the exit status.
+
+    Raises:
+        ConfigError: Something keeps the server from starting.
+    """
+    import asyncio
+    from contextlib import ExitStack
+    from tempfile import TemporaryDirectory
+
+    from react_run.cli.exit import complain, logs_to
+    from react_run.errors import ConfigError
+    from react_run.journal.locate import runs_directory
+    from react_run.serve.agents import sharing_a_workspace
+    from react_run.serve.server import Server, address_of, listener
+    from react_run.serve.service import Service
+
+    with ExitStack() as stack:
+        found = stack.enter_context(listener(options))
+        directory = runs_directory()
+        if not options.save:
+            directory = Path(stack.enter_context(TemporaryDirectory(prefix="react-run-")))
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        service = Service(options, agents, directory)
+        service.agents.load()
+        sharing = sharing_a_workspace(service.agents)
+        if sharing and options.max_runs > 1 and options.workspaces is None and not options.trust:
+            raise ConfigError(
+                f"{', '.join(sharing)}: runs at the same time would change the same files. Give --workspaces DIR "
+                "(a directory for each session), --max-runs 1, or --trust to let them share the working directory"
+            )
+        stack.enter_context(logs_to(complain))
+
+        async def serve() -> int:
+            server = Server(service, found, complain)
+            return await server.run(lambda: print(_opening(address_of(found), service), flush=True))
+
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(serve())
+
+
+def _opening(address: str, service: Any) -> str:
+    names = ", ".join(service.agents.names) or "no agents"
+    token = "a token is needed" if service.options.tokens else "no token is needed"
+    return f"serving {names} on {address} ({token})"
+
+
+def _loop_factory() -> Any:
+    """The fastest event loop there is; ``None`` for Python's own."""
+    try:
+        import uvloop
+    except ImportError:  # not made for this system
+        return None
+    return uvloop.new_event_loop

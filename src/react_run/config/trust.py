@@ -1,0 +1,73 @@
+"""Which directories may start programs and load code beside an agent file."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from react_run.errors import ConfigError
+from react_run.support.user_dirs import config_directory
+
+
+def store_path() -> Path:
+    """Where the trusted directories are written down."""
+    return config_directory() / "trusted.json"
+
+
+def trusted_directories(store: Path | None = None) -> list[Path]:
+    """The directories that were trusted, sorted.
+
+    Raises:
+        ConfigError: The store cannot be read: nothing is trusted by accident.
+    """
+    store = store or store_path()
+    try:
+        listed = json.loads(store.read_text(encoding="utf-8"))["directories"]
+        return sorted(Path(entry) for entry in listed)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigError(
+            f"cannot read the list of trusted directories ({store}): {error}. Delete or mend it."
+        ) from error
+
+
+def is_trusted(directory: Path, store: Path | None = None) -> bool:
+    """Whether ``directory`` or one above it was trusted; symbolic links are followed first."""
+    directory = directory.resolve()
+    return any(directory.is_relative_to(trusted) for trusted in trusted_directories(store))
+
+
+def trust(directory: Path, store: Path | None = None) -> Path:
+    """Trust ``directory`` and everything below it; returns its real path.
+
+    Raises:
+        ConfigError: It is no directory, or the whole file system.
+    """
+    real = directory.resolve()
+    if not real.is_dir():
+        raise ConfigError(f"{directory} is not a directory")
+    if real == Path(real.anchor):
+        raise ConfigError(f"{real} is the whole file system; trust the directory of your agent files instead")
+    _write({*trusted_directories(store), real}, store or store_path())
+    return real
+
+
+def untrust(directory: Path, store: Path | None = None) -> bool:
+    """Trust ``directory`` no longer; whether it was listed."""
+    real = directory.resolve()
+    listed = set(trusted_directories(store))
+    if real not in listed:
+        return False
+    _write(listed - {real}, store or store_path())
+    return True
+
+
+def _write(directories: set[Path], store: Path) -> None:
+    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    text = json.dumps({"directories": sorted(str(directory) for directory in directories)}, indent=2) + "\n"
+    part = store.with_name(f".{store.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.chmod(0o600)
+    part.replace(store)

@@ -1,0 +1,254 @@
+"""Running one tool: whatever it does (returns, raises, hangs) becomes an observation (behaviour T)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextvars import copy_context
+from dataclasses import replace
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any
+
+from react_run.engine.concurrency import cancellations, forget, started_in_thread
+from react_run.engine.timer import Clock
+from react_run.outcome import Observation, Outcome, ToolError
+from react_run.support.logs import log_failure
+from react_run.support.render import render
+from react_run.tools.toolset import ReActToolset
+
+if TYPE_CHECKING:
+    from react_run.run import Run, ToolCall
+    from react_run.tools.tool import Prepared, Tool
+
+logger = logging.getLogger(__name__)
+
+MAX_ERROR = 300
+"""Characters of an exception's text that the model gets to read (behaviour T1)."""
+MAX_MESSAGE = 2_000
+"""Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
+UNKNOWN = "Whether it took effect is unknown: find that out before you go on."
+GRACE = 0.5
+"""Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
+
+
+def refused(message: str, *, code: str = "refused", unknown: bool = False) -> Observation:
+    """An observation for a call that did not run, or whose tool failed in the runtime's own terms.
+
+    Args:
+        message: What the model reads.
+        code: A short stable name of the failure.
+        unknown: Whether the call may have taken effect all the same; the model is told so.
+    """
+    text = message if message.startswith("Error: ") else f"Error: {message}"
+    if unknown:
+        text = f"{text}{'' if text[-1] in '.!?' else '.'} {UNKNOWN}"
+    return Observation(content=text, outcome=Outcome.retryable(code, text.removeprefix("Error: "), unknown=unknown))
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether ``error`` says that a connection broke or an answer never came, so that nobody knows what was done.
+
+    A connection that was never made is none of these: then nothing was done.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return not names & _NEVER_MADE and bool(names & _LOST)
+
+
+_LOST = frozenset(
+    {
+        "ClientConnectionError",
+        "ConnectionError",
+        "IncompleteRead",
+        "IncompleteReadError",
+        "RemoteProtocolError",
+        "Timeout",
+        "TimeoutError",
+        "TimeoutException",
+        "TransportError",
+    }
+)
+_NEVER_MADE = frozenset(
+    {
+        "ClientConnectorError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectionRefusedError",
+        "NewConnectionError",
+        "gaierror",
+    }
+)
+"""Names of the classes of the standard library and of the common HTTP clients, none of which is imported for this."""
+
+
+def interpreting(tool: Tool) -> bool:
+    """Whether the tool's toolset interprets results; without that they are opaque (behaviour F)."""
+    toolset = tool.toolset
+    return toolset is not None and type(toolset).interpret_result is not ReActToolset.interpret_result
+
+
+async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observation:
+    """Run ``tool`` with prepared arguments under its deadline."""
+    kwargs = prepared.kwargs
+    if tool.context:
+        kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
+    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
+    cancelled = cancellations()
+    try:
+        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call.run)
+    except TimeoutError as error:
+        if not isinstance(error, _Deadline):
+            return _failed(call, error)
+        call.error = error
+        call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
+        text = f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up."
+        return refused(text, code="timeout", unknown=tool.read_only is not True)
+    except asyncio.CancelledError as error:
+        if cancellations() > cancelled:
+            raise
+        return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are no Exception
+        return _failed(call, error)
+    if isinstance(result, Iterator | AsyncIterator):
+        return _failed(call, TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result"))
+    return interpret(call, tool, result, prepared.repairs)
+
+
+class _Deadline(TimeoutError):
+    """Ours, as opposed to a TimeoutError that the tool raised."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} seconds")
+
+
+async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run) -> object:
+    if tool.is_async:
+        return await _supervise(_shielded(function), limit, run)
+    if tool.inline:
+        result = copy_context().run(function)  # what it sets stays its own, as in a thread
+        return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+    thread = started_in_thread(function)
+    clock = Clock(run, limit, partial(_end, thread, _Deadline(limit)))
+    try:
+        result = await thread
+    finally:
+        clock.stop()
+    return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+
+
+async def _shielded(function: Callable[[], object]) -> object:
+    try:
+        result = function()
+        while isawaitable(result):
+            result = await result
+        return result
+    except SystemExit as error:  # inside a task it would tear down the event loop
+        raise _Exited(error) from error
+    except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        raise RuntimeError(f"GeneratorExit: {error}") from error
+
+
+class _Exited(Exception):
+    def __init__(self, error: SystemExit) -> None:
+        super().__init__(f"the tool called exit({error.code!r})")
+
+
+async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) -> object:
+    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
+
+    Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
+    """
+    task = asyncio.ensure_future(work)
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    clock = Clock(run, limit, partial(_end, over))
+    task.add_done_callback(lambda _: _end(over))
+    try:
+        await over
+    except BaseException:  # cancellation, as a rule
+        task.cancel()
+        await asyncio.wait((task,), timeout=GRACE)
+        raise
+    finally:
+        clock.stop()
+    if not task.done():
+        task.cancel()
+        task.add_done_callback(forget)
+        raise _Deadline(limit)
+    return task.result()
+
+
+def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
+    if awaited.done():
+        return
+    if error is None:
+        awaited.set_result(None)
+    else:
+        awaited.set_exception(error)
+
+
+def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
+    """What the model reads about a result, and what its toolset makes of it."""
+    if isinstance(result, Observation):
+        call.opaque = result.outcome is None
+        content = _with_repairs(render(result.content), repairs)
+        return replace(result, content=content, repaired=(*result.repaired, *repairs))
+    outcome = None
+    if interpreting(tool):
+        assert tool.toolset is not None  # interpreting() says so
+        try:
+            outcome = tool.toolset.interpret_result(tool.name, call.arguments, result)
+            if not isinstance(outcome, Outcome | None):
+                raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
+        except Exception as error:  # a broken interpreter makes the result opaque, no more
+            outcome = None
+            call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
+            _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
+    return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+
+
+def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:
+    return f"{content}\n\n[Arguments corrected: {'; '.join(repairs)}]" if repairs else content
+
+
+def _failed(call: ToolCall, error: BaseException) -> Observation:
+    call.error = error
+    if isinstance(error, ToolError):
+        try:
+            return _told(call, error)
+        except Exception as failure:  # a subclass whose text, code or disposition is none
+            _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
+    _log(call, logging.INFO, f"tool {call.name!r} failed", error)
+    changes = call.tool is not None and call.tool.read_only is not True
+    return refused(describe(error), code="execution_error", unknown=changes and is_lost(error))
+
+
+def _log(call: ToolCall, level: int, what: str, error: BaseException) -> None:
+    log_failure(logger, level, what, error, call.run.agent.config.masker.mask)
+
+
+def _told(call: ToolCall, error: ToolError) -> Observation:
+    outcome = error.outcome()
+    if len(outcome.message) > MAX_MESSAGE:
+        outcome = replace(outcome, message=f"{outcome.message[: MAX_MESSAGE - 1]}…")
+    prefix = "Error: " if outcome.disposition.endswith("error") else ""
+    observation = Observation(content=prefix + render(str(error)), outcome=outcome)
+    call.opaque = error.opaque
+    return observation
+
+
+def describe(error: BaseException) -> str:
+    """An exception as one bounded line: ``ValueError: …`` (behaviour T1)."""
+    name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
+    try:
+        text = " ".join(str(error).split())
+    except Exception:  # a __str__ that raises is hostile input, too
+        text = "(no message)"
+    line = f"{name}: {text}" if text else name
+    return _bounded(render(_bounded(line)))  # escapes take more room than what they stand for
+
+
+def _bounded(line: str) -> str:
+    return line if len(line) <= MAX_ERROR else f"{line[: MAX_ERROR - 1]}…"

@@ -1,0 +1,147 @@
+"""What sensors say about the calls of a round, and what becomes of it (behaviour G2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from react_run.engine.concurrency import in_thread
+from react_run.hooks import ask_all
+from react_run.outcome import Outcome, Signal, ToolError
+from react_run.support.files import Folder
+from react_run.support.render import render
+from react_run.workspace.patches import apply_patch
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run, ToolCall
+
+CODE = "sensor_blocked"
+"""The code of a call that a sensor objects to."""
+NOTES = {"changed": "sensor_patch", "unfit": "sensor_unpatched"}
+"""How a patch that was applied, and one that was not, is noted."""
+SHOWN = 4_000
+"""Characters of one message, hint or patch that the model gets to see."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """A signal and what became of its patch: ``changed`` says what it changed, ``unfit`` why it was not applied."""
+
+    signal: Signal
+    changed: str = ""
+    unfit: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the call from being a success."""
+        return self.signal.severity == "block" and not self.changed
+
+
+class Warned:
+    """The warnings that one run has been given, each with the round it was given in."""
+
+    def __init__(self) -> None:
+        self.rounds: dict[str, int] = {}
+
+
+async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
+    """Ask every sensor about every executed call, in request order; what is to be appended to each observation.
+
+    A patch that fits is applied at once, and settles its signal. Any other blocking signal makes its call a retryable
+    failure, so that policies judge it as one.
+    """
+    texts: dict[ToolCall, str] = {}
+    for call in iteration.calls:
+        if not call.executed or call.observation is None:
+            continue
+        heard = await _heard(run, call)
+        if not heard:
+            continue
+        iteration.changed |= any(one.changed for one in heard)
+        _block(run, call, [one.signal for one in heard if one.blocks])
+        if text := _told(run, iteration.number, heard):
+            texts[call] = render(text)
+    return texts
+
+
+async def _heard(run: Run, call: ToolCall) -> list[Heard]:
+    """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
+    heard: list[Heard] = []
+    passed: set[object] = set()
+    for impl in run.hooks.react_sense:
+        answers = await ask_all((impl,), run, call, call.observation)
+        signals = [signal for answer in answers for signal in _flat(answer)]
+        said = [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+        blocks = [(impl.plugin_name, one.signal.location) for one in said if one.blocks]
+        call.blocks += tuple(blocks)
+        if not blocks:
+            passed.add(impl.plugin_name)
+        heard += said
+    call.passed = frozenset(passed)
+    return heard
+
+
+def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:
+    return (answer,) if isinstance(answer, Signal) else answer
+
+
+async def _patched(run: Run, call: ToolCall, signal: Signal) -> Heard:
+    async def patch() -> dict[str, str]:
+        try:
+            files = await in_thread(lambda: apply_patch(Folder(run.workspace), signal.patch))
+        except ToolError as error:
+            return {"unfit": str(error)}
+        return {"changed": ", ".join(map(str, files))}
+
+    done = await run.look(f"patch after {call.name}", patch)
+    for guard, detail in done.items():
+        run.note(NOTES[guard], f"{call.name}: {detail}")
+    return Heard(signal=signal, **done)
+
+
+def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
+    if not blocks:
+        return
+    assert call.observation is not None  # only observed calls are sensed
+    call.opaque = False
+    outcome = Outcome.retryable(CODE, "; ".join(_short(signal.message) for signal in blocks), of_call=True)
+    call.observation = replace(call.observation, outcome=outcome)
+    run.note("sensor_block", f"{call.name}: {outcome.message}")
+
+
+def _told(run: Run, number: int, heard: Iterable[Heard]) -> str:
+    """All that was heard about one call as the model reads it; a warning it knows is not said again, but counted."""
+    rounds = run.state(Warned).rounds
+    texts, standing = [], 0
+    for one in heard:
+        text = describe(one)
+        if one.signal.severity == "block" or one.changed:
+            texts.append(text)
+        elif text not in rounds:
+            rounds[text] = number
+            texts.append(text)
+        else:
+            standing += rounds[text] < number
+    if standing:
+        texts.append(f"[still standing, as told before: {standing} warning{'s' if standing > 1 else ''}]")
+    return "\n".join(texts)
+
+
+def describe(heard: Heard) -> str:
+    """A signal as the model reads it: severity, location, message, what to do, and what became of its patch."""
+    signal = heard.signal
+    where = f" {signal.location}:" if signal.location else ""
+    if heard.changed:
+        done = f"Changed for you: {heard.changed}. Read it before you go on."
+        return f"[corrected]{where} {_short(signal.message)}\n  {done}"
+    text = f"[{signal.severity}]{where} {_short(signal.message)}"
+    if signal.hint:
+        text += f"\n  Hint: {_short(signal.hint)}"
+    if heard.unfit:
+        text += f"\n  This change was suggested, but could not be made ({heard.unfit}):\n{_short(signal.patch)}"
+    return text
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}\n[{len(text) - SHOWN:,} more characters]"

@@ -1,0 +1,278 @@
+"""What one run writes into its journal, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from traceback import format_exception
+from typing import TYPE_CHECKING, Any
+
+from react_run.errors import ModelError
+from react_run.journal.conversation import Conversation
+from react_run.journal.lines import encoded
+from react_run.journal.values import Record, message_to_data, outcome_to_data
+from react_run.journal.writer import Book
+from react_run.messages import NO_USAGE
+from react_run.support.display import said
+
+if TYPE_CHECKING:
+    from react_run.messages import Message, ModelResponse
+    from react_run.outcome import Observation
+    from react_run.questions import Answer, Question
+    from react_run.run import Iteration, Run, RunResult, ToolCall
+
+_LONGEST_TRACEBACK = 8_192
+"""Characters of a traceback that are kept, from its end."""
+
+
+class Recordings(list["Recording"]):
+    """The recordings of one run, for whoever answers a call in a recorder's place."""
+
+
+class Recording:
+    """One run, as its journal sees it.
+
+    Args:
+        run: The run.
+        book: The journal.
+    """
+
+    def __init__(self, run: Run, book: Book) -> None:
+        self.run, self.book = run, book
+        self.attempts: dict[ToolCall, int] = {}
+        """The attempt that each call is at; calls that are not being handled innermost are missing."""
+        self._counts: dict[ToolCall, int] = {}
+        self._started: set[ToolCall] = set()
+        self._stopped: set[ToolCall] = set()
+        """The calls that had given a reason to stop before they were executed."""
+        self._observed: dict[ToolCall, Observation] = {}
+        self._conversation = Conversation(run.incoming)
+        self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
+        book.enter(run.id)
+
+    def put(self, kind: str, fields: Mapping[str, Any]) -> None:
+        """Write a record."""
+        self.book.put({"type": kind, **self._head, "time": self.book.now(), **fields})
+
+    def header(self, fields: Record) -> None:
+        """The first record; ``fields`` without the conversation that the run begins with."""
+        self.put("header", {**fields, "opening": self._follow(self.run.messages)["messages"]})
+
+    @property
+    def round(self) -> int:
+        """The number of the current round."""
+        return len(self.run.iterations)
+
+    # -- model calls ------------------------------------------------------------------------------------------------
+
+    def request(self, iteration: Iteration) -> int:
+        """A request that is about to be sent; returns its number."""
+        request = iteration.request
+        call = self.run.model_calls + 1
+        fields: Record = {"round": self.round, "call": call}
+        if request.tools:
+            head = {"type": "tools", **self._head, "time": self.book.now(), "round": self.round}
+            fields["tools"] = self.book.offer(request.tools, head)
+        if request.tool_choice:
+            fields["tool_choice"] = request.tool_choice
+        if request.settings:
+            fields["settings"] = dict(request.settings)
+        fields.update(self._follow(request.messages))
+        self.put("model_request", {**fields, "digest": self._conversation.digest})
+        return call
+
+    def response(self, call: int, response: ModelResponse, seconds: float) -> None:
+        """The reply to a request."""
+        fields = {
+            "round": self.round,
+            "call": call,
+            "message": message_to_data(response.message),
+            "usage": response.usage.to_dict(),
+            "finish_reason": response.finish_reason,
+            "model": response.model,
+            "seconds": round(seconds, 6),
+        }
+        self.put("model_response", fields)
+        self._conversation.answered(call, response.message)
+
+    def model_error(self, call: int, error: BaseException, seconds: float) -> None:
+        """A request that failed."""
+        fields = {"round": self.round, "call": call, "error": _model_error(error), "seconds": round(seconds, 6)}
+        self.put("model_error", fields)
+
+    # -- tool calls -------------------------------------------------------------------------------------------------
+
+    def enter(self, call: ToolCall) -> None:
+        """A call has come through all layers and is about to be executed."""
+        self.attempts[call] = self._counts[call] = self._counts.get(call, 0) + 1
+        if call.position in self._stops:
+            self._stopped.add(call)
+
+    def started(self, call: ToolCall) -> None:
+        """A tool is about to run."""
+        self._started.add(call)
+        changes = call.tool is None or call.tool.read_only is not True
+        self.put("tool_started", {**self._place(call), "arguments": call.arguments, "changes": changes})
+
+    def finished(self, call: ToolCall, observation: Observation, seconds: float) -> None:
+        """A call has its result, from the tool or, when it was refused, from the runtime."""
+        fields = {
+            **self._place(call),
+            "executed": call in self._started,
+            **_result(observation),
+            "opaque": call.opaque,
+            "seconds": round(seconds, 6),
+        }
+        if observation.raw is not None and not isinstance(observation.raw, str):
+            fields["structured"] = True
+        if call.position in self._stops and call not in self._stopped:
+            reason, answer = self._stops[call.position]
+            fields["stop"] = {"reason": str(reason), "answer": answer}
+        if call.spent is not NO_USAGE:
+            fields["spent"] = call.spent.to_dict()
+        if call.error is not None and call in self._started:
+            fields["error"] = _error(call.error)
+        self.put("tool_finished", fields)
+        self._note(call, observation)
+
+    def leave(self, call: ToolCall) -> None:
+        """The attempt is over, whatever became of it."""
+        del self.attempts[call]
+        self._started.discard(call)
+        self._stopped.discard(call)
+
+    def answered(self, call: ToolCall, observation: Observation) -> None:
+        """A call leaves all layers; only what is not known yet is written."""
+        if not self._is_known(call, observation):
+            fields = {**self._place(call), **_result(observation), "opaque": call.opaque}
+            self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
+        self._note(call, observation)
+
+    @property
+    def _stops(self) -> dict[int, tuple[str, str]]:
+        """The reasons to stop that the calls of this round have given, by position."""
+        return self.run.iterations[-1].stops
+
+    def _place(self, call: ToolCall) -> Record:
+        place: Record = {"round": self.round, "position": call.position, "id": call.request.id, "name": call.name}
+        if (attempt := self.attempts.get(call, 1)) > 1:
+            place["attempt"] = attempt
+        return place
+
+    def _is_known(self, call: ToolCall, observation: Observation) -> bool:
+        """Whether the journal has ``observation`` as the latest result: one that was only masked says nothing new."""
+        known = self._observed.get(call)
+        if known is None or known is observation:
+            return known is observation
+        was, now = (encoded(_result(one), self.book.masker)[1] for one in (known, observation))
+        return was == now
+
+    def _note(self, call: ToolCall, observation: Observation) -> None:
+        self._observed[call] = observation
+        self._conversation.observed(call.request.id, self.round, call.position, observation.content)
+
+    # -- the rest ---------------------------------------------------------------------------------------------------
+
+    def round_finished(self, iteration: Iteration) -> None:
+        """A round is over, and its calls are judged."""
+        fields: Record = {"round": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
+        if iteration.feedback is not None:
+            fields["feedback"] = iteration.feedback
+        self.put("round_finished", fields)
+        self._observed.clear()
+        self._counts.clear()
+
+    def _judged(self, call: ToolCall) -> Record:
+        observation = call.observation
+        assert observation is not None  # a round is over when all its calls have their result
+        data: Record = {"position": call.position, "executed": call.executed, "seconds": round(call.seconds, 6)}
+        known = self._is_known(call, observation)
+        self._note(call, observation)
+        return data if known else {**data, **_result(observation)}
+
+    def looked(self, what: str, value: object) -> None:
+        """Something was found out about the world outside."""
+        self.put("looked", {"round": self.round, "what": what, "value": value})
+
+    def guard(self, guard: str, detail: str) -> None:
+        """Something intervened."""
+        self.put("guard", {**self._within(self.run.handled), "guard": guard, "detail": detail})
+
+    def asked(self, question: Question) -> None:
+        """A person is about to be asked."""
+        fields: Record = {"question": question.id, "digest": question.digest, "text": question.text}
+        if question.choices:
+            fields["choices"] = list(question.choices)
+        if question.schema is not None:
+            fields["schema"] = question.schema
+        if question.tool:
+            fields |= {"tool": question.tool, "arguments": question.arguments}
+        self.put("asked", {**self._within(self.run.handled), **fields})
+
+    def decided(self, question: Question, answer: Answer | None) -> None:
+        """A question has its answer, or there is nobody to ask."""
+        fields: Record = {"question": question.id, "digest": question.digest}
+        fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
+        self.put("decided", {**self._within(self.run.handled), **fields})
+
+    def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
+        """A tool says how far it is."""
+        known = {"done": done, "total": total, "message": message or None}
+        fields = {name: value for name, value in known.items() if value is not None}
+        self.put("tool_progress", {**self._within(call), **fields})
+
+    def _within(self, call: ToolCall | None) -> Record:
+        """The place of something that happens: in the attempt of a call, in a layer around one, or in neither."""
+        return {"round": self.round} if call not in self.attempts else {**self._place(call), "inside": True}
+
+    def footer(self, result: RunResult, error: BaseException | None = None) -> None:
+        """The run is over."""
+        fields: Record = {
+            "round": self.round,
+            "status": "finished" if error is None else "failed",
+            "stop_reason": str(result.stop_reason),
+            "finish_reason": result.finish_reason,
+            "success": result.success,
+            "answer": result.answer,
+            "unverified_answer": result.unverified_answer,
+            "unresolved": [failure.to_dict() for failure in result.unresolved],
+            "usage": result.usage.to_dict(),
+            "iterations": result.iterations,
+            "disclosure": result.disclosure,
+            "value": result.value,
+            **self._follow(result.messages),
+        }
+        if result.emitted:
+            fields["emitted"] = result.emitted_values
+        if error is not None:
+            fields["error"] = _error(error)
+        self.put("footer", fields)
+
+    def _follow(self, messages: Sequence[Message]) -> Record:
+        return self._conversation.follow(messages, self.book.masker, self.book.run_ids)
+
+
+def _result(observation: Observation) -> Record:
+    data: Record = {"content": observation.content}
+    if observation.outcome is not None:
+        data["outcome"] = outcome_to_data(observation.outcome)
+    if observation.repaired:
+        data["repaired"] = list(observation.repaired)
+    if observation.spilled_to is not None:
+        data["spilled_to"] = observation.spilled_to
+    return data
+
+
+def _error(error: BaseException) -> Record:
+    text = "".join(format_exception(error))
+    return {"type": type(error).__name__, "message": said(error), "traceback": text[-_LONGEST_TRACEBACK:]}
+
+
+def _model_error(error: BaseException) -> Record:
+    if not isinstance(error, ModelError):
+        return _error(error)
+    fields = ("provider", "status", "code", "retryable", "retry_after")
+    return {
+        "type": type(error).__name__,
+        "message": str(error),
+        **{name: value for name in fields if (value := getattr(error, name)) not in (None, "")},
+    }

@@ -1,0 +1,174 @@
+"""What stands between a recorder and the loop and follows a recording, effect by effect (behaviours J3, J4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Container
+from functools import partial
+from typing import TYPE_CHECKING
+
+from react_run.hookspecs import hookimpl
+from react_run.journal.iterations import Attempt, ToolUse
+from react_run.journal.reading import Journal
+from react_run.journal.records import Recordings
+from react_run.journal.replay.errors import error_from
+from react_run.journal.values import Record, outcome_from_data, usage_from_data
+from react_run.outcome import Observation
+from react_run.questions import ALWAYS, Answer, Question
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelResponse, Usage
+    from react_run.run import Iteration, Run, ToolCall
+
+Proceed = Callable[[], Awaitable[Observation]]
+
+
+class _Calls(dict[tuple[int, int], dict["ToolCall", int]]):
+    """The calls of one run that came to their tool, by round and position, and how often each did.
+
+    There are several at one place when a plugin has a round done once more.
+    """
+
+
+class _Looks(dict[str, int]):
+    """How often one run has looked at each thing."""
+
+
+class Player:
+    """Follows a recording: the run gets its id, and goes live with the first effect that was not recorded.
+
+    What the run finds out about the world outside (``run.look``) is what it found out then.
+
+    Args:
+        recording: What was recorded.
+        answers: The numbers of the model calls that the recording answers.
+    """
+
+    holds_below = False
+
+    def __init__(self, recording: Journal, answers: Container[int]) -> None:
+        self.recording, self.answers = recording, answers
+        self.uses: dict[tuple[int, int], list[ToolUse]] = {}
+        """Those that came to their tool, by round and position, in order."""
+        for use in [use for round_ in recording.rounds for use in round_.tools if use.attempts]:
+            self.uses.setdefault((use.round, use.position), []).append(use)
+        self.looks: dict[str, list[object]] = {}
+        self.decisions: dict[tuple[str, str], Record] = {}
+        """What people said, by the id of the question and what it was bound to."""
+        self.lasting: dict[str, Record] = {}
+        """What they said about every call of this kind, by what it was bound to."""
+        for record in recording.valid:
+            if record["type"] == "looked":
+                self.looks.setdefault(record["what"], []).append(record["value"])
+            elif record["type"] == "decided":
+                self.decisions[record["question"], record["digest"]] = record
+                if record.get("answer") == ALWAYS:
+                    self.lasting[record["digest"]] = record
+
+    @hookimpl(tryfirst=True)
+    def react_guide(self, run: Run) -> None:
+        """The first that happens in a run."""
+        run.id = self.recording.run_id
+        run.replaying = True
+        run.settings = self.recording.header.get("settings", {})
+        run.recall = partial(self._recall, run)
+
+    def _recall(self, run: Run, what: str) -> tuple[object] | None:
+        counts = run.state(_Looks)
+        counts[what] = number = counts.get(what, 0) + 1
+        known = self.looks.get(what, ())
+        if len(known) >= number:
+            return (known[number - 1],)
+        self.go_on(run)
+        return None
+
+    @hookimpl(tryfirst=True)
+    async def react_ask(self, run: Run, question: Question) -> Answer | None:
+        """What a person said then; it fits no other question, nor the same one about other arguments."""
+        found = self.decisions.get((question.id, question.digest))
+        if found is None and question.is_approval:
+            found = self.lasting.get(question.digest)
+        if found is None:
+            await self.beyond(run, f"the question {question.text!r}")
+            return None
+        return Answer(found.get("answer"), by=found.get("by", ""))
+
+    def go_on(self, run: Run) -> None:
+        """Something happens that was not recorded."""
+        run.replaying = False
+
+    @hookimpl(trylast=True)
+    async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
+        if run.model_calls + 1 not in self.answers:
+            await self.beyond(run, f"model call {run.model_calls + 1}")
+        return None
+
+    async def beyond(self, run: Run, what: str) -> None:
+        """An effect that has no recorded end is about to happen."""
+        self.go_on(run)
+
+    def attempt(self, run: Run, call: ToolCall) -> Attempt | None:
+        """What was recorded of this attempt of a call."""
+        place = len(run.iterations), call.position
+        calls = run.state(_Calls).setdefault(place, {})
+        calls[call] = number = calls.get(call, 0) + 1
+        uses = self.uses.get(place, ())
+        which = list(calls).index(call)
+        return uses[which].attempts[number - 1] if len(uses) > which and len(uses[which].attempts) >= number else None
+
+    def answer(self, run: Run, call: ToolCall, attempt: Attempt, finished: Record) -> Observation:
+        """The recorded result, with everything else that the tool left behind."""
+        if attempt.started is not None:
+            self.start(run, call)
+        for note in attempt.notes:
+            run.note(note["guard"], note["detail"])
+        if "stop" in finished:
+            run.stop(**finished["stop"])
+        if "spent" in finished:
+            spend(run, call, usage_from_data(finished["spent"]))
+        call.opaque = finished["opaque"]
+        outcome = outcome_from_data(finished.get("outcome"))
+        call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None
+        return Observation(
+            content=finished["content"],
+            outcome=outcome,
+            repaired=tuple(finished.get("repaired", ())),
+            raw=_raw(finished["content"]) if finished.get("structured") else finished["content"],
+            spilled_to=finished.get("spilled_to"),
+        )
+
+    def below(self, run: Run, call: ToolCall) -> list[Journal]:
+        """What was recorded of the runs that a call started."""
+        place = [len(run.iterations), call.position]
+        return [journal for journal in self.recording.below if journal.header.get("within") == place]
+
+    def start(self, run: Run, call: ToolCall) -> None:
+        """Have it recorded that the tool was started."""
+        call.executed = True
+        for recording in run.state(Recordings):
+            recording.started(call)
+
+
+def spend(run: Run, call: ToolCall, usage: Usage) -> None:
+    """Add what runs below a call used."""
+    call.spent = call.spent + usage
+    run.spend(usage)
+
+
+class _Shown:
+    """Stands for a value of which only the text is known."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _raw(content: str) -> object:
+    """The value that a structured result was, as far as its text tells."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(content)
+    except (ValueError, RecursionError):
+        value = content
+    return _Shown(content) if isinstance(value, str) else value

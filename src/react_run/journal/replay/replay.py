@@ -1,0 +1,84 @@
+"""Replaying a run: the loop is driven by the recorded replies, and the first difference is shown (behaviour J3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal
+
+from react_run.errors import ReplayMismatch
+from react_run.journal.canonical import canonical
+from react_run.journal.files import MemorySink
+from react_run.journal.reading import Journal
+from react_run.journal.replay.differences import Difference
+from react_run.journal.replay.replay_calls import LiveTools, RecordedTools, RecordingEnded
+from react_run.journal.values import Record
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.results import RunResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay:
+    """A replay that was as recorded.
+
+    ``result`` is ``None`` when the recorded run failed or was interrupted; ``complete`` says that it was not.
+    """
+
+    result: RunResult | None
+    journal: Journal
+    complete: bool
+
+
+async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorded", "live"] = "recorded") -> Replay:
+    """Run ``agent`` on the recorded prompt, with the recorded replies, and compare everything with the recording.
+
+    Args:
+        journal: The recording.
+        agent: The agent that was recorded, or a changed one.
+        tools: ``recorded`` answers tool calls from the recording, so that nothing leaves the process; ``live`` runs
+            them again.
+
+    Raises:
+        ReplayMismatch: Something is not as recorded; the text says in which round, what was expected and what came.
+    """
+    from react_run.journal.recorder import Recorder
+    from react_run.models.replay import ReplayModel
+
+    sink = MemorySink()
+    answers = journal.answers
+    player = RecordedTools(journal, answers) if tools == "recorded" else LiveTools(journal, answers)
+    again = agent.replace(model=ReplayModel.of(journal, answers), journal=[Recorder.into(sink), player])
+    result: RunResult | None = None
+    complete = journal.footer is not None
+    try:
+        async with again:
+            result = await again.run(journal.header["prompt"], journal.incoming)
+    except RecordingEnded:
+        complete = False
+    except ReplayMismatch:
+        raise
+    except Exception:
+        if journal.footer is None or journal.footer["status"] != "failed":
+            raise
+    replayed = Journal(records=sink.records)
+    if complete:
+        _compare(canonical(journal), canonical(replayed))
+    return Replay(result=result, journal=replayed, complete=complete)
+
+
+def _compare(expected: list[Record], got: list[Record]) -> None:
+    for one, other in zip_longest(expected, got):
+        if one != other:
+            place = one or other
+            raise Difference(
+                round=place.get("round", 0), what=_what(place), expected=one or "nothing", got=other or "nothing"
+            ).error()
+
+
+def _what(record: Record) -> str:
+    """What a record is about, in words."""
+    kind = record["type"].replace("_", " ")
+    name = record.get("name") or record.get("guard")
+    return f"{kind} {name}" if name else kind

@@ -1,0 +1,101 @@
+"""Tool calls in a replay: answered from the recording, or run again and compared with it (behaviour J3)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NoReturn
+
+from react_run.errors import ReactError
+from react_run.hookspecs import hookimpl
+from react_run.journal.iterations import Attempt
+from react_run.journal.replay.differences import Difference, same
+from react_run.journal.replay.player import Player, Proceed
+from react_run.journal.values import Record
+from react_run.outcome import Observation
+
+if TYPE_CHECKING:
+    from react_run.run import Run, ToolCall
+
+
+class RecordingEnded(ReactError):
+    """A replay has come to where its recording was interrupted; everything before was as recorded."""
+
+
+class RecordedTools(Player):
+    """Answers every tool call from the recording; a call that is not as recorded is a difference."""
+
+    @hookimpl(trylast=True)
+    async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
+        attempt, finished = await self.recorded(run, call)
+        if call.problem is not None and attempt.started is None:
+            return await proceed()  # it cannot run: found anew, and compared
+        return self.answer(run, call, attempt, finished)
+
+    async def recorded(self, run: Run, call: ToolCall) -> tuple[Attempt, Record]:
+        """What was recorded of this attempt, and its end.
+
+        Raises:
+            ReplayMismatch: The call is not as recorded.
+            RecordingEnded: The recording was interrupted before it ended.
+        """
+        attempt = self.attempt(run, call)
+        if attempt is None:
+            await self.beyond(run, f"the call of {call.name}")
+        self.check(run, call, attempt)
+        if attempt.finished is None:
+            self.start(run, call)
+            await self.beyond(run, f"the end of {call.name}")
+        return attempt, attempt.finished
+
+    def check(self, run: Run, call: ToolCall, attempt: Attempt) -> None:
+        """Compare a call with what was recorded of it.
+
+        Raises:
+            ReplayMismatch: It is not as recorded.
+        """
+        if attempt.started is None:
+            return
+        if call.problem is not None:
+            self.differs(run, f"the call of {call.name}", "executed", call.problem.content)
+        if not same(attempt.started["arguments"], call.arguments):
+            self.differs(run, f"the call of {call.name}", attempt.started["arguments"], call.arguments)
+
+    def differs(self, run: Run, what: str, expected: object, got: object) -> NoReturn:
+        """End the replay with its first difference."""
+        raise Difference(round=len(run.iterations), what=what, expected=expected, got=got).error()
+
+    async def beyond(self, run: Run, what: str) -> NoReturn:
+        ended = self.recording.footer
+        if ended is not None and ended["stop_reason"] == "timeout" and _has_clock(run):
+            await _time_is_up(run)
+        if ended is None or ended["status"] == "failed":
+            raise RecordingEnded(f"the recording ends before {what}: the run was interrupted there")
+        self.differs(run, what, "nothing more", what)
+
+
+class LiveTools(RecordedTools):
+    """Lets tools run again and compares their results with those recorded; runs below are taken from the recording."""
+
+    @hookimpl(trylast=True)
+    async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
+        attempt, finished = await self.recorded(run, call)
+        if self.below(run, call):
+            return self.answer(run, call, attempt, finished)
+        observation = await proceed()
+        if not same(finished["content"], observation.content):
+            self.differs(run, f"the result of {call.name}", finished["content"], observation.content)
+        return observation
+
+
+def _has_clock(run: Run) -> bool:
+    from react_run.policies.limits import RunTimeout
+
+    return any(isinstance(impl.plugin, RunTimeout) for impl in run.hooks.react_run)
+
+
+async def _time_is_up(run: Run) -> None:
+    """Let the run's own clock end it here, as it did when it was recorded."""
+    from react_run.policies.deadline import Deadline
+
+    run.state(Deadline).expire()
+    await asyncio.Event().wait()

@@ -1,0 +1,183 @@
+"""Resuming a run from its journal: the recorded part is driven again through all hooks, then it goes on (J4)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from time import monotonic, time
+from typing import TYPE_CHECKING, Literal
+
+from react_run.errors import ConfigError, JournalBusy, JournalError
+from react_run.journal.files import FileSink, Sink
+from react_run.journal.header import changes, described
+from react_run.journal.lines import encoded, to_json
+from react_run.journal.reading import Journal, read_journal
+from react_run.journal.replay.differences import MASK
+from react_run.journal.replay.resume_calls import ResumedTools
+from react_run.journal.replay.resume_sink import ContinuingSink
+from react_run.journal.result import result_of
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.messages import Message
+    from react_run.results import RunResult
+
+
+_LOOK_AGAIN = 0.1
+"""Seconds between two looks at a run that another process is at."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resumption:
+    """A run that is ready to go on: run ``agent`` on ``prompt`` and ``incoming``.
+
+    ``notes`` are for people: what is different from when the run began.
+    """
+
+    agent: ReActAgent
+    prompt: str
+    incoming: Sequence[Message]
+    notes: Sequence[str] = ()
+
+
+class RunEnded(JournalError):
+    """The run has ended, so it cannot be resumed; ``journal`` is what was recorded of it."""
+
+    def __init__(self, journal: Journal) -> None:
+        reason = journal.own[-1]["stop_reason"]
+        super().__init__(f"run {journal.run_id[:12]} has ended ({reason}): there is nothing to resume")
+        self.journal = journal
+
+
+async def resume(
+    path: str | PathLike[str],
+    agent: ReActAgent,
+    *,
+    run: str | None = None,
+    force: bool = False,
+    ended: Literal["error", "result"] = "error",
+    patience: float = 0,
+) -> RunResult:
+    """Continue the run in the journal at ``path``, which was killed, interrupted, or failed.
+
+    Finished tool calls are never executed again. A call that had started and not finished is executed again only when
+    its tool is ``read_only`` or ``idempotent``; otherwise the model is told that its outcome is unknown.
+
+    Args:
+        path: The journal; it is continued.
+        agent: The agent of the run.
+        run: The beginning of the run's id, when the journal has several runs.
+        force: Go on although the agent has changed since, or does not do again what it did.
+        ended: What a run that has ended gives: an error, or its result.
+        patience: Seconds to wait while another process is at the run.
+
+    Raises:
+        ConfigError: The agent has changed; the text says what.
+        ReplayMismatch: The recorded part cannot be driven again as it was.
+        JournalBusy: Another process is at the run.
+        RunEnded: The run has ended.
+        JournalError: The journal cannot be read or written.
+    """
+    give_up = monotonic() + patience
+    while True:
+        try:
+            resumption = prepare(path, agent, run=run, force=force)
+            break
+        except RunEnded as found:
+            if ended == "error":
+                raise
+            return result_of(found.journal)
+        except JournalBusy:
+            if monotonic() >= give_up:
+                raise
+            await asyncio.sleep(_LOOK_AGAIN)
+    async with resumption.agent:
+        return await resumption.agent.run(resumption.prompt, resumption.incoming)
+
+
+def prepare(
+    path: str | PathLike[str],
+    agent: ReActAgent,
+    *,
+    run: str | None = None,
+    force: bool = False,
+    open_file: Callable[[Path], Sink] = FileSink,
+) -> Resumption:
+    """Make everything ready to :func:`resume` a run.
+
+    Args:
+        path: The journal.
+        agent: The agent of the run.
+        run: The beginning of the run's id, when the journal has several runs.
+        force: Go on although the agent has changed since.
+        open_file: What opens the journal to append to it.
+
+    Raises:
+        ConfigError, JournalError: As :func:`resume`; the run is nobody's then.
+    """
+    path = Path(path)
+    read_journal(path, run)  # opening the file to append would make one that is not there
+    sink = open_file(path)  # nobody else writes from here on
+    try:
+        journal = read_journal(path, run)
+        return _prepared(journal, sink, agent, force)
+    except BaseException:
+        sink.close()
+        raise
+
+
+def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool) -> Resumption:
+    from react_run import __version__
+    from react_run.journal.recorder import Recorder
+    from react_run.models.replay import ReplayModel
+
+    footer = journal.footer
+    if footer is not None and footer["status"] == "finished":
+        raise RunEnded(journal)
+    found = _differences(journal, agent)
+    if found and not force:
+        listed = "\n".join(f"  {line}" for line in found)
+        raise ConfigError(f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force goes on")
+    answers = {number: call for number, call in journal.answers.items() if number < journal.first_unanswered}
+    record = {
+        "type": "resumed",
+        "run": journal.run_id,
+        "time": round(time(), 6),
+        "react_run": __version__,
+        "first_call": journal.first_unanswered,
+        "changes": found,
+    }
+    sink.write(*encoded(record, agent.config.masker))
+    continued = ContinuingSink(sink, journal)
+    again = agent.replace(
+        model=ReplayModel.of(journal, answers, compare=not force, then=agent.model),
+        journal=[Recorder.into(continued), ResumedTools(journal, answers, continued.go_live)],
+    )
+    return Resumption(
+        agent=again,
+        prompt=journal.header["prompt"],
+        incoming=journal.incoming,
+        notes=[*(f"changed: {line}" for line in found), *_about_masks(journal)],
+    )
+
+
+def _differences(journal: Journal, agent: ReActAgent) -> list[str]:
+    """What has changed about the agent, one line each."""
+    masker = agent.config.masker
+    now, _ = encoded(described(agent, masker), masker)
+    found = changes(journal.header, now)
+    if journal.header["model"] != agent.model.name and not any(line.startswith("model") for line in found):
+        found.append(f"model: was {journal.header['model']}, now {agent.model.name}")
+    return found
+
+
+def _about_masks(journal: Journal) -> list[str]:
+    """Whether what the run goes on with was masked; the text of the agent file is there for readers alone."""
+    head, *records = journal.own
+    said = {key: head[key] for key in ("prompt", "incoming", "opening")}
+    if any(MASK in to_json(record) for record in (said, *records)):
+        return [f"secrets were masked in the journal: where the run used them, it goes on with {MASK}"]
+    return []

@@ -1,0 +1,63 @@
+"""Tool calls in a resumed run: what finished is answered, what had begun runs again only when it is safe (J4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING
+
+from react_run.engine.execution import refused
+from react_run.hookspecs import hookimpl
+from react_run.journal.reading import Journal
+from react_run.journal.replay.differences import different_message
+from react_run.journal.replay.player import Player, Proceed, spend
+from react_run.outcome import Observation
+
+if TYPE_CHECKING:
+    from react_run.run import Run, ToolCall
+
+UNKNOWN = (
+    "the run was interrupted while this call was being executed, so its outcome is unknown: it may or may not have "
+    "taken effect. It was not repeated. Find out before you ask for it again."
+)
+
+
+class ResumedTools(Player):
+    """Answers the calls that finished, and lets those run that had not begun (behaviour J4).
+
+    What had begun and not finished runs again only when that can do no harm.
+
+    Args:
+        recording: What was recorded.
+        answers: The numbers of the model calls that the recording answers.
+        go_live: Called before each effect that is a new one.
+    """
+
+    def __init__(self, recording: Journal, answers: Container[int], go_live: Callable[[], None]) -> None:
+        super().__init__(recording, answers)
+        self.go_live = go_live
+
+    def go_on(self, run: Run) -> None:
+        super().go_on(run)
+        self.go_live()
+
+    @hookimpl(tryfirst=True)
+    def react_run(self, run: Run) -> None:
+        """Begin as the run began: what was sent stays as it was, though guides may say something else today (L7)."""
+        begun = self.recording.opening
+        if different_message(begun, run.messages, (run.id, run.id)) is not None:
+            run.messages = list(begun)
+
+    @hookimpl(trylast=True)
+    async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
+        attempt = self.attempt(run, call)
+        if attempt is not None and attempt.finished is not None:
+            return self.answer(run, call, attempt, attempt.finished)
+        await self.beyond(run, f"the call of {call.name}")
+        for below in self.below(run, call):
+            spend(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
+        begun = attempt is not None and attempt.started is not None  # else it was at most asked for permission
+        if not begun or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
+            return await proceed()
+        self.start(run, call)
+        run.note("resume", f"{call.name}: it had been started and its outcome is unknown; it was not repeated")
+        return refused(UNKNOWN, code="cancelled")

@@ -1,0 +1,1 @@
+"""A recorded run for people: tree, page, charts and documents."""

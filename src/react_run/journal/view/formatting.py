@@ -1,0 +1,134 @@
+"""What a journal says, in a few words for people: seconds, tokens, cost, arguments, how it ended."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from react_run.journal.values import Record, usage_from_data
+
+if TYPE_CHECKING:
+    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.reading import Journal
+    from react_run.journal.stats import RunStats
+    from react_run.messages import Usage
+
+
+def seconds(value: float | None) -> str:
+    """A duration."""
+    if value is None:
+        return "unfinished"
+    if value >= 90:
+        return f"{int(value // 60)} min {value % 60:.0f} s"
+    return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+
+
+def tokens(value: int | None) -> str:
+    """A number of tokens."""
+    return "tokens n/a" if value is None else f"{value:,} tokens"
+
+
+def cost(value: float | None) -> str:
+    """USD."""
+    return "cost n/a" if value is None else f"${value:.4f}"
+
+
+def moment(value: float) -> str:
+    """A time, in UTC."""
+    return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+
+
+def plural(number: int, noun: str) -> str:
+    """``2 rounds``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def one_line(text: str) -> str:
+    """``text`` on one line."""
+    return " ".join(text.split())
+
+
+def arguments(value: object) -> str:
+    """Arguments as a model sent them, on one line."""
+    return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def status(journal: Journal) -> str:
+    """How a run ended."""
+    footer = journal.footer
+    if footer is None:
+        return "unfinished"
+    if footer["status"] == "finished":
+        return str(footer["stop_reason"])
+    return "interrupted" if footer["error"]["type"] in ("CancelledError", "KeyboardInterrupt") else "failed"
+
+
+def succeeded(journal: Journal) -> bool:
+    """Whether a run ended with a success."""
+    return journal.footer is not None and bool(journal.footer["success"])
+
+
+def name(journal: Journal) -> str:
+    """What the agent of a run is called."""
+    agent = journal.header["agent"]
+    file = str(agent["file"] or "").replace("\\", "/").rpartition("/")[2]
+    return str(agent["name"] or file or "agent")
+
+
+def usage_of(round_: Round) -> Usage | None:
+    """What the model calls of a round used; ``None`` when none came to an end."""
+    used = [usage_from_data(call.response["usage"]) for call in round_.model_calls if call.response]
+    total = None
+    for usage in used:
+        total = usage if total is None else total + usage
+    return total
+
+
+def totals(stats: RunStats) -> str:
+    """Everything a run used, in one line."""
+    return " · ".join(
+        (
+            plural(stats.rounds, "round"),
+            plural(stats.model_calls, "model call"),
+            plural(stats.tool_calls, "tool call"),
+            tokens(stats.usage.total_tokens),
+            cost(stats.usage.cost),
+            seconds(stats.seconds),
+        )
+    )
+
+
+def model_call(call: ModelCall) -> str:
+    """One model call: how long it took, what it used, how it ended."""
+    parts = [f"model call {call.number}"]
+    if call.end is not None:
+        parts.append(seconds(call.end["seconds"]))
+    if call.response is not None:
+        usage = usage_from_data(call.response["usage"])
+        parts += [tokens(usage.total_tokens), *([cost(usage.cost)] if usage.cost is not None else [])]
+        parts.append(str(call.response["finish_reason"]))
+    elif call.error is not None:
+        parts.append(error(call.error["error"]))
+    else:
+        parts.append("unanswered")
+    return " · ".join(parts)
+
+
+def error(data: Record) -> str:
+    """An error with its class."""
+    return one_line(f"{data['type']}: {data['message']}".removesuffix(": "))
+
+
+def tool_use(use: ToolUse) -> list[str]:
+    """What there is to say about a call beside its result."""
+    said = [seconds(use.seconds)]
+    if not use.executed:
+        said.append("not executed")
+    if len(use.attempts) > 1:
+        said.append(plural(len(use.attempts), "attempt"))
+    if use.outcome is not None:
+        said.append(str(use.outcome.get("code") or use.outcome["disposition"]))
+    if use.judged is not None and "spilled_to" in use.judged:
+        said.append(f"saved in {use.judged['spilled_to']}")
+    return said

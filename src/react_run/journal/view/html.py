@@ -1,0 +1,193 @@
+"""A run as one self-contained page: no script, no request, and nothing that was recorded is ever markup (J5)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from react_run.journal.values import Record
+from react_run.journal.view import formatting
+from react_run.journal.view.charts import costs, tokens, waterfall
+from react_run.journal.view.markup import Anchors, block, details, escaped
+
+if TYPE_CHECKING:
+    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.reading import Journal
+    from react_run.messages import Message
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_OPEN = 3
+"""Rounds up to this many are open at first."""
+
+
+def page(journal: Journal) -> str:
+    """The whole page of a run."""
+    title = f"{formatting.name(journal)} · run {journal.run_id[:12]}"
+    style = (files(__package__) / "page.css").read_text(encoding="utf-8")
+    return "".join(
+        (
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f'<link rel="icon" href="data:,">\n<title>{escaped(title)}</title>\n<style>\n{style}</style>\n',
+            "</head>\n<body>\n<main>\n",
+            *_body(journal),
+            "</main>\n</body>\n</html>\n",
+        )
+    )
+
+
+def _body(journal: Journal) -> Iterator[str]:
+    yield from _head(journal)
+    yield f'<div class="two">{"".join((*tokens(journal), *costs(journal)))}</div>\n'
+    yield from waterfall(journal)
+    yield "<h2>Rounds</h2>\n"
+    opening = "".join(map(_message, journal.opening))
+    yield details("round", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+    several = len(journal.rounds) > _OPEN
+    for round_ in journal.rounds:
+        yield _round(round_, Anchors(journal), opened=not several)
+    for child in journal.below:
+        inner = "".join(
+            (*_head(child), *waterfall(child), *(_round(round_, Anchors(child)) for round_ in child.rounds))
+        )
+        yield details("round", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
+    yield "<h2>Agent</h2>\n"
+    yield from _agent(journal)
+
+
+def _head(journal: Journal) -> Iterator[str]:
+    header, footer, stats = journal.header, journal.footer or {}, journal.stats
+    mark = "good" if formatting.succeeded(journal) else "bad"
+    badge = f'<span class="badge {mark}">{escaped(formatting.status(journal))}</span>'
+    yield f"<h1>{escaped(formatting.name(journal))} {badge}</h1>\n"
+    about = f"{formatting.moment(header['time'])} · {header['model']} · run {journal.run_id}"
+    yield f'<p class="soft">{escaped(about)}</p>\n<dl class="facts">'
+    facts = {
+        "time": formatting.seconds(stats.seconds),
+        "rounds": f"{stats.rounds:,}",
+        "model calls": f"{stats.model_calls:,}",
+        "tool calls": f"{stats.tool_calls:,}",
+        "tokens read": _count(stats.usage.input_tokens),
+        "tokens written": _count(stats.usage.output_tokens),
+        "cost": formatting.cost(stats.usage.cost).removeprefix("cost "),
+        "model time": formatting.seconds(stats.model_seconds),
+        "tool time": formatting.seconds(stats.tool_seconds),
+    }
+    yield from (f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items())
+    yield '</dl>\n<div class="two">'
+    yield f'<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>'
+    yield f'<div class="card"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
+    if footer.get("unverified_answer"):
+        yield f"<h3>What the model claimed instead</h3>{block(footer['unverified_answer'])}"
+    if "error" in footer:
+        yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
+    yield "</div></div>\n"
+
+
+def _count(number: int | None) -> str:
+    return "n/a" if number is None else f"{number:,}"
+
+
+def _round(round_: Round, anchors: Anchors, *, opened: bool = False) -> str:
+    about = [*(use.name for use in round_.tools)]
+    if (used := formatting.usage_of(round_)) is not None:
+        about.append(formatting.tokens(used.total_tokens))
+    marks = "".join(
+        (
+            f' <span class="bad">✗ {failed}</span>' if (failed := sum(use.failed for use in round_.tools)) else "",
+            f' <span class="guard">! {len(round_.guards)}</span>' if round_.guards else "",
+        )
+    )
+    number = f"Round {round_.number}" if round_.number else "Before the first round"
+    summary = f'{number} <span class="soft">{escaped(" · ".join(about))}</span>{marks}'
+    return details("round", summary, "".join(_inside(round_, anchors)), opened=opened)
+
+
+def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
+    for call in round_.model_calls:
+        yield _model_call(call, anchors.of_call(call))
+    for use in round_.tools:
+        yield _tool_use(use, anchors.of_tool(use))
+    for record in round_.looks:
+        yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
+    for asked in round_.questions:
+        yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
+    for record in round_.guards:
+        yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(record["detail"])}</p>\n'
+    if round_.feedback is not None:
+        yield f'<p class="guard">Refused by checks:</p>{block(round_.feedback)}'
+
+
+def _model_call(call: ModelCall, anchor: str) -> str:
+    written = zip(call.request["messages"], call.new, strict=True)
+    inner = "".join(_message(message) for record, message in written if not _stands_elsewhere(record))
+    reply = call.reply
+    if reply is not None:
+        inner += _message(reply, opened=True)
+    if call.error is not None and "traceback" in call.error["error"]:
+        inner += _traceback(call.error["error"])
+    kind = "bad" if call.response is None else "soft"
+    summary = f'<span class="{kind}">{escaped(formatting.model_call(call))}</span>'
+    return details("model", summary, inner, anchor=anchor, opened=True)
+
+
+def _stands_elsewhere(record: Record) -> bool:
+    """Whether a message is a reply or a result that its own round shows."""
+    return "response" in record or "result_of" in record
+
+
+def _message(message: Message, *, opened: bool = False) -> str:
+    text = message.text
+    requests = ", ".join(request.name for request in message.tool_requests)
+    head = formatting.one_line(text)[:120] or (f"asks for {requests}" if requests else "(empty)")
+    inner = block(text) if text else ""
+    for request in message.tool_requests:
+        inner += f"<h3>asks for {escaped(request.name)}</h3>{block(_pretty(request.arguments))}"
+    if message.extra:
+        inner += details("message", "fields of the provider", block(_pretty(dict(message.extra))))
+    if not isinstance(message.content, str):
+        inner += details("message", "content parts", block(_pretty(list(message.content))))
+    return details("message", f'<b>{message.role}</b> <span class="soft">{escaped(head)}</span>', inner, opened=opened)
+
+
+def _tool_use(use: ToolUse, anchor: str) -> str:
+    mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
+    short = formatting.arguments(use.arguments)[:100]
+    said = escaped(" · ".join(formatting.tool_use(use)))
+    summary = f'{mark} <b>{escaped(use.name)}</b> {escaped(short)} <span class="soft">{said}</span>'
+    inner = f"<h3>Arguments</h3>{block(_pretty(use.arguments))}"
+    repaired = [text for record in use.results for text in record.get("repaired", ())]
+    if repaired:
+        inner += f'<p class="guard">Corrected: {escaped("; ".join(dict.fromkeys(repaired)))}</p>'
+    inner += f"<h3>Result</h3>{block(use.content)}" if use.content is not None else '<p class="bad">no result</p>'
+    for attempt in use.attempts:
+        if attempt.finished is not None and "error" in attempt.finished:
+            inner += _traceback(attempt.finished["error"])
+    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor)
+
+
+def _traceback(error: dict[str, str]) -> str:
+    return details("message", "traceback", block(error["traceback"])) if "traceback" in error else ""
+
+
+def _agent(journal: Journal) -> Iterator[str]:
+    header = journal.header
+    agent = header["agent"]
+    if agent["text"] is not None:
+        yield details("round", f"Agent file {escaped(str(agent['file']))}", block(agent["text"]))
+    yield details("round", "Effective values", block(_pretty(agent["values"])))
+    versions: Iterable[str] = (
+        f"react-run {header['react_run']}, Python {header['python']}",
+        *(f"{part['kind']} {part['version']}".strip() for group in ("toolsets", "plugins") for part in header[group]),
+    )
+    yield details("round", "Versions", block("\n".join(versions)))
+    offered = [tool for record in journal.own if record["type"] == "tools" for tool in record["new"]]
+    inner = "".join(details("message", escaped(tool["name"]), block(_pretty(tool))) for tool in offered)
+    yield details("round", f"Tools offered ({len(offered)})", inner)
+
+
+def _pretty(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)

@@ -1,0 +1,100 @@
+"""A run as a tree: thought, action, observation heads, with times, tokens, cost and guards (behaviour J5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from react_run.journal.view import formatting
+
+if TYPE_CHECKING:
+    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.reading import Journal
+
+
+@dataclass(kw_only=True)
+class Branch:
+    """One line of the tree: a ``mark`` in a colour, a text, and what hangs below it."""
+
+    text: str
+    mark: str = ""
+    colour: str = ""
+    below: list[Branch] = field(default_factory=list)
+
+
+def tree_of(journal: Journal) -> Branch:
+    """The tree of a run."""
+    header = journal.header
+    about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
+    root = Branch(text=" · ".join(about), colour="bold")
+    root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
+    root.below += map(_round, journal.rounds)
+    for child in journal.below:
+        root.below.append(tree_of(child))
+    root.below.append(_end(journal))
+    return root
+
+
+def _round(round_: Round) -> Branch:
+    about = [f"round {round_.number}" if round_.number else "before the first round"]
+    used = formatting.usage_of(round_)
+    if used is not None:
+        about += [
+            formatting.tokens(used.total_tokens),
+            *([formatting.cost(used.cost)] if used.cost is not None else []),
+        ]
+    branch = Branch(text=" · ".join(about), colour="bold")
+    branch.below += map(_model_call, round_.model_calls)
+    branch.below += map(_tool_use, round_.tools)
+    for record in round_.looks:
+        found = formatting.arguments(record["value"])
+        branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
+    for asked in round_.questions:
+        text = f"{formatting.one_line(asked.record['text'])} {asked.said}"
+        branch.below.append(Branch(text=text, mark="asked", colour="dim"))
+    for record in round_.guards:
+        branch.below.append(
+            Branch(text=f"{record['guard']}: {formatting.one_line(record['detail'])}", mark="!", colour="yellow")
+        )
+    if round_.feedback is not None:
+        branch.below.append(Branch(text=formatting.one_line(round_.feedback), mark="refused", colour="yellow"))
+    return branch
+
+
+def _model_call(call: ModelCall) -> Branch:
+    failed = call.error and not call.response
+    branch = Branch(text=formatting.model_call(call), mark="✗" if failed else "", colour="red" if failed else "")
+    reply = call.reply
+    if reply is not None and reply.text.strip():
+        mark = "thought" if reply.tool_requests else "answer"
+        branch.below.append(Branch(text=formatting.one_line(reply.text), mark=mark, colour="dim"))
+    return branch
+
+
+def _tool_use(use: ToolUse) -> Branch:
+    text = f"{use.name} {formatting.arguments(use.arguments)}"
+    branch = Branch(text=text, mark="✗" if use.failed else "✓", colour="red" if use.failed else "green")
+    branch.below.append(Branch(text=" · ".join(formatting.tool_use(use)), colour="dim"))
+    if use.content is not None:
+        branch.below.append(Branch(text=formatting.one_line(use.content), mark="→", colour="dim"))
+    return branch
+
+
+def _end(journal: Journal) -> Branch:
+    footer = journal.footer
+    branch = Branch(text=f"{formatting.status(journal)} · {formatting.totals(journal.stats)}", mark="end")
+    branch.colour = "green" if formatting.succeeded(journal) else "red"
+    if footer is not None and footer["answer"]:
+        branch.below.append(Branch(text=formatting.one_line(footer["answer"])))
+    if footer is not None and "error" in footer:
+        branch.below.append(Branch(text=formatting.error(footer["error"]), colour="red"))
+    return branch
+
+
+def lines_of(branch: Branch, prefix: str = "", below: str = "") -> Iterator[tuple[str, Branch]]:
+    """Each line of the tree: its frame, and the branch that stands in it."""
+    yield prefix, branch
+    for index, child in enumerate(branch.below):
+        last = index == len(branch.below) - 1
+        yield from lines_of(child, f"{below}{'└─ ' if last else '├─ '}", f"{below}{'   ' if last else '│  '}")

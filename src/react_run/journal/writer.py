@@ -1,0 +1,70 @@
+"""One journal: the sink of a run and of the runs below it, and what they share in it."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from time import perf_counter, time
+from typing import TYPE_CHECKING
+
+from react_run.journal.files import Sink
+from react_run.journal.lines import encoded
+from react_run.journal.values import Record
+from react_run.tools.annotations import ToolFlags
+
+if TYPE_CHECKING:
+    from react_run.secrets import Masker
+    from react_run.tools.tool import Tool
+
+FLAGS = [name for name in ToolFlags.__dataclass_fields__ if name != "timeout"]
+
+
+class Book:
+    """Takes the records of one run and of those below it, masks them, and describes each tool once.
+
+    Args:
+        sink: Where they go.
+        masker: What may not go there.
+    """
+
+    def __init__(self, sink: Sink, masker: Masker) -> None:
+        self.sink, self.masker = sink, masker
+        self.run_ids: dict[str, str] = {}
+        """The names that stand for run ids in digests, which are the same for every run."""
+        self._since = time() - perf_counter()
+        self._offers: dict[tuple[int, ...], str] = {}
+        self._described: dict[int, Tool] = {}
+
+    def now(self) -> float:
+        """Seconds since 1970, by a clock that never goes back."""
+        return round(self._since + perf_counter(), 6)
+
+    def put(self, record: Record) -> None:
+        """Write one record.
+
+        Raises:
+            JournalError: It cannot be kept.
+        """
+        self.sink.write(*encoded(record, self.masker))
+
+    def enter(self, run_id: str) -> None:
+        """Give a run its name in digests."""
+        self.run_ids[run_id] = f"RUN.{len(self.run_ids)}" if self.run_ids else "RUN"
+
+    def offer(self, tools: tuple[Tool, ...], head: Record) -> str:
+        """The digest of a list of tools; the list is written down the first time, and so is each tool in it."""
+        key = tuple(map(id, tools))
+        if key not in self._offers:
+            new = [tool for tool in tools if id(tool) not in self._described]
+            self._described.update((id(tool), tool) for tool in new)  # kept: the keys are made of their ids
+            _, text = encoded({"tools": [described(tool) for tool in tools]}, self.masker)
+            self._offers[key] = digest = sha256(text.encode(errors="replace")).hexdigest()[:32]
+            names = [tool.name for tool in tools]
+            self.put({**head, "digest": digest, "names": names, "new": [described(tool) for tool in new]})
+        return self._offers[key]
+
+
+def described(tool: Tool) -> Record:
+    """A tool as it is offered, and what it promises."""
+    flags = {name: value for name in FLAGS if (value := getattr(tool, name)) not in (None, False)}
+    data: Record = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, **flags}
+    return data if tool.read_only is None else {**data, "read_only": tool.read_only}

@@ -1,0 +1,77 @@
+"""The shapes in which providers report an error, and how long they ask to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from react_run.models.coerce import first_text, items, mapping, number
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Said:
+    """A provider's own words: message and error code, and a status when the words contain one."""
+
+    message: str
+    code: str
+    status: int | None
+
+
+def read_envelope(body: object) -> Said:
+    """What an error body says: ``{error: {…}}``, ``{error: text}``, ``{message}``, ``{detail}``, or just text."""
+    if isinstance(body, str):
+        return Said(message=body.strip(), code="", status=None)
+    outer = mapping(next(iter(items(body)), body))
+    details = mapping(outer.get("error")) or outer
+    codes = (details.get("code"), details.get("type"), details.get("status"))
+    return Said(
+        message=_message(outer, details),
+        code=first_text(code for code in codes if _status(code) is None),
+        status=next((s for code in (*codes, outer.get("status_code")) if (s := _status(code)) is not None), None),
+    )
+
+
+def _message(outer: Mapping[str, object], details: Mapping[str, object]) -> str:
+    found = first_text((details.get("message"), outer.get("error"), outer.get("message"), outer.get("detail")))
+    upstream = first_text((mapping(details.get("metadata")).get("raw"),))
+    if not found:
+        problems = (first_text((mapping(item).get("msg"),)) for item in items(outer.get("detail")))
+        return upstream or "; ".join(filter(None, problems))
+    return f"{found}: {upstream}" if upstream else found
+
+
+def _status(value: object) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599 else None
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds the provider asks to wait: ``retry-after-ms``, or ``retry-after`` as seconds or as a date."""
+    milliseconds = _seconds(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after", "").strip()
+    seconds = _seconds(value)
+    return seconds if seconds is not None or not value else _until(value)
+
+
+def _seconds(value: str) -> float | None:
+    try:
+        amount = number(float(value))
+    except ValueError:
+        return None
+    return amount if amount is not None and amount >= 0 else None
+
+
+def _until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        when = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,58 @@
+"""A run that makes one call, which its caller gave: whatever holds for a model's calls holds for it, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from react_run.engine.execution import refused
+from react_run.hookspecs import hookimpl
+from react_run.loop import Loop, iterate
+from react_run.messages import Message, ModelResponse, ToolRequest, Usage
+from react_run.outcome import Observation
+from react_run.run import Iteration, Run, RunResult, StopReason
+
+CALLER = "caller"
+"""What stands in the journal where the name of a model would."""
+
+
+@dataclass
+class Call:
+    """The call that a run is for."""
+
+    tool: str = ""
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+    def be(self, tool: str, arguments: Mapping[str, object]) -> None:
+        """Say which one."""
+        self.tool, self.arguments = tool, arguments
+
+
+class OneCall(Loop):
+    """In place of the loop: one iteration, whose reply is the call that was given."""
+
+    @hookimpl(trylast=True)
+    async def react_run(self, run: Run) -> RunResult:
+        await iterate(run)
+        run.stop(StopReason.COMPLETED, run.steps[-1].observation if run.steps else "")
+        return run.result()
+
+    @hookimpl(trylast=True)
+    async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
+        run.model_calls += 1
+        wanted = run.state(Call)
+        request = ToolRequest(id="call_1", name=wanted.tool, arguments=dict(wanted.arguments))
+        return ModelResponse(
+            message=Message(role="assistant", tool_requests=(request,)),
+            usage=Usage(input_tokens=0, output_tokens=0, cost=0.0),
+            finish_reason="tool_calls",
+            model=CALLER,
+        )
+
+
+def observed(run: Run) -> Observation:
+    """What came of the call."""
+    calls = run.iterations[-1].calls if run.iterations else []
+    if calls and calls[-1].observation is not None:
+        return calls[-1].observation
+    return refused(f"the call was not made: {run.answer or run.stop_reason}", code=str(run.stop_reason or "refused"))

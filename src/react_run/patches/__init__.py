@@ -1,8 +1,0 @@
-"""Unified diffs of workspace files: read, checked against the files, and applied all or not at all (behaviour G2)."""
-
-from __future__ import annotations
-
-from react_run.patches.applying import Changed, apply_patch
-from react_run.patches.diff import PatchError
-
-__all__ = ["Changed", "PatchError", "apply_patch"]

@@ -1,0 +1,92 @@
+"""A conversation as what it began with and its rounds, each with its calls and results (behaviours H2, S7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from react_run.messages import Message
+from react_run.policies.preview import head, size_of
+from react_run.policies.result_limit import offer_reading
+from react_run.policies.spill import Spill
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+SMALL = 512
+"""Bytes up to which a result stays where it is."""
+LEFT = 200
+"""Bytes of a moved result that stay in the conversation."""
+SUMMARY = "Summary of the work so far, which took the place of older rounds:\n\n{summary}"
+
+Round = list[Message]
+
+
+@dataclass
+class Conversation:
+    """What a run began with (system prompt, earlier turns, the user's request), and its rounds."""
+
+    start: list[Message]
+    rounds: list[Round]
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], own: int) -> Self:
+        """``messages``, of which the first ``own`` were there when the run began."""
+        rounds: list[Round] = []
+        for message in messages[own:]:
+            if message.role == "assistant" or not rounds:
+                rounds.append([])
+            rounds[-1].append(message)
+        return cls(start=list(messages[:own]), rounds=rounds)
+
+    @property
+    def messages(self) -> list[Message]:
+        """All of it, in order."""
+        return [*self.start, *(message for part in self.rounds for message in part)]
+
+    def move_out(self, mover: Mover, keep: int) -> None:
+        """Replace long results by pointers, except in the last ``keep`` rounds."""
+        self.start = [mover.moved(message) for message in self.start]
+        for index, part in enumerate(self._before(keep)):
+            self.rounds[index] = [mover.moved(message) for message in part]
+
+    def older(self, keep: int) -> list[Message]:
+        """What a summary may replace: everything but what people said and the last ``keep`` rounds."""
+        start = [message for message in self.start if message.role in ("assistant", "tool")]
+        return start + [message for part in self._before(keep) for message in part]
+
+    def replace_older(self, keep: int, summary: str) -> None:
+        """Put ``summary`` in the place of :meth:`older`."""
+        self.start = [message for message in self.start if message.role not in ("assistant", "tool")]
+        kept = self.rounds[len(self._before(keep)) :]
+        self.rounds = [[Message(role="user", content=SUMMARY.format(summary=summary))], *kept]
+
+    def _before(self, keep: int) -> list[Round]:
+        return self.rounds[: max(0, len(self.rounds) - keep)]
+
+
+class Mover:
+    """Moves results out of a conversation, into files of the run when it may have them."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def moved(self, message: Message) -> Message:
+        """``message`` with its long result replaced by a pointer to a copy of it."""
+        text = message.text
+        if message.role != "tool" or size_of(text) <= SMALL:
+            return message
+        where = self._pointer(text)
+        return replace(message, content=f"{head(text, LEFT)}\n[{where}]")
+
+    def _pointer(self, text: str) -> str:
+        gone = "the rest of this older result was dropped to make room; call the tool again if you need it"
+        if not self._run.agent.config.limits.spill:
+            return gone
+        try:
+            saved = self._run.state(Spill).save(self._run.workspace, self._run.id, "older_result", text)
+        except OSError:
+            return gone
+        offer_reading(self._run)
+        return f"this older result was moved to {saved.path} to make room; read_result(name={saved.name!r}) shows it"

@@ -1,0 +1,1 @@
+"""Progressive disclosure: the model unlocks tools skill by skill."""

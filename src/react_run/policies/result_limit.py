@@ -1,0 +1,103 @@
+"""Results that are too long for a conversation: saved whole, previewed, and read on demand (behaviour T4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.hookspecs import hookimpl
+from react_run.outcome import Observation
+from react_run.policies.order import Policy
+from react_run.policies.preview import parts, size_of
+from react_run.policies.spill import Saved, Spill
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run, ToolCall
+
+ROUND = 4
+"""Ceilings that the results of one round may add up to."""
+NOTE = 512
+"""Bytes that the note in a preview may take."""
+STUB = 200
+"""Bytes that are kept free for each later result of a round."""
+
+
+class Ceiling(Policy):
+    """Keeps each result, and all results of one round together, below a ceiling; nothing is lost.
+
+    What is above is saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
+    offered from then on.
+    """
+
+    kind: ClassVar[str] = "ceiling"
+    guard: ClassVar[str] = "ceiling"
+
+    max_bytes: int = Field(default=24_576, ge=1_024)
+    """Bytes of one result that the model gets to see; a round may add four times as many."""
+    spill: bool = True
+    """Whether what is above is saved; otherwise it is cut, and says so."""
+
+    @hookimpl
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        calls = iteration.calls
+        if len(calls) == 1 and (only := calls[0].observation) is not None and len(only.content) * 4 <= self.max_bytes:
+            return  # short, whatever its characters are: the usual case
+        left = self.max_bytes * ROUND - STUB * len(calls)
+        for call in calls:
+            observation = _observed(call)
+            size = size_of(observation.content)
+            left += STUB
+            if size > STUB and size > min(self.max_bytes, left):
+                call.observation = self._shortened(run, call, observation, size, left)
+                size = size_of(call.observation.content)
+            left -= size
+
+    def _shortened(self, run: Run, call: ToolCall, observation: Observation, size: int, left: int) -> Observation:
+        room = min(self.max_bytes, left) - NOTE
+        saved = self._saved(run, call, observation)
+        run.note(self.guard, f"{call.name}: {size} bytes, {f'saved as {saved.path}' if saved else 'cut'}")
+        content = _preview(observation.content if saved is None else saved.text, size, room, saved)
+        return replace(observation, content=content, spilled_to=saved.path if saved else None, raw=None)
+
+    def _saved(self, run: Run, call: ToolCall, observation: Observation) -> Saved | None:
+        if not self.spill:
+            return None
+        structured = observation.raw is not None and not isinstance(observation.raw, str)
+        try:
+            saved = run.state(Spill).save(run.workspace, run.id, call.name, observation.content, structured=structured)
+        except OSError as error:
+            run.note(self.guard, f"{call.name}: the result cannot be saved: {error}")
+            return None
+        offer_reading(run)
+        return saved
+
+
+def _observed(call: ToolCall) -> Observation:
+    assert call.observation is not None  # a round is judged when all its calls are in
+    return call.observation
+
+
+def _preview(text: str, size: int, room: int, saved: Saved | None) -> str:
+    beginning, end = parts(text, room) if room > 0 else ("", "")
+    if saved is None:
+        note = f"[{size:,} bytes in all; what is not shown was cut and cannot be read]"
+    elif not beginning:
+        return f"[{size:,} bytes, not shown; read_result or search_result with name={saved.name!r} show it]"
+    else:
+        note = (
+            f"[{size:,} bytes in all, saved whole in {saved.path}. To go on: read_result(name={saved.name!r}, "
+            f"offset={len(beginning)}), or search_result(name={saved.name!r}, pattern=…)]"
+        )
+    return "\n".join(filter(None, [beginning, note, end]))
+
+
+def offer_reading(run: Run) -> None:
+    """Offer the tools that read saved results, from the next request on."""
+    from react_run.policies.saved_results import reading_tools
+
+    for tool in reading_tools():
+        if tool.name not in run.catalogue:
+            run.catalogue[tool.name] = tool
+            run.tools = (*run.tools, tool)

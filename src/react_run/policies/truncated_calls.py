@@ -1,0 +1,41 @@
+"""Replies whose calls are cut off by the token limit, again and again (behaviour A5b)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.hookspecs import hookimpl
+from react_run.policies.order import Policy
+from react_run.results import StopReason
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run
+
+TOO_LONG = "The model's replies were cut off by its output token limit {count} times in a row, so no call could run."
+
+
+class CutOff(Policy):
+    """Ends a run whose calls are cut off again and again; each cut call is answered by the loop."""
+
+    kind: ClassVar[str] = "cut_off"
+    guard: ClassVar[str] = "cut_off"
+
+    in_a_row: int = Field(default=3, ge=1)
+    """The cut reply in a row that ends the run."""
+
+    @hookimpl
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        if iteration.response is None or iteration.response.finish_reason != "length":
+            return  # the usual case
+        last = run.iterations[-self.in_a_row :]
+        if len(last) == self.in_a_row and all(map(is_cut, last)):
+            run.note(self.guard, f"{self.in_a_row} cut replies in a row")
+            run.stop(StopReason.OUTPUT_LIMIT, TOO_LONG.format(count=self.in_a_row))
+
+
+def is_cut(iteration: Iteration) -> bool:
+    """Whether the reply of ``iteration`` asked for calls and was cut."""
+    response = iteration.response
+    return response is not None and response.finish_reason == "length" and bool(iteration.calls)

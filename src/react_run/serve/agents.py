@@ -1,0 +1,182 @@
+"""The agents that a server offers: built from their files, and built again when the files change."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from react_run.cli.loading import AgentOptions, built
+from react_run.errors import ConfigError, ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+
+_VARIANTS = 8
+"""Agents with overrides that are kept ready for each file."""
+_WRITING = ("files", "shell")
+
+MakeJournal = Callable[[Mapping[str, object]], object]
+
+
+class Problems(ConfigError):
+    """Everything that is wrong with the files."""
+
+
+@dataclass(kw_only=True, eq=False)
+class ServedAgent:
+    """One agent, ready to run.
+
+    Args:
+        name: What requests call it.
+        options: How it is made from its file.
+        agent: The agent.
+    """
+
+    name: str
+    options: AgentOptions
+    agent: ReActAgent
+
+    @property
+    def file(self) -> str:
+        """Its file."""
+        return self.options.file
+
+    def mask(self, data: object) -> Any:
+        """``data`` without the secrets of this agent."""
+        return self.agent.config.masker.mask_data(data)
+
+
+class Agents:
+    """The agents of a server, by name.
+
+    Args:
+        options: How each file is read.
+        plugins: Makes the plugins that every agent gets.
+        journal: Makes what keeps the journals of an agent's runs.
+    """
+
+    def __init__(
+        self, options: Sequence[AgentOptions], plugins: Callable[[], Iterable[object]], journal: MakeJournal
+    ) -> None:
+        self._options, self._plugins, self._journal = list(options), plugins, journal
+        self._served: dict[str, ServedAgent] = {}
+        self._variants: dict[str, OrderedDict[str, ServedAgent]] = {}
+        self.begun = False
+
+    def __iter__(self) -> Any:
+        return iter(self._served.values())
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the agents."""
+        return list(self._served)
+
+    def get(self, name: str) -> ServedAgent | None:
+        """The agent called ``name``."""
+        return self._served.get(name)
+
+    def of_file(self, file: str | None) -> ServedAgent | None:
+        """The agent that is made from ``file``."""
+        wanted = None if file is None else Path(file).absolute()
+        return next((one for one in self._served.values() if Path(one.file).absolute() == wanted), None)
+
+    def load(self) -> None:
+        """Read all files.
+
+        Raises:
+            Problems: What is wrong with each of them, a line each.
+        """
+        found: dict[str, ServedAgent] = {}
+        problems: list[str] = []
+        for options in self._options:
+            try:
+                served = self._built(options)
+            except ReactError as error:
+                text = str(error)
+                problems.append(text if text.startswith(options.file) else f"{options.file}: {text}")
+                continue
+            if served.name in found:
+                other = found[served.name].file
+                problems.append(
+                    f"{options.file}: the agent is named {served.name!r}, and so is the one in {other}; "
+                    "give one of them another `name:`"
+                )
+            found[served.name] = served
+        if problems:
+            raise Problems("\n".join(problems))
+        self._served = found
+
+    async def begin(self) -> None:
+        """Open what the agents hold."""
+        for served in self._served.values():
+            await served.agent.__aenter__()
+        self.begun = True
+
+    async def end(self) -> None:
+        """Close what the agents hold."""
+        variants = [served for kept in self._variants.values() for served in kept.values()]
+        for served in [*variants, *self._served.values()]:
+            with suppress(Exception):  # the others are closed as well
+                await served.agent.__aexit__(None, None, None)
+
+    async def reload(self) -> list[str]:
+        """Read all files again; agents whose file is wrong stay as they are. What happened, a line each."""
+        said: list[str] = []
+        for old in list(self._served.values()):
+            try:
+                new = self._built(old.options)
+                if new.name != old.name:
+                    raise ConfigError(f"the agent was named {old.name!r} and would be {new.name!r}: restart the server")
+                await new.agent.__aenter__()
+            except ReactError as error:
+                said.append(f"{old.file}: not read again, the agent stays as it was: {error}")
+                continue
+            self._served[old.name] = new
+            self._variants.pop(old.name, None)
+            said.append(f"{old.file}: read again")
+        return said
+
+    async def variant(self, name: str, overrides: Mapping[str, object]) -> ServedAgent:
+        """The agent called ``name`` with values of its file replaced.
+
+        Raises:
+            ReactError: The values do not fit.
+        """
+        base = self._served[name]
+        if not overrides:
+            return base
+        kept = self._variants.setdefault(name, OrderedDict())
+        key = repr(sorted(overrides.items()))
+        if key not in kept:
+            served = self._built(replace(base.options, overrides={**(base.options.overrides or {}), **overrides}))
+            await served.agent.__aenter__()
+            kept[key] = served
+            if len(kept) > _VARIANTS:
+                kept.popitem(last=False)
+        kept.move_to_end(key)
+        return kept[key]
+
+    def _built(self, options: AgentOptions) -> ServedAgent:
+        config = options.config()
+        plugins = [*self._plugins(), *options.extra_plugins()]
+        agent = built(config, plugins, self._journal(options.to_record()))
+        return ServedAgent(name=config.name or Path(options.file).stem, options=options, agent=agent)
+
+
+def sharing_a_workspace(agents: Iterable[ServedAgent]) -> list[str]:
+    """The names of the agents that may change files of the workspace that all their runs share."""
+    return [
+        served.name
+        for served in agents
+        if any(
+            getattr(toolset, "kind", "") in _WRITING and any(tool.read_only is not True for tool in toolset.tools())
+            for toolset in served.agent.toolset.toolsets
+        )
+    ]

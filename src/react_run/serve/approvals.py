@@ -1,0 +1,196 @@
+"""The questions that wait for a person, wherever their runs are: at work, put aside, or left by an earlier server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from react_run.questions import Answer, Question, Unfit
+from react_run.serve.errors import ApiError
+from react_run.serve.signals import Signal
+
+if TYPE_CHECKING:
+    from react_run.journal.values import Record
+
+_REMEMBERED = 1_000
+"""Decisions that a second answer is told about without a look into journals."""
+EXPIRED = "expired"
+
+
+@dataclass(kw_only=True, eq=False)
+class Approval:
+    """One question that waits.
+
+    Args:
+        id: Names it, on this server.
+        run_id: The run that is answered to; what was asked in a subagent belongs to the run above it.
+        agent: The name of the agent.
+        question: What is asked, secrets masked.
+        asked: When, in seconds since 1970.
+        expires: When it is answered with no.
+        answered: Where the answer of a run that waits goes; ``None`` when the run was put aside.
+    """
+
+    id: str
+    run_id: str
+    agent: str
+    question: Question
+    asked: float
+    expires: float
+    answered: asyncio.Future[Answer] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For programs."""
+        question = self.question
+        return {
+            "id": self.id,
+            "run": self.run_id,
+            "agent": self.agent,
+            "text": question.text,
+            "choices": list(question.choices),
+            "schema": question.schema,
+            "tool": question.tool or None,
+            "arguments": dict(question.arguments) if question.tool else None,
+            "digest": question.digest,
+            "asked": round(self.asked, 3),
+            "expires": round(self.expires, 3),
+            "parked": self.answered is None,
+        }
+
+
+@dataclass(kw_only=True)
+class Approvals:
+    """All questions that wait, and the latest that were answered.
+
+    Args:
+        go_on: Takes the decision about a run that was put aside, keeps it, and has the run go on.
+        note: Writes into the journal of a run why somebody decided so.
+    """
+
+    go_on: Callable[[Approval, Answer, str], None]
+    note: Callable[[str, str], None]
+    waiting: dict[str, Approval] = field(default_factory=dict)
+    changed: Signal = field(default_factory=Signal)
+    _decided: OrderedDict[str, dict[str, Any]] = field(default_factory=OrderedDict)
+
+    def __iter__(self) -> Iterator[Approval]:
+        return iter(sorted(self.waiting.values(), key=lambda approval: approval.asked))
+
+    def __len__(self) -> int:
+        return len(self.waiting)
+
+    def of_run(self, run_id: str) -> list[Approval]:
+        """The questions of one run."""
+        return [approval for approval in self if approval.run_id == run_id]
+
+    def name(self, run_id: str, question: Question) -> str:
+        """An id for a question: the same for the same question, unless that waits already."""
+        wanted, number = f"{run_id}-{question.id}", 1
+        name = wanted
+        while name in self.waiting:
+            number += 1
+            name = f"{wanted}-{number}"
+        return name
+
+    def add(self, approval: Approval) -> None:
+        """Something is asked."""
+        self.waiting[approval.id] = approval
+        self.changed.fire()
+
+    def remove(self, approval: Approval) -> None:
+        """Nobody needs the answer any more."""
+        if self.waiting.get(approval.id) is approval:
+            del self.waiting[approval.id]
+            self.changed.fire()
+
+    def answer(self, id_: str, value: object, *, by: str, note: str = "") -> dict[str, Any]:
+        """Take an answer; the first one counts.
+
+        Args:
+            id_: The question.
+            value: The answer.
+            by: Who says so.
+            note: Why, for the journal.
+
+        Raises:
+            ApiError: There is no such question, it was answered, or this is no answer to it.
+        """
+        if id_ in self._decided:
+            first = self._decided[id_]
+            said = f"it was answered already: {first['answer']!r}{' by ' + first['by'] if first['by'] else ''}"
+            raise ApiError(409, said, code="already_answered")
+        approval = self.waiting.get(id_)
+        if approval is None:
+            raise ApiError(404, f"no question {id_!r} waits for an answer; GET /api/approvals lists them")
+        try:
+            read = approval.question.read(value)
+        except Unfit as error:
+            raise ApiError(400, str(error), param="answer", code="unfit_answer") from None
+        if approval.expires <= time() and by != EXPIRED:
+            self.expire()
+            raise ApiError(409, "nobody answered in time, so it was answered with no", code="already_answered")
+        answer = Answer(read, by=by)
+        if approval.answered is None:
+            self.go_on(approval, answer, note)
+        elif not approval.answered.done():
+            if note:
+                self.note(approval.run_id, note)
+            approval.answered.set_result(answer)
+        self.remember(id_, answer)
+        self.remove(approval)
+        return {"id": id_, "run": approval.run_id, "answer": read, "by": by}
+
+    def remember(self, id_: str, answer: Answer) -> None:
+        """Keep a decision, for whoever answers once more."""
+        self._decided[id_] = {"answer": answer.value, "by": answer.by}
+        if len(self._decided) > _REMEMBERED:
+            self._decided.popitem(last=False)
+
+    def expire(self) -> None:
+        """Answer with no what nobody answered in time."""
+        for approval in list(self.waiting.values()):
+            if approval.expires <= time():
+                no = "no" if "no" in approval.question.choices or not approval.question.choices else None
+                if no is None or approval.question.schema is not None:
+                    self.remove(approval)
+                    continue
+                self.answer(approval.id, no, by=EXPIRED, note="nobody answered in time")
+
+
+def question_from(record: Record) -> Question:
+    """The question that a record of a journal holds."""
+    return Question(
+        record["text"],
+        choices=tuple(record.get("choices", ())),
+        schema=record.get("schema"),
+        tool=record.get("tool", ""),
+        arguments=record.get("arguments", {}),
+        id=record["question"],
+        digest=record["digest"],
+    )
+
+
+def open_questions(records: list[Record], run_id: str) -> list[Record]:
+    """The questions of a run that nobody has answered, from its journal."""
+    asked: dict[tuple[str, str], Record] = {}
+    for record in records:
+        if record["run"] != run_id:
+            continue
+        if record["type"] == "asked":
+            asked[record["question"], record["digest"]] = record
+        elif record["type"] == "decided":
+            asked.pop((record["question"], record["digest"]), None)
+    return list(asked.values())
+
+
+_OF_QUESTIONS = ("type", "time", "text", "choices", "schema", "tool", "arguments")
+
+
+def decided(record: Record, answer: Answer) -> Record:
+    """The record of a decision about the question in ``record``."""
+    place = {name: value for name, value in record.items() if name not in _OF_QUESTIONS}
+    return {"type": "decided", **place, "time": round(time(), 6), "answer": answer.value, "by": answer.by}

@@ -1,0 +1,80 @@
+"""The plugin that every agent on a server gets: it asks people by the server, and lets the server see the run."""
+
+from __future__ import annotations
+
+import asyncio
+from time import time
+from typing import TYPE_CHECKING
+
+from react_run.hookspecs import hookimpl
+from react_run.questions import Answer, Question
+from react_run.serve.approvals import Approval, Approvals
+from react_run.serve.jobs import Job, current_job
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+CLIENT = "# Instructions of the client"
+
+
+class Desk:
+    """Where questions of runs are answered, in place of the terminal.
+
+    Args:
+        approvals: The questions that wait.
+        park_after: Seconds after which a run that waits is put aside: it costs nothing then, and goes on when the
+            answer is there.
+        expires: Seconds after which a question is answered with no.
+    """
+
+    kind = "desk"
+    holds_below = True
+
+    def __init__(self, approvals: Approvals, *, park_after: float, expires: float) -> None:
+        self.approvals, self.park_after, self.expires = approvals, park_after, expires
+
+    @hookimpl(tryfirst=True)
+    def react_guide(self, run: Run) -> str | None:
+        job = current_job.get()
+        if job is None or run.parent is not None:
+            return None
+        job.run = run
+        return f"{CLIENT}\n\n{job.system}" if job.system else None
+
+    @hookimpl
+    async def react_ask(self, run: Run, question: Question) -> Answer:
+        job = current_job.get()
+        if job is None:
+            return Answer(None)  # nobody is asked at the server's own terminal
+        now = time()
+        approval = Approval(
+            id=self.approvals.name(job.id, question),
+            run_id=job.id,
+            agent=job.served.name,
+            question=question,
+            asked=now,
+            expires=now + self.expires,
+            answered=asyncio.get_running_loop().create_future(),
+        )
+        return await self._wait(job, approval, may_park=run.parent is None)
+
+    async def _wait(self, job: Job, approval: Approval, *, may_park: bool) -> Answer:
+        assert approval.answered is not None  # made with it
+        assert job.turn is not None  # a run that asks is at work
+        entry = (approval.id, approval.question)
+        self.approvals.add(approval)
+        job.questions.append(entry)
+        job.changed.fire()
+        try:
+            async with job.turn.lent():
+                await asyncio.wait((approval.answered,), timeout=self.park_after if may_park else None)
+                if not approval.answered.done():
+                    job.cancel("parked")
+                return await approval.answered
+        finally:
+            job.questions.remove(entry)
+            job.changed.fire()
+            if job.ending in ("parked", "drained"):
+                approval.answered = None
+            else:
+                self.approvals.remove(approval)

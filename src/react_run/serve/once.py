@@ -1,0 +1,67 @@
+"""``Idempotency-Key``: the same request again is the same run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from time import time
+
+from react_run.serve.errors import ApiError
+from react_run.serve.jobs import Job, Jobs
+
+LIFE = 86_400.0
+"""Seconds for which a key is remembered."""
+_MOST = 2_000
+_LONGEST = 255
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    digest: bytes
+    job: Job
+    since: float
+
+
+class Once:
+    """The runs of requests that came with a key.
+
+    Args:
+        jobs: Where runs are started.
+    """
+
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
+        self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
+
+    def started(self, key: str | None, by: str, path: str, body: bytes, made: Callable[[], Job]) -> Job:
+        """The run of a request: a new one, or that of the same request before.
+
+        Args:
+            key: What the client calls the request.
+            by: Who asks; keys of different people are different.
+            path: Where the request went.
+            body: What it said.
+            made: Makes the run.
+
+        Raises:
+            ApiError: The key stands for another request, or no run can be started now.
+        """
+        if key is None:
+            return self._jobs.start(made())
+        if not key or len(key) > _LONGEST:
+            raise ApiError(400, f"Idempotency-Key must have 1 to {_LONGEST} characters", param="Idempotency-Key")
+        digest = sha256(path.encode() + b"\n" + body).digest()
+        seen = self._seen.get((by, key))
+        if seen is not None and time() - seen.since < LIFE:
+            if seen.digest != digest:
+                text = "this Idempotency-Key was used for another request: take a new one"
+                raise ApiError(409, text, code="idempotency_mismatch")
+            return seen.job
+        job = self._jobs.start(made())
+        self._seen[by, key] = _Seen(digest, job, time())
+        self._seen.move_to_end((by, key))
+        while len(self._seen) > _MOST:
+            self._seen.popitem(last=False)
+        return job

@@ -1,0 +1,147 @@
+"""A server process: the listener, signals, and an orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from react_run.errors import ConfigError
+from react_run.serve.app import application
+from react_run.serve.protection import Gate
+
+if TYPE_CHECKING:
+    from react_run.serve.options import ServeOptions
+    from react_run.serve.service import Service
+
+_BACKLOG = 2_048
+_LAST_WORDS = 1.0
+"""Seconds that answers may take to be sent when everything else is done."""
+
+
+def listener(options: ServeOptions) -> socket.socket:
+    """Take the port, before anything else is done.
+
+    Raises:
+        ConfigError: It cannot be had.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except OSError as error:
+        raise ConfigError(f"--host {options.host}: {error.strerror or error}") from error
+    found = socket.socket(family, kind, protocol)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+    except OSError as error:
+        found.close()
+        text = f"cannot listen on {options.host}:{options.port}: {error.strerror or error}"
+        raise ConfigError(f"{text}; --port 0 takes any free port") from error
+    return found
+
+
+def address_of(found: socket.socket) -> str:
+    """The address as a URL."""
+    host, port = found.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class _Uvicorn(uvicorn.Server):
+    """Leaves signals to us: uvicorn closes the listener at once, so nobody could ask whether we are ready."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class Server:
+    """Serves until a signal ends it.
+
+    Args:
+        service: The server without HTTP.
+        found: Where it listens.
+        say: Tells the person at the terminal something.
+    """
+
+    def __init__(self, service: Service, found: socket.socket, say: Callable[[str], None]) -> None:
+        self.service, self.socket, self.say = service, found, say
+        self.gate = Gate(service.options)
+        config = uvicorn.Config(
+            application(service, self.gate),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=True,
+            lifespan="off",
+            backlog=_BACKLOG,
+            timeout_graceful_shutdown=int(_LAST_WORDS),
+            ws="none",
+            h11_max_incomplete_event_size=65_536,
+        )
+        self._uvicorn = _Uvicorn(config)
+        self._signals = 0
+        self._draining: asyncio.Task[None] | None = None
+
+    async def run(self, ready: Callable[[], None]) -> int:
+        """Serve; the exit status.
+
+        Args:
+            ready: Called when requests are answered.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, self.end)
+        if hasattr(signal, "SIGHUP"):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(signal.SIGHUP, self.reload)
+        try:
+            for line in await self.service.begin():
+                self.say(line)
+            self.socket.listen(_BACKLOG)
+            ready()
+            await self._uvicorn.serve(sockets=[self.socket])
+            return 0
+        finally:
+            if self._draining is not None:
+                await asyncio.wait((self._draining,))
+            await self.service.end()
+
+    def end(self) -> None:
+        """Stop in good order; called once more, at once."""
+        self._signals += 1
+        if self._signals == 1:
+            self._draining = asyncio.ensure_future(self._drain(self.service.options.grace))
+        else:
+            self.service.jobs.draining = True
+            for job in list(self.service.jobs.live.values()):
+                job.cancel("drained", "the server was stopped")
+            self._uvicorn.should_exit = self._uvicorn.force_exit = True
+
+    async def _drain(self, seconds: float) -> None:
+        count = len(self.service.jobs.live)
+        if count:
+            self.say(
+                f"stopping: {count} run{'' if count == 1 else 's'} may go on for {seconds:g} s (again to stop now)"
+            )
+        self.service.approvals.changed.fire()
+        for job in self.service.jobs.live.values():
+            job.recorded.fire()
+        for run_id in await self.service.jobs.drain(seconds):
+            self.say(f"run {run_id} was cut short; react-run resume {run_id[:12]}")
+        self._uvicorn.should_exit = True
+
+    def reload(self) -> None:
+        """Read the agent files again."""
+        self.service.jobs.spawn(self._reload())
+
+    async def _reload(self) -> None:
+        for line in await self.service.agents.reload():
+            self.say(line)

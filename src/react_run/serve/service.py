@@ -1,0 +1,477 @@
+"""The server itself, without HTTP: agents, runs, questions, journals."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from react_run.errors import JournalBusy, JournalError, ReactError
+from react_run.journal.lines import encoded
+from react_run.journal.locks import try_lock
+from react_run.journal.replay.resume import prepare
+from react_run.journal.sessions import Session
+from react_run.questions import Answer
+from react_run.serve.agents import Agents, ServedAgent
+from react_run.serve.approvals import Approval, Approvals, decided, open_questions, question_from
+from react_run.serve.desk import Desk
+from react_run.serve.errors import ApiError, wrong
+from react_run.serve.helpers import Helper
+from react_run.serve.jobs import Job, Jobs
+from react_run.serve.listing import Entry, entries, full
+from react_run.serve.measures import Measures
+from react_run.serve.once import Once
+from react_run.serve.options import ServeOptions
+from react_run.serve.shelf import Shelf, TellingSink, stopped_by_somebody
+from react_run.serve.signals import Signal
+from react_run.serve.slots import Slots
+
+if TYPE_CHECKING:
+    from react_run.cli.loading import AgentOptions
+    from react_run.journal.reading import Journal
+    from react_run.messages import Message
+
+logger = logging.getLogger(__name__)
+_LOOK_AGAIN = 0.05
+_SWEEP = 20.0
+"""Seconds between two looks for questions that nobody answered in time."""
+
+
+class Service:
+    """Everything that a server does, behind its HTTP interfaces.
+
+    Args:
+        options: How it is run.
+        files: How each agent file is read.
+        directory: Where journals are kept.
+    """
+
+    def __init__(self, options: ServeOptions, files: Sequence[AgentOptions], directory: Path) -> None:
+        self.options = options
+        self.shelf = Shelf(directory)
+        self.started = time()
+        self.approvals = Approvals(go_on=self._go_on, note=self._note)
+        self.desk = Desk(self.approvals, park_after=options.park_after, expires=options.expires)
+        self.measures = Measures(self)
+        self.agents = Agents(files, self._plugins, self.shelf.recorder)
+        self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
+        self.jobs.on_end.append(self.measures.ended)
+        self.once = Once(self.jobs)
+        self.helper = Helper(options.title_model or "offline")
+        self._sessions: dict[str, asyncio.Lock] = {}
+
+    def _plugins(self) -> Iterable[object]:
+        return [self.desk, self.measures.plugin]
+
+    # -- the life of the server -------------------------------------------------------------------------------------
+
+    async def begin(self) -> list[str]:
+        """Open the agents and find the runs that an earlier server left; what there is to say, a line each."""
+        await self.agents.begin()
+        said = []
+        for journal in self.shelf.interrupted():
+            if self.agents.of_file(journal.header["agent"]["file"]) is None or stopped_by_somebody(journal):
+                continue
+            if asked := open_questions(list(journal.records), journal.run_id):
+                self._park(journal, asked)
+                said.append(f"run {journal.run_id[:12]} waits for an answer")
+            elif self.options.resume:
+                said.append(f"run {journal.run_id[:12]} {await self._resumed(journal.run_id)}")
+            else:
+                said.append(f"run {journal.run_id[:12]} was interrupted; --resume has it go on")
+        self.jobs.spawn(self._sweep())
+        return said
+
+    async def _resumed(self, run_id: str) -> str:
+        try:
+            await self.resume(run_id, wait=True)
+        except ApiError as error:
+            return f"cannot go on: {error}"
+        return "goes on"
+
+    async def end(self) -> None:
+        """Close the agents."""
+        await self.agents.end()
+
+    async def _sweep(self) -> None:
+        while not self.jobs.draining:
+            await asyncio.sleep(_SWEEP)
+            self.approvals.expire()
+
+    @property
+    def ready(self) -> bool:
+        """Whether new runs are taken."""
+        return self.agents.begun and not self.jobs.draining and not self.jobs.slots.full
+
+    # -- new runs ---------------------------------------------------------------------------------------------------
+
+    def agent(self, name: object) -> ServedAgent:
+        """The agent that a request names.
+
+        Raises:
+            ApiError: There is no such agent.
+        """
+        if not isinstance(name, str):
+            raise wrong("`model` must be the name of an agent", "model")
+        served = self.agents.get(name)
+        if served is None:
+            known = ", ".join(self.agents.names) or "none"
+            raise ApiError(
+                404, f"there is no agent {name!r}; this server has: {known}", code="model_not_found", param="model"
+            )
+        return served
+
+    async def chosen(self, served: ServedAgent, overrides: Mapping[str, object]) -> ServedAgent:
+        """The agent with what a request may change about it.
+
+        Raises:
+            ApiError: The request may not change that, or not that way.
+        """
+        if not overrides:
+            return served
+        values = dict(checked_overrides(served, overrides, self.options.allow_override))
+        try:
+            return await self.agents.variant(served.name, values)
+        except ReactError as error:
+            raise wrong(str(error), "react_run") from None
+
+    def new_job(
+        self,
+        served: ServedAgent,
+        prompt: str,
+        messages: Sequence[Message],
+        *,
+        session: str | None = None,
+        by: str = "",
+        **fields: Any,
+    ) -> Job:
+        """A run that can be started.
+
+        Args:
+            served: The agent.
+            prompt: What to answer.
+            messages: The conversation so far; that of a kept one is read when its turn comes.
+            session: The name of a kept conversation.
+            by: Who asks.
+            fields: The other fields of :class:`Job`.
+
+        Raises:
+            ApiError: The session's name cannot be one.
+        """
+        kept = None if session is None else self._session(served.name, session, by)
+        job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
+        job.workspace = self._workspace(session or job.id)
+        if kept is not None:
+            job.options["conversation"] = kept.path.stem
+            job.around = lambda job: self._turn_of(job, kept)
+        return job
+
+    def _workspace(self, name: str) -> Path | None:
+        if self.options.workspaces is None:
+            return None
+        path = self.options.workspaces.absolute() / name
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _session(self, agent: str, name: str, by: str) -> Session:
+        """The kept conversation of a name; every token and every agent has its own."""
+        try:
+            Session.named(name)
+            return Session.named("-".join(part for part in ("serve", _plain(agent), _plain(by), name) if part)[:100])
+        except ReactError as error:
+            raise wrong(str(error), "X-React-Session") from None
+
+    @asynccontextmanager
+    async def _turn_of(self, job: Job, kept: Session) -> AsyncIterator[None]:
+        """One turn of a kept conversation: those of other requests, and of other processes, wait."""
+        lock = self._sessions.setdefault(str(kept.path), asyncio.Lock())
+        async with lock, _file_lock(kept):
+            job.messages = [*kept.read(), *job.messages]
+            yield
+            if job.result is not None:
+                kept.write(job.result.messages, job.served.agent.config.masker)
+
+    @asynccontextmanager
+    async def _late_turn_of(self, job: Job, kept: Session) -> AsyncIterator[None]:
+        """A turn that goes on later: it is kept unless the conversation has gone on without it."""
+        yield
+        lock = self._sessions.setdefault(str(kept.path), asyncio.Lock())
+        async with lock, _file_lock(kept):
+            if job.result is not None and list(kept.read()) == list(job.messages):
+                kept.write(job.result.messages, job.served.agent.config.masker)
+
+    # -- looking at runs --------------------------------------------------------------------------------------------
+
+    def entries(self, *, agent: str | None = None, status: str | None = None, text: str = "") -> Iterator[Entry]:
+        """The runs, the latest first.
+
+        Args:
+            agent: Only those of this agent.
+            status: Only those that stand so.
+            text: Only those with this in their prompt, or whose id begins with it.
+        """
+        text = text.casefold().strip()
+        for entry in entries(self):
+            if agent and entry.agent != agent:
+                continue
+            if status and entry.status != status:
+                continue
+            if text and text not in entry.prompt.casefold() and not entry.id.startswith(text):
+                continue
+            yield entry
+
+    def run_named(self, name: str) -> str:
+        """The id of the run whose id is, or begins with, ``name``.
+
+        Raises:
+            ApiError: There is no such run, or there are several.
+        """
+        if name in self.jobs.live:
+            return name
+        path = self.shelf.find(name)
+        if path is not None:
+            return path.stem
+        found = [id_ for id_ in self.jobs.live if name and id_.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        raise ApiError(404, f"there is no run {name!r}; GET /api/runs lists them", code="run_not_found")
+
+    def about(self, run_id: str) -> dict[str, Any]:
+        """Everything about one run that fits into an object."""
+        job = self.jobs.live.get(run_id)
+        journal = self.shelf.read(run_id)
+        if job is None and journal is None:
+            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
+        return full(self, journal, job)
+
+    def stop(self, run_id: str, *, by: str = "") -> dict[str, Any]:
+        """End a run before its time; one that was put aside is not asked about any more.
+
+        Raises:
+            ApiError: It has ended already.
+        """
+        job = self.jobs.live.get(run_id)
+        if job is not None:
+            job.cancel("stopped", f"stopped by {by or 'somebody at this machine'}")
+            return {"id": run_id, "status": "stopping"}
+        waiting = self.approvals.of_run(run_id)
+        if not waiting:
+            raise ApiError(409, f"run {run_id} is not under way", code="run_ended")
+        self._stop_parked(run_id, by)
+        for approval in waiting:
+            self.approvals.remove(approval)
+        return {"id": run_id, "status": "stopped"}
+
+    def _stop_parked(self, run_id: str, by: str) -> None:
+        path, journal = self.shelf.path_of(run_id), self.shelf.read(run_id)
+        if path is None or journal is None:
+            return
+        sink = TellingSink.open(path)
+        try:
+            record = _noted(journal.own[-1], f"stopped by {by or 'somebody at this machine'}")
+            sink.write(*encoded({**record, "guard": "serve"}, _no_masker()))
+        finally:
+            sink.close()
+
+    async def replayed(self, run_id: str) -> dict[str, Any]:
+        """Drive a run again on its recording, tools included: nothing leaves the process.
+
+        Raises:
+            ApiError: There is no such run, or its agent is not served here.
+        """
+        from react_run.errors import ReplayMismatch
+        from react_run.journal.replay.replay import replay
+
+        journal = self.shelf.read(run_id)
+        if journal is None:
+            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
+        served = self.agents.of_file(journal.header["agent"]["file"])
+        if served is None:
+            raise ApiError(409, f"the agent of this run ({journal.header['agent']['file']}) is not served here")
+        try:
+            done = await replay(journal, served.agent, tools="recorded")
+        except ReplayMismatch as error:
+            return {"id": run_id, "identical": False, "difference": served.mask(str(error))}
+        except ReactError as error:
+            raise ApiError(409, str(served.mask(str(error)))) from None
+        return {"id": run_id, "identical": True, "complete": done.complete, "difference": None}
+
+    # -- runs that go on --------------------------------------------------------------------------------------------
+
+    async def resume(self, run_id: str, *, by: str = "", force: bool = False, wait: bool = False) -> Job:
+        """Have an interrupted run go on.
+
+        Args:
+            run_id: The run.
+            by: Who asks.
+            force: Go on although the agent has changed.
+            wait: Let it wait for a turn beyond the queue's length.
+
+        Raises:
+            ApiError: There is no such run, it has ended, or it cannot go on.
+        """
+        if run_id in self.jobs.live:
+            raise ApiError(409, f"run {run_id} is under way", code="run_live")
+        path = self.shelf.path_of(run_id)
+        journal = self.shelf.read(run_id) if path is not None else None
+        if path is None or journal is None:
+            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
+        served = self.agents.of_file(journal.header["agent"]["file"])
+        if served is None:
+            raise ApiError(409, f"the agent of this run ({journal.header['agent']['file']}) is not served here")
+        while wait and self.jobs.slots.full:
+            await Signal().wait(_LOOK_AGAIN)
+        served = await self.agents.variant(served.name, journal.header["options"].get("overrides") or {})
+        try:
+            ready = prepare(path, served.agent, force=force, open_file=TellingSink.open)
+        except JournalBusy:
+            raise ApiError(409, f"run {run_id} is under way in another process", code="run_live") from None
+        except JournalError as error:
+            raise ApiError(409, str(error), code="run_ended") from None
+        except ReactError as error:
+            raise ApiError(409, str(error), code="agent_changed") from None
+        job = Job(
+            served=served,
+            agent=ready.agent,
+            id=run_id,
+            prompt=ready.prompt,
+            messages=ready.incoming,
+            settings=journal.header.get("settings") or {},
+            workspace=Path(journal.header["workspace"]),
+            session=journal.header["session"],
+            by=by,
+            streams=True,
+            detached=True,
+        )
+        if name := journal.header["options"].get("conversation"):
+            kept = Session.named(str(name))
+            job.around = lambda job: self._late_turn_of(job, kept)
+        for approval in self.approvals.of_run(run_id):
+            self.approvals.remove(approval)
+        return self.jobs.start(job)
+
+    def _park(self, journal: Journal, asked: Sequence[Mapping[str, Any]]) -> None:
+        """Take up the questions of a run that waits since an earlier server."""
+        served = self.agents.of_file(journal.header["agent"]["file"])
+        assert served is not None  # looked up before
+        for record in asked:
+            question = question_from(dict(record))
+            approval = Approval(
+                id=self.approvals.name(journal.run_id, question),
+                run_id=journal.run_id,
+                agent=served.name,
+                question=question,
+                asked=record["time"],
+                expires=record["time"] + self.options.expires,
+            )
+            self.approvals.add(approval)
+
+    def _go_on(self, approval: Approval, answer: Answer, note: str) -> None:
+        """Keep the decision about a run that was put aside; it goes on when nothing else is open.
+
+        Raises:
+            ApiError: The decision cannot be kept.
+        """
+        path, journal = self.shelf.path_of(approval.run_id), self.shelf.read(approval.run_id)
+        if path is None or journal is None:
+            raise ApiError(404, f"the journal of run {approval.run_id} is gone", code="run_not_found")
+        asked = open_questions(list(journal.records), journal.run_id)
+        wanted = (approval.question.id, approval.question.digest)
+        record = next((record for record in asked if (record["question"], record["digest"]) == wanted), None)
+        if record is None:
+            raise ApiError(409, "it was answered already", code="already_answered")
+        served = self.agents.of_file(journal.header["agent"]["file"])
+        masker = None if served is None else served.agent.config.masker
+        try:
+            sink = TellingSink.open(path)
+        except JournalBusy:
+            raise ApiError(409, "another process is at this run", code="run_live") from None
+        try:
+            written = [decided(record, answer)]
+            if note:
+                written.append(_noted(record, f"{answer.by or 'somebody'}: {note}"))
+            for one in written:
+                sink.write(*encoded(one, masker or _no_masker()))
+        except JournalError as error:
+            raise ApiError(500, f"the decision cannot be kept: {error}") from None
+        finally:
+            sink.close()
+        if len(asked) == 1:
+            self.jobs.spawn(self._after_decision(approval.run_id, answer.by))
+
+    async def _after_decision(self, run_id: str, by: str) -> None:
+        try:
+            await self.resume(run_id, by=by, wait=True)
+        except ApiError as error:
+            logger.warning("run %s cannot go on after its question was answered: %s", run_id[:12], error)
+
+    def _note(self, run_id: str, text: str) -> None:
+        job = self.jobs.live.get(run_id)
+        if job is not None and job.run is not None:
+            job.run.note("desk", text)
+
+
+def checked_overrides(
+    served: ServedAgent, overrides: Mapping[str, object], allowed: Sequence[str]
+) -> Iterable[tuple[str, object]]:
+    """What a request changes about its agent, as values of the agent file; limits can only be lowered.
+
+    Raises:
+        ApiError: It may not be changed, or not that way.
+    """
+    config = served.agent.config
+    limits: dict[str, tuple[str, Callable[[object], bool], float | None]] = {
+        "max_iterations": ("max_iterations", lambda value: type(value) is int and value >= 1, config.max_iterations),
+        "max_cost": ("max_cost", lambda value: type(value) in (int, float) and value >= 0, config.limits.max_cost),  # type: ignore[operator]  # a number
+    }
+    for key, value in overrides.items():
+        where = f"react_run.{key}"
+        if key not in allowed:
+            raise wrong(
+                f"a request may not set {key} here: --allow-override {key} allows it", where, "override_not_allowed"
+            )
+        if key == "model":
+            if not isinstance(value, str) or not value.strip():
+                raise wrong("model must be the name of a model", where)
+            yield key, value
+            continue
+        name, fits, limit = limits[key]
+        if not fits(value):
+            raise wrong(f"{key} must be a number", where)
+        if limit is not None and value > limit:  # type: ignore[operator]  # a number, see above
+            raise wrong(f"{key} can only be lowered: the agent's own is {limit:g}", where, "override_too_high")
+        yield name, value
+
+
+def _noted(record: Mapping[str, Any], detail: str) -> dict[str, Any]:
+    place = {name: record[name] for name in ("run", "parent", "round", "iteration") if name in record}
+    return {"type": "guard", **place, "time": round(time(), 6), "guard": "desk", "detail": detail}
+
+
+def _no_masker() -> Any:
+    from react_run.secrets import Masker
+
+    return Masker()
+
+
+def _plain(name: str) -> str:
+    return "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
+
+
+@asynccontextmanager
+async def _file_lock(kept: Session) -> AsyncIterator[None]:
+    """Keep other processes out of a conversation."""
+    import os
+
+    kept.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock = os.open(kept.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        while not try_lock(lock):
+            await Signal().wait(_LOOK_AGAIN)
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,196 @@
+"""Journals on disk: where a server's runs are kept, found again, and followed as they grow."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from react_run.errors import JournalError
+from react_run.journal.files import FileSink, Sink
+from react_run.journal.locate import Summary, run_files, summaries
+from react_run.journal.reading import Journal, read_journal
+from react_run.journal.recorder import Recorder
+from react_run.serve.jobs import Job, current_job
+from react_run.serve.signals import Signal
+
+if TYPE_CHECKING:
+    from react_run.journal.values import Record
+    from react_run.run import Run
+
+SERVED = "served"
+"""The field of a header's options that says that a server started the run."""
+_LOOK_AGAIN = 0.25
+"""Seconds between two looks at a journal that another process writes."""
+
+
+class TellingSink:
+    """Takes records, and tells whoever follows the run.
+
+    Args:
+        sink: Where they go.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    @classmethod
+    def open(cls, path: Path) -> TellingSink:
+        """Append to a journal."""
+        return cls(FileSink(path))
+
+    def write(self, record: Record, text: str) -> None:
+        self._sink.write(record, text)
+        if (job := current_job.get()) is not None:
+            job.recorded.fire()
+
+    async def sync(self) -> None:
+        await self._sink.sync()
+
+    def close(self) -> None:
+        self._sink.close()
+
+
+class ServedRecorder(Recorder):
+    """Keeps the journal of each run, with what the server knows about it."""
+
+    def session_of(self, run: Run) -> str | None:
+        job = current_job.get()
+        return job.session if job is not None else None
+
+    def options_of(self, run: Run) -> dict[str, Any]:
+        job = current_job.get()
+        return {**self.options, **(job.options if job is not None else {}), SERVED: True}
+
+
+class Shelf:
+    """The journals of runs, in one directory.
+
+    Args:
+        directory: Where they are.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def recorder(self, options: Mapping[str, object]) -> Recorder:
+        """What keeps the journals of an agent's runs."""
+        return ServedRecorder.into(self._sink_of, options=dict(options))
+
+    def _sink_of(self, run: Run) -> Sink:
+        return TellingSink.open(self.directory / f"{run.id}.jsonl")
+
+    def path_of(self, run_id: str) -> Path | None:
+        """The journal of a run, when there is one."""
+        path = self.directory / f"{run_id}.jsonl"
+        return path if run_id.isalnum() and path.is_file() else None
+
+    def find(self, name: str) -> Path | None:
+        """The journal of the run whose id begins with ``name``, when there is exactly one."""
+        if not name.isalnum():
+            return None
+        if (path := self.path_of(name)) is not None:
+            return path
+        found = list(self.directory.glob(f"{name}*.jsonl"))
+        return found[0] if len(found) == 1 else None
+
+    def read(self, run_id: str) -> Journal | None:
+        """The journal of a run, as far as it is written."""
+        path = self.find(run_id)
+        if path is None:
+            return None
+        try:
+            return read_journal(path)
+        except JournalError:
+            return None
+
+    def summaries(self) -> Iterator[Summary]:
+        """What there is to say about each run, the latest first."""
+        return summaries(run_files(self.directory))
+
+    def interrupted(self, limit: int = 10_000) -> Iterator[Journal]:
+        """The runs that a server started and that have not ended, the latest first."""
+        for summary in summaries(run_files(self.directory)[:limit]):
+            if summary.header["options"].get(SERVED) and not summary.running and _may_go_on(summary.last):
+                try:
+                    yield read_journal(summary.path)
+                except JournalError:
+                    continue
+
+
+def _may_go_on(last: Record) -> bool:
+    if last["type"] != "footer":
+        return True
+    return bool(last["status"] == "failed" and last["error"]["type"] in ("CancelledError", "KeyboardInterrupt"))
+
+
+def stopped_by_somebody(journal: Journal) -> bool:
+    """Whether a run was ended on purpose, not by a fault or the end of the server."""
+    for record in reversed(journal.own):
+        if record["type"] == "resumed":
+            return False
+        if record["type"] == "guard" and record["guard"] == "serve":
+            return not str(record["detail"]).startswith("the server was stopped")
+    return False
+
+
+async def follow(
+    path: Path, after: int, live: Callable[[], Job | None], *, ends: Callable[[], bool], more: Callable[[], bool]
+) -> AsyncIterator[tuple[int, str] | None]:
+    """The records of a journal behind record number ``after``, as they are written; ``None`` when nothing happened
+    for a while.
+
+    Args:
+        path: The journal; it may not be there yet.
+        after: The number of the last record that is known; 0 begins with the first.
+        live: The run, while this server is at it.
+        ends: Whether nobody shall be told any more.
+        more: Whether something may follow though nobody is at the run now.
+    """
+    number, offset, quiet = 0, 0, 0.0
+    while True:
+        job = live()
+        for line in (found := _lines(path, offset)):
+            offset += len(line)
+            number += 1
+            if number > after:
+                yield number, line.rstrip(b"\n").decode("utf-8", "replace")
+        if ends():
+            return
+        if found:
+            quiet = 0.0
+            continue
+        if job is None and not more() and _is_over(path):
+            return
+        woken = await _wait(job)
+        quiet = 0.0 if woken else quiet + (15.0 if job is not None else _LOOK_AGAIN)
+        if quiet >= 15:
+            quiet = 0.0
+            yield None
+
+
+async def _wait(job: Job | None) -> bool:
+    if job is not None:
+        return await job.recorded.wait(15)
+    return await Signal().wait(_LOOK_AGAIN)
+
+
+def _lines(path: Path, offset: int) -> list[bytes]:
+    """The whole lines from ``offset`` on, at most about a megabyte of them."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return [line for line in file.readlines(1_000_000) if line.endswith(b"\n")]
+    except OSError:
+        return []
+
+
+def _is_over(path: Path) -> bool:
+    """Whether nobody writes the journal now."""
+    from react_run.journal.locks import try_lock
+
+    try:
+        with path.open("rb") as file:
+            return try_lock(file.fileno())
+    except OSError:
+        return True

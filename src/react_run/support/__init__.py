@@ -1,0 +1,1 @@
+"""Helpers that toolsets and plugins share with the runtime."""

@@ -1,0 +1,202 @@
+"""Opening, reading, listing and replacing files below a directory, by descriptors only.
+
+Every step opens one name relative to the directory before it and follows no link, so neither ``..``, nor a link, nor
+somebody who swaps a directory for a link meanwhile can lead out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from react_run.support.files.entries import Entry, entries, walk
+from react_run.support.files.globs import compiled, fixed_part
+from react_run.support.files.names import PathRefused, parts_of, refusal, shown, written_parts_of
+from react_run.support.files.opening import DIRECTORY, FILE, open_in
+from react_run.support.files.replacing import Version, replace
+
+
+class Folder:
+    """The directory ``root`` and what is below it.
+
+    Args:
+        root: It may itself be a link, or lie behind one.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def open(self, path: str) -> int:
+        """A descriptor of the regular file ``path``, open for reading.
+
+        Raises:
+            PathRefused: There is none, it is no regular file, or the path is refused.
+        """
+        parts = parts_of(path)
+        if not parts:
+            raise PathRefused(f"{shown(path)} is a directory", code="not_a_file")
+        with self._directory(parts[:-1], path) as directory:
+            file = open_in(directory, parts[-1], FILE, path)
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            os.close(file)
+            raise PathRefused(f"{shown(path)} is not a regular file", code="not_a_file")
+        return file
+
+    def read(self, path: str, limit: int) -> bytes:
+        """The content of the regular file ``path``.
+
+        Args:
+            path: Relative to the folder, names separated by ``/``.
+            limit: Bytes that are read at most.
+
+        Raises:
+            PathRefused: There is none, the path is refused, or the file is larger.
+        """
+        return self.read_version(path, limit)[0]
+
+    def read_version(self, path: str, limit: int) -> tuple[bytes, Version]:
+        """The content of the regular file ``path``, and which version of it that is; see :meth:`read`."""
+        with os.fdopen(self.open(path), "rb") as file:
+            version = Version.of(os.fstat(file.fileno()))
+            try:
+                data = file.read(limit + 1)
+            except OSError as error:
+                raise refusal(error, path) from None
+        if len(data) > limit:
+            raise PathRefused(f"{shown(path)} has more than {limit:,} bytes", code="too_large")
+        return data, version
+
+    def exists(self, path: str) -> bool:
+        """Whether there is anything at ``path``, which may be a link.
+
+        Raises:
+            PathRefused: The path is refused, or goes through a link.
+        """
+        parts = parts_of(path)
+        try:
+            with self._directory(parts[:-1], path) as directory:
+                if parts:
+                    os.stat(parts[-1], dir_fd=directory, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise refusal(error, path) from None
+        except PathRefused as error:
+            if error.code == "not_found":
+                return False
+            raise
+        return True
+
+    # -- looking around -----------------------------------------------------------------------------------------------
+
+    def entries(self, path: str = ".") -> list[Entry]:
+        """What is in the directory ``path``, by name.
+
+        Raises:
+            PathRefused: There is no such directory, or the path is refused.
+        """
+        parts = parts_of(path)
+        with self._directory(parts, path) as directory:
+            try:
+                return entries(directory, "/".join(parts))
+            except OSError as error:
+                raise refusal(error, path) from None
+
+    def walk(self, path: str = ".", skipped: frozenset[str] = frozenset(), depth: int = 64) -> Iterator[Entry]:
+        """Everything below the directory ``path`` that is no directory, depth first and by name.
+
+        Args:
+            path: Where to start.
+            skipped: Names of directories that are not entered.
+            depth: Levels that are entered at most; a directory below is ``closed``, and so is one that cannot be read.
+
+        Raises:
+            PathRefused: There is no such directory, or the path is refused.
+        """
+        parts = parts_of(path)
+        with self._directory(parts, path) as directory:
+            yield from walk(directory, "/".join(parts), skipped, depth)
+
+    def find(self, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
+        """What ``pattern`` names: without wildcards what is there, else everything that matches and is no directory.
+
+        Args:
+            pattern: Relative to the folder: ``*`` and ``?`` stay within a name, ``**`` is any number of levels.
+            skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
+
+        Raises:
+            PathRefused: The pattern is absolute, leads out, is none, or leads through something that is no directory.
+        """
+        parts = parts_of(pattern)
+        matches = compiled(pattern, parts)
+        fixed = fixed_part(parts)
+        if len(fixed) < len(parts):
+            for entry in self.walk("/".join(fixed) or ".", skipped):
+                if entry.kind == "closed" or matches.fullmatch(entry.path):
+                    yield entry
+        elif not parts:
+            yield Entry(".", "directory")
+        elif self.exists(pattern):
+            yield from (entry for entry in self.entries("/".join(parts[:-1]) or ".") if matches.fullmatch(entry.path))
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def replace(self, path: str, data: bytes, version: Version | None = None) -> None:
+        """Make ``data`` the content of the file ``path``, all at once; it keeps its mode. Directories are made.
+
+        Args:
+            path: Relative to the folder.
+            data: The whole new content.
+            version: The content that ``data`` was made from; if the file has another meanwhile, nothing is written.
+
+        Raises:
+            PathRefused: The path is refused, leads to something that is no file, or the file may not be written.
+        """
+        *folders, name = written_parts_of(path)
+        with self._directory(folders, path, make=True) as directory:
+            try:
+                replace(directory, name, data, version, path)
+            except OSError as error:
+                raise refusal(error, path) from None
+
+    def remove(self, path: str) -> None:
+        """Remove the regular file ``path``.
+
+        Raises:
+            PathRefused: There is none, or the path is refused.
+        """
+        *folders, name = written_parts_of(path)
+        os.close(self.open(path))
+        with self._directory(folders, path) as directory:
+            try:
+                os.unlink(name, dir_fd=directory)
+            except OSError as error:
+                raise refusal(error, path) from None
+
+    @contextmanager
+    def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> Iterator[int]:
+        """A descriptor of the directory that ``parts`` lead to; ``path`` is what messages call it."""
+        if os.open not in os.supports_dir_fd:
+            raise PathRefused("this system cannot open files relative to a directory, so no path is safe here")
+        try:
+            directory = os.open(self.root, DIRECTORY)
+        except OSError as error:
+            raise PathRefused(
+                f"the directory {self.root} cannot be opened: {error.strerror}", code="unusable"
+            ) from None
+        try:
+            for name in parts:
+                if make:
+                    with suppress(OSError):  # if it is not there after this, opening it says why
+                        os.mkdir(name, dir_fd=directory)
+                inner = open_in(directory, name, DIRECTORY, path)
+                os.close(directory)
+                directory = inner
+            yield directory
+        finally:
+            os.close(directory)

@@ -1,0 +1,94 @@
+"""Arguments checked by jsonschema: for tools that come with a JSON Schema of their own (behaviour A7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic_core import to_json
+
+from react_run.support.display import Path, shown
+from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
+from react_run.tools.arguments.repair import own_copy, repair_properties
+
+if TYPE_CHECKING:
+    import jsonschema
+    from jsonschema.protocols import Validator
+
+
+class SchemaChecker:
+    """Checks with jsonschema, imported on the first call; the arguments are passed on as keywords."""
+
+    fills_defaults = True
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = schema
+        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+        self.names = frozenset(schema.get("properties", ())) if closed else None
+
+    @cached_property
+    def _validator(self) -> Validator:
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import validator_for
+        from referencing import Registry
+
+        schema = dict(self.schema)
+        kind = validator_for(schema, default=Draft202012Validator)
+        kind.check_schema(schema)
+        # With an empty registry nothing is fetched: jsonschema's own would follow a foreign $ref over the network.
+        return kind(schema, registry=Registry())
+
+    def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
+        """The call that ``arguments`` stand for."""
+        try:
+            to_json(arguments)
+            errors = list(self._validator.iter_errors(cast("Any", arguments)))
+        except Exception as error:  # a broken schema or pattern, half a surrogate pair: whatever jsonschema raises
+            raise unchecked(error) from error
+        if errors:
+            raise InvalidArguments([problem for error in errors for problem in _problems(error, self.schema)])
+        self._refuse_whole_floats(arguments)
+        return (), own_copy(arguments)
+
+    def _refuse_whole_floats(self, arguments: dict[str, object]) -> None:
+        """To JSON Schema 1.0 is an integer; to Python it is none, so it goes through repair (A2)."""
+        if _has_whole_float(arguments):
+            tried = own_copy(arguments)
+            if repair_properties(tried, self.schema, only=arguments.keys(), fill=False):
+                changed = [name for name, value in arguments.items() if repr(tried[name]) != repr(value)]
+                raise InvalidArguments([Problem(path=(name,), text="must be an integer") for name in changed])
+
+
+def _has_whole_float(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_whole_float, value.values()))
+    if isinstance(value, list):
+        return any(map(_has_whole_float, value))
+    return isinstance(value, float) and value.is_integer()
+
+
+def _problems(error: jsonschema.ValidationError, root: Mapping[str, Any]) -> Iterator[Problem]:
+    path: Path = tuple(error.absolute_path)
+    schema, instance = error.schema, cast("Any", error.instance)
+    if not isinstance(schema, Mapping):
+        yield Problem(path=path, text="is not a parameter")
+    elif error.validator == "required":
+        for name in schema["required"]:
+            if name not in instance:
+                yield Problem(path=(*path, name), text="is required", missing=True)
+    elif error.validator == "additionalProperties":
+        for name in instance:
+            if name not in schema.get("properties", ()):
+                yield Problem(path=(*path, name), text="is not a parameter")
+    elif text := explain(instance, schema, root):
+        yield Problem(path=path, text=text)
+    elif error.validator == "pattern":
+        yield Problem(path=path, text=unmatched(instance, schema))
+    elif error.context:
+        members: dict[tuple[Path, str], list[Problem]] = {}
+        for inner in error.context:
+            members.setdefault((path, str(inner.schema_path[0])), []).extend(_problems(inner, root))
+        yield from likeliest(members)
+    else:
+        yield Problem(path=path, text=shown(error.message, 200))

@@ -1,0 +1,162 @@
+"""JSON Schemas of tools: following references, and taking out what providers refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from react_run.errors import ToolsetError
+from react_run.tools.schemas.words import Schema, expect, finished, is_kept, merge, modern
+
+MAX_NODES = 4_000
+"""Above this many nodes inlining stops, and what is left of ``$ref`` points to definitions."""
+
+_ONE_SCHEMA = frozenset({"additionalProperties", "items"})
+_UNIONS = ("anyOf", "oneOf")
+_NOT_AT_TOP = frozenset({"anyOf", "const", "enum", "nullable", "oneOf"})
+_MAX_MERGES = 32
+
+
+def clean_schema(schema: Mapping[str, Any]) -> Schema:
+    """``schema`` in the form that every provider accepts for the parameters of a tool (behaviour H4).
+
+    What is sent may promise less than what is checked: a dropped constraint still holds when arguments are checked.
+
+    Raises:
+        ToolsetError: It is not a JSON Schema of an object, or a ``$ref`` leads out of it.
+    """
+    return _Cleaner(schema).clean()
+
+
+def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
+    """The schema that ``schema`` refers to within ``root``, words beside ``$ref`` kept; ``{}`` for true and false."""
+    for _ in range(32):
+        if not isinstance(schema, Mapping):
+            return {}
+        reference = schema.get("$ref")
+        if not isinstance(reference, str):
+            return dict(schema)
+        beside = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = {**_pointed(reference, root), **beside}
+    raise ToolsetError(f"the schema refers to itself without end: {reference!r}", code="tool.schema")
+
+
+def _pointed(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
+    node: Any = root
+    if not reference.startswith("#"):
+        raise ToolsetError(f"$ref {reference!r} leads out of the schema; nothing is fetched", code="tool.schema")
+    for part in filter(None, reference[1:].split("/")):
+        key = unquote(part).replace("~1", "/").replace("~0", "~")
+        try:
+            node = node[int(key)] if isinstance(node, list) else node[key]
+        except (LookupError, ValueError, TypeError):
+            raise ToolsetError(f"$ref {reference!r} points to nothing in the schema", code="tool.schema") from None
+    return node if isinstance(node, Mapping) else {}
+
+
+class _Cleaner:
+    """Cleans one schema; ``definitions`` collects what has to stay a definition."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
+        self.definitions: dict[str, Schema] = {}
+        self._names: dict[str, str] = {}
+        self._recursive: dict[str, bool] = {}
+        self._nodes = 0
+
+    def clean(self) -> Schema:
+        """The whole schema, as an object with properties."""
+        try:
+            schema = self._node(self._as_object(self._merged(resolve(self.root, self.root))))
+        except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
+            raise ToolsetError(f"this is no JSON Schema: {error}", code="tool.schema") from error
+        schema.setdefault("properties", {})
+        if self.definitions:
+            schema["$defs"] = self.definitions
+        return schema
+
+    def _as_object(self, schema: Schema) -> Schema:
+        """The top: a union there is refused by providers, so the properties of its members are laid together."""
+        if schema.setdefault("type", "object") not in ("object", ["object"]):
+            raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
+        members = [self._merged(resolve(part, self.root)) for key in _UNIONS for part in schema.get(key, ())]
+        always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
+        for member in members:
+            required = [name for name in member.get("required", ()) if name in always]
+            schema = merge({**member, "required": required}, schema)
+        return {**{key: value for key, value in schema.items() if key not in _NOT_AT_TOP}, "type": "object"}
+
+    def _node(self, schema: object) -> Schema:
+        self._nodes += 1
+        if isinstance(schema, bool):
+            return {}
+        if not isinstance(schema, Mapping):
+            raise ToolsetError(f"{schema!r} stands where a schema should be", code="tool.schema")
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and (self._nodes > MAX_NODES or self._is_recursive(reference)):
+            beside = {key: value for key, value in schema.items() if key == "description"}
+            return {"$ref": f"#/$defs/{self._define(reference)}", **beside}
+        merged = modern(self._merged(resolve(schema, self.root)))
+        return finished({key: self._keyword(key, value) for key, value in merged.items() if is_kept(key, value)})
+
+    def _keyword(self, key: str, value: Any) -> Any:
+        if key == "properties":
+            expect(value, Mapping, "properties")
+            return {name: self._node(part) for name, part in value.items() if part is not False}
+        if key == "anyOf":
+            expect(value, list, key)
+            return [self._node(part) for part in value if part is not False]
+        if key in _ONE_SCHEMA:
+            return value if isinstance(value, bool) and key == "additionalProperties" else self._node(value)
+        return value
+
+    def _merged(self, schema: Schema) -> Schema:
+        for _ in range(_MAX_MERGES):
+            parts = schema.pop("allOf", None)
+            if not parts:
+                return schema
+            expect(parts, list, "allOf")
+            for part in parts:
+                schema = merge(resolve(part, self.root), schema)
+        raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
+
+    def _define(self, reference: str) -> str:
+        name = self._names.get(reference)
+        if name is None:
+            base = re.sub(r"[^A-Za-z0-9_-]", "_", reference.rpartition("/")[2].lstrip("#")) or "root"
+            name = base if base not in self.definitions else f"{base}_{len(self.definitions)}"
+            self._names[reference] = name
+            self.definitions[name] = {}
+            self.definitions[name] = self._node(self._merged(resolve({"$ref": reference}, self.root)))
+        return name
+
+    def _is_recursive(self, reference: str) -> bool:
+        if reference not in self._recursive:
+            self._recursive[reference] = self._reaches_itself(reference)
+        return self._recursive[reference]
+
+    def _reaches_itself(self, reference: str) -> bool:
+        seen: set[str] = set()
+        waiting = [reference]
+        while waiting:
+            for found in _references(resolve({"$ref": waiting.pop()}, self.root)):
+                if found == reference:
+                    return True
+                if found not in seen:
+                    seen.add(found)
+                    waiting.append(found)
+        return False
+
+
+def _references(node: object) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        if isinstance(reference := node.get("$ref"), str):
+            yield reference
+        for key, value in node.items():
+            if key not in ("$defs", "definitions"):
+                yield from _references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from _references(value)

@@ -1,0 +1,149 @@
+"""From the parameters of a function to a pydantic model of its arguments, and from a model to its JSON Schema."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterable, Iterator
+from types import UnionType
+from typing import Annotated, Any, Union, Unpack, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchemaWarningKind
+from pydantic_core import core_schema
+
+from react_run.errors import ToolsetError
+from react_run.tools.schemas.signature import Signature
+from react_run.tools.schemas.words import Schema
+
+_NO_SCHEMA = (PydanticUserError, TypeError, NameError)
+
+
+def field_names(signature: Signature) -> dict[str, str]:
+    """Field of the model → parameter of the function; they differ where pydantic would refuse the name."""
+    names: dict[str, str] = {}
+    for index, name in enumerate(signature.fields):
+        field = f"p{index}_{name.strip('_')}" if name.startswith("_") or hasattr(BaseModel, name) else name
+        while field != name and (field in signature.fields or field in names):
+            field += "_"
+        names[field] = name
+    return names
+
+
+def function_model(signature: Signature) -> type[BaseModel]:
+    """The model of a function's arguments; a mutable default is copied for each call.
+
+    Raises:
+        ToolsetError: No schema can be made of an annotation.
+    """
+    names = field_names(signature)
+    config = ConfigDict(
+        extra="ignore" if signature.extra is None else "allow",
+        alias_generator=lambda field: names.get(field, field),
+        protected_namespaces=(),
+        allow_inf_nan=False,
+    )
+    definitions: dict[str, Any] = {field: _definition(signature.fields[name]) for field, name in names.items()}
+    try:
+        if signature.extra is not None and _is_typed(signature.extra):
+            base = _taking(signature.extra.annotation, config)
+            return create_model(signature.label, __base__=base, **definitions)
+        return create_model(signature.label, __config__=config, **definitions)
+    except _NO_SCHEMA as error:
+        raise _annotation_error(signature, error) from error
+
+
+def model_schema(model: type[BaseModel]) -> Schema:
+    """The JSON Schema that ``model`` validates, with its definitions, not yet cleaned.
+
+    Raises:
+        ToolsetError: Some field has no JSON form.
+    """
+    try:
+        return model.model_json_schema(schema_generator=_Generator)
+    except _NO_SCHEMA as error:
+        reason = str(error).splitlines()[0]
+        raise ToolsetError(
+            f"no JSON Schema can be made of {model.__name__!r}: {reason}", code="tool.annotation"
+        ) from error
+
+
+class _Generator(GenerateJsonSchema):
+    """pydantic's generator, without the titles it invents and the warnings about defaults that are not JSON."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012  # as pydantic declares it
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # the parameter's type is private to pydantic
+        return False
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        json_schema = super().typed_dict_schema(schema)
+        json_schema.setdefault("additionalProperties", False)
+        return json_schema
+
+
+def _is_typed(extra: inspect.Parameter) -> bool:
+    """Whether ``**extra`` says what its values are."""
+    return extra.annotation is not extra.empty and get_origin(extra.annotation) is not Unpack
+
+
+def _taking(values: Any, config: ConfigDict) -> type[BaseModel]:
+    """A model without fields that takes ``values`` under any name."""
+    annotations = {"__pydantic_extra__": dict[str, values]}
+    return type("Arguments", (BaseModel,), {"model_config": config, "__annotations__": annotations})
+
+
+def _lists(annotation: Any) -> Any:
+    """``annotation`` with lists for iterables: pydantic would hand out a lazy iterator, checked while the tool runs."""
+    origin, args = get_origin(annotation), get_args(annotation)
+    if annotation in _ITERABLES or origin in _ITERABLES:
+        return list[_lists(args[0])] if args else list  # type: ignore[misc]  # a type made at run time
+    if origin is Annotated:
+        return Annotated[(_lists(args[0]), *args[1:])]
+    if origin in (Union, UnionType):
+        return Union[tuple(map(_lists, args))]  # noqa: UP007  # its members are known at run time only
+    return annotation
+
+
+_ITERABLES = (Iterable, Iterator)
+
+
+def _definition(parameter: inspect.Parameter) -> tuple[object, object]:
+    annotation = Any if parameter.annotation is parameter.empty else _lists(parameter.annotation)
+    default = parameter.default
+    if default is parameter.empty:
+        # A FieldInfo without a default lets one inside Annotated hold.
+        return annotation, Field()
+    if not isinstance(default, FieldInfo) and not _can_copy(default):
+        return annotation, Field(default_factory=lambda: default)
+    return annotation, default
+
+
+def _can_copy(value: object) -> bool:
+    """Whether pydantic, which copies mutable defaults for each call, will be able to."""
+    if type(value).__hash__ is not None:
+        return True
+    try:
+        copy.deepcopy(value)
+    except Exception:  # a foreign __deepcopy__ may raise anything
+        return False
+    return True
+
+
+def _annotation_error(signature: Signature, error: Exception) -> ToolsetError:
+    culprit = next((parameter for parameter in signature.fields.values() if not _has_schema(parameter)), None)
+    where = f"{culprit.name!r} has the annotation {culprit.annotation!r}" if culprit else "it has an annotation"
+    reason = str(error).splitlines()[0]
+    return ToolsetError(
+        f"tool {signature.label!r}: {where}, of which no schema can be made: {reason}", code="tool.annotation"
+    )
+
+
+def _has_schema(parameter: inspect.Parameter) -> bool:
+    try:
+        TypeAdapter(parameter.annotation)
+    except _NO_SCHEMA:
+        return False
+    return True

@@ -1,0 +1,119 @@
+"""JSON Schema in the words that every provider knows: what is left out, and what is said otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from react_run.errors import ToolsetError
+from react_run.support.display import shown
+
+Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
+
+DROPPED = frozenset({
+    # Words about the document, or for other readers than a model.
+    "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "definitions", "id", "title",
+    "contentEncoding", "contentMediaType", "contentSchema", "deprecated", "discriminator", "externalDocs", "readOnly",
+    "writeOnly", "xml",
+    # Constraints that at least one provider refuses with an error; arguments are still checked against them here.
+    "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if", "maxContains", "minContains",
+    "not", "patternProperties", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties", "uniqueItems",
+})  # fmt: skip
+"""Keywords left out of what is sent (behaviour H4).
+
+Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
+``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
+``items``, ``examples`` words of the description. Patterns that not every engine reads (look-arounds, named groups,
+``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are no property go, too. An
+array always says what its items are, and the whole is always an object with properties.
+"""
+
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_ONLY_HERE = re.compile(r"\(\?(?!:)|\\[AZz]")
+_ANNOTATIONS = ("description", "default")
+_EXAMPLES = 3
+
+
+def expect(value: object, kind: type, keyword: str) -> None:
+    """Refuse a schema whose ``keyword`` has a ``value`` of another type.
+
+    Raises:
+        ToolsetError: It has.
+    """
+    if not isinstance(value, kind):
+        raise ToolsetError(f"{keyword!r} of the schema is {shown(value)}", code="tool.schema")
+
+
+def is_kept(key: str, value: object) -> bool:
+    """Whether a keyword is sent at all."""
+    if key in DROPPED or key.startswith("x-"):
+        return False
+    if key == "pattern":
+        return isinstance(value, str) and not _ONLY_HERE.search(value)
+    return key != "enum" or bool(value)
+
+
+def merge(part: Schema, schema: Schema) -> Schema:
+    """``schema`` with what ``part`` adds; where both speak, ``schema`` is heard."""
+    merged = {**part, **schema}
+    if "properties" in part and "properties" in schema:
+        merged["properties"] = {**part["properties"], **schema["properties"]}
+    if "required" in part and "required" in schema:
+        merged["required"] = list(dict.fromkeys([*schema["required"], *part["required"]]))
+    return merged
+
+
+def modern(schema: Schema) -> Schema:
+    """Older and less accepted spellings in the words that every provider knows."""
+    if "const" in schema:
+        schema["enum"] = [schema.pop("const")]
+    if "oneOf" in schema:
+        schema["anyOf"] = [*schema.get("anyOf", ()), *schema.pop("oneOf")]
+    tuple_items = schema.pop("prefixItems", None) or schema.get("items")
+    if isinstance(tuple_items, list):
+        distinct = [part for index, part in enumerate(tuple_items) if part not in tuple_items[:index]]
+        schema["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
+    for exclusive, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if isinstance(schema.get(exclusive), bool) and schema.pop(exclusive) and bound in schema:
+            schema[exclusive] = schema.pop(bound)
+    examples = [*schema.pop("examples", ()), *([schema.pop("example")] if "example" in schema else [])]
+    if examples:
+        said = f"{schema['description']} " if schema.get("description") else ""
+        schema["description"] = f"{said}Examples: {', '.join(shown(example) for example in examples[:_EXAMPLES])}"
+    return _with_one_type(schema)
+
+
+def _with_one_type(schema: Schema) -> Schema:
+    nullable = schema.pop("nullable", False) is True
+    named = schema.get("type", [])
+    kinds = [*named] if isinstance(named, list) else [named]
+    for kind in kinds:
+        if kind not in _TYPES:
+            raise ToolsetError(f"{kind!r} is no type of JSON Schema", code="tool.schema")
+    if nullable and kinds and "null" not in kinds:
+        kinds.append("null")
+    if nullable and "anyOf" in schema:
+        schema["anyOf"] = [*schema["anyOf"], {"type": "null"}]
+    return _one_of_types(schema, kinds) if kinds else schema
+
+
+def _one_of_types(schema: Schema, kinds: list[str]) -> Schema:
+    if len(kinds) == 1:
+        return {**schema, "type": kinds[0]}
+    outside = {key: schema[key] for key in _ANNOTATIONS if key in schema}
+    schema = {key: value for key, value in schema.items() if key not in outside}
+    branches = [{"type": "null"} if kind == "null" else {**schema, "type": kind} for kind in kinds]
+    return {"anyOf": branches, **outside}
+
+
+def finished(schema: Schema) -> Schema:
+    """Details for which a provider refuses the whole request."""
+    if schema.get("type") == "array":
+        schema.setdefault("items", {})
+    if "required" in schema:
+        expect(required := schema.pop("required"), list, "required")
+        if known := [name for name in required if name in schema.get("properties", ())]:
+            schema["required"] = known
+    if "anyOf" in schema and len(schema["anyOf"]) < 2:
+        schema = {**dict(*schema.pop("anyOf")), **schema}
+    return schema

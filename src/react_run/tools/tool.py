@@ -1,0 +1,251 @@
+"""Tools: functions with a name, a description, a schema and a few promises."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+
+from pydantic import BaseModel, GetCoreSchemaHandler
+from pydantic_core import core_schema
+
+from react_run.errors import ToolsetError
+from react_run.tools.annotations import ToolFlags, ToolOptions
+from react_run.tools.arguments.model_checking import function_checker, spec_checker
+from react_run.tools.arguments.preparation import Checker, Prepared, prepare
+from react_run.tools.arguments.schema_checking import SchemaChecker
+from react_run.tools.schemas.cleaning import clean_schema
+from react_run.tools.schemas.docstrings import description_in
+from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
+
+if TYPE_CHECKING:
+    from react_run.tools.toolset import ReActToolset
+
+__all__ = ["Prepared", "Tool", "ToolFlags", "ToolOptions", "ToolWarning", "is_tool", "tool"]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MARK = "__react_tool__"
+_LATER: Mapping[str, Any] = {}
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ToolWarning(UserWarning):
+    """A tool works, but a model would do better with a description or a type."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tool(ToolFlags):
+    """Something a model can call.
+
+    Args:
+        name: Letters, digits, ``_`` and ``-``, at most 64.
+        description: What it does and when to use it, for the model.
+        parameters: The JSON Schema of its arguments.
+        function: What runs, called with the values of :class:`Prepared`; plain or ``async def``.
+        toolset: Who interprets its results.
+        context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
+        checker: Who checks arguments; jsonschema by ``parameters`` when not given.
+
+    Raises:
+        ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time
+            to run (``tool.timeout``).
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(repr=False)
+    function: Function
+    toolset: ReActToolset | None = field(default=None, repr=False)
+    context: Mapping[str, str] = field(default_factory=dict)
+    checker: Checker | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.timeout is not None and not self.timeout > 0:
+            raise ToolsetError(
+                f"tool {self.name!r}: timeout={self.timeout:g} leaves no time to run: give seconds above 0",
+                code="tool.timeout",
+            )
+        if self.parameters is _LATER:
+            object.__delattr__(self, "parameters")
+        elif self.checker is None:
+            object.__setattr__(self, "checker", SchemaChecker(self.parameters))
+            _ = self.wire  # a schema that is none is reported now
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """The schema of a function, made when it is first looked at: most tools of a big toolset never are."""
+            if name != "parameters":
+                raise AttributeError(name)
+            object.__setattr__(self, name, self.checker.parameters())
+            return self.parameters
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """A field of a toolset may hold tools: as they are, not as dataclasses to be taken apart."""
+        return core_schema.is_instance_schema(cls)
+
+    @cached_property
+    def is_async(self) -> bool:
+        """Whether calling the function gives something to await."""
+        return is_async(self.function)
+
+    @cached_property
+    def wire(self) -> dict[str, Any]:
+        """The tool as it is sent to a model, in the form that OpenAI made common."""
+        try:
+            parameters = clean_schema(self.parameters)
+        except ToolsetError as error:
+            raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
+        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        return {"type": "function", "function": function}
+
+    @cached_property
+    def defaults(self) -> dict[str, object]:
+        """What its optional parameters are when a call does not say: to say so makes no other call (behaviour F4)."""
+        properties = self.parameters.get("properties", {})
+        return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+    @cached_property
+    def parameter_class(self) -> type[BaseModel] | None:
+        """The pydantic model of the arguments; ``None`` when the tool came with a schema of its own."""
+        model: type[BaseModel] | None = getattr(self.checker, "model", None)
+        return model
+
+    def prepare(self, arguments: object) -> Prepared:
+        """Read, check and repair what a model sent: a dict, or the raw text when that was no readable JSON.
+
+        Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
+        """
+        assert self.checker is not None  # set when the tool is made
+        return prepare(self.name, self.checker, arguments)
+
+    @classmethod
+    def from_function(
+        cls,
+        function: Function,
+        *,
+        name: str = "",
+        description: str = "",
+        toolset: ReActToolset | None = None,
+        **flags: Unpack[ToolOptions],
+    ) -> Tool:
+        """Make a tool of a function, method, partial or callable object; what ``@tool`` said of it holds.
+
+        Args:
+            function: What runs. Parameters annotated ``Run`` or ``ToolCall`` are filled by the runtime.
+            name: Instead of its own name.
+            description: Instead of its docstring.
+            toolset: Who interprets its results.
+            flags: See :class:`ToolFlags`.
+
+        Raises:
+            ToolsetError: It has no valid name (``tool.name``), a parameter of which no schema can be made
+                (``tool.annotation``), or it is a generator (``tool.generator``).
+        """
+        mark: Mapping[str, Any] = getattr(function, _MARK, {})
+        name = name or mark.get("name") or name_of(function)
+        _check_name(name)
+        signature = read_signature(function, name)
+        docstring = docstring_of(function)
+        description = description or mark.get("description") or description_in(docstring)
+        if signature.untyped:
+            _warn(name, f"no type for {', '.join(signature.untyped)}, so a model may send anything")
+        if not description:
+            description = name.replace("_", " ").strip().capitalize()
+            _warn(name, "no description: add a docstring that says what it does and when to use it")
+        checker = function_checker(signature, docstring)
+        # Only a type that is not JSON's own can be one that no schema can be made of, and that is reported now.
+        return cls(
+            name=name,
+            description=description,
+            parameters=_LATER if signature.is_plain else checker.parameters(),
+            function=function,
+            toolset=toolset,
+            context=signature.context,
+            checker=checker,
+            **{**mark.get("flags", {}), **flags},
+        )
+
+    @classmethod
+    def from_model(
+        cls,
+        model: type[BaseModel],
+        function: Function,
+        *,
+        name: str,
+        description: str,
+        toolset: ReActToolset | None = None,
+        **flags: Unpack[ToolOptions],
+    ) -> Tool:
+        """Make a tool whose arguments are a pydantic model.
+
+        Args:
+            model: What the arguments are.
+            function: Called with the name of the tool and an instance of ``model``.
+            name: The name of the tool.
+            description: What it does and when to use it.
+            toolset: Who interprets its results.
+            flags: See :class:`ToolFlags`.
+
+        Raises:
+            ToolsetError: The name is not valid, or ``model`` has no JSON Schema of an object.
+        """
+        checker = spec_checker(name, model)
+        return cls(
+            name=name,
+            description=description,
+            parameters=checker.parameters(),
+            function=function,
+            toolset=toolset,
+            checker=checker,
+            **flags,
+        )
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise ToolsetError(
+            f"{name!r} is no name that providers accept for a tool: give one (name=…) of letters, digits, '_' and '-', "
+            "at most 64",
+            code="tool.name",
+        )
+
+
+def _warn(name: str, text: str) -> None:
+    warnings.warn(f"tool {name!r} has {text}", ToolWarning, stacklevel=3)
+
+
+@overload
+def tool(function: F) -> F: ...
+@overload
+def tool(*, name: str = "", description: str = "", **flags: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+def tool(
+    function: F | None = None, *, name: str = "", description: str = "", **flags: Unpack[ToolOptions]
+) -> F | Callable[[F], F]:
+    """Mark a function, or a method of a toolset, as a tool; it stays the function it was.
+
+    Args:
+        function: What to mark.
+        name: Instead of the function's own name.
+        description: Instead of its docstring.
+        flags: See :class:`ToolFlags`.
+    """
+
+    def mark(function: F) -> F:
+        # A staticmethod, a classmethod and a bound method stand for the function inside.
+        setattr(
+            getattr(function, "__func__", function), _MARK, {"name": name, "description": description, "flags": flags}
+        )
+        return function
+
+    return mark if function is None else mark(function)
+
+
+def is_tool(function: object) -> bool:
+    """Whether ``function`` is marked with ``@tool``."""
+    return hasattr(function, _MARK) or hasattr(getattr(function, "__func__", None), _MARK)

@@ -1,0 +1,1 @@
+"""What an agent may touch: patches and seals of its files."""

@@ -1,0 +1,74 @@
+"""Journals that somebody edited: what cannot be used is named, whatever it breaks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.journal.test_commands import AGENT
+
+from react_run.cli.exit import ended
+from react_run.journal.locate import run_files
+
+COMMANDS = [
+    ("trace",),
+    ("trace", "--html", "-"),
+    ("trace", "--chrome-trace", "-"),
+    ("runs", "show"),
+    ("runs", "export"),
+    ("replay",),
+    ("resume",),
+]
+DAMAGES = [
+    ("tool_finished", "executed", "yes"),
+    ("tool_finished", "seconds", {}),
+    ("model_response", "usage", "none"),
+    ("tool_started", "arguments", None),
+    ("footer", "stop_reason", []),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize(("kind", "field", "value"), DAMAGES, ids=lambda value: str(value))
+def test_a_damaged_line_is_named_or_does_no_harm(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: tuple[str, ...],
+    kind: str,
+    field: str,
+    value: object,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    ended(["agent.yaml", "go", "--record", "run.jsonl", "-q"])
+    records = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text(encoding="utf-8").splitlines()]
+    number = next(number for number, record in enumerate(records, 1) if record["type"] == kind)
+    records[number - 1][field] = value
+    (tmp_path / "run.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    capsys.readouterr()
+    ended([*command, "run.jsonl"])
+    err = capsys.readouterr().err
+    assert "internal error" not in err
+    if "damaged here" in err:
+        assert f"run.jsonl:{number}: the journal is damaged here: {field}: " in err
+
+
+def test_a_damaged_journal_is_left_out_of_the_list_of_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    ended(["agent.yaml", "go", "-q"])
+    (kept,) = run_files()
+    lines = kept.read_text(encoding="utf-8").splitlines(keepends=True)
+    for field in ("status", "stop_reason", "usage", "time"):
+        footer = {**json.loads(lines[-1]), field: []}
+        kept.with_name(f"{field}.jsonl").write_text("".join([*lines[:-1], json.dumps(footer), "\n"]), encoding="utf-8")
+    capsys.readouterr()
+    assert ended(["runs", "list"]) == 0
+    out, err = capsys.readouterr()
+    assert (len(out.splitlines()), err) == (2, "")

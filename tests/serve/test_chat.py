@@ -1,0 +1,285 @@
+"""OpenAI's chat completions: whole and streamed, wrong requests, settings, overrides, sessions, keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.serve.kit import Running, agent_file, at_once, calling, events, serving, until
+
+from react_run import ModelRequest
+from react_run.models.scripted import ScriptedModel
+
+USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
+
+
+def model_of(running: Running, name: str) -> ScriptedModel:
+    served = running.service.agents.get(name)
+    assert served is not None
+    model = served.agent.model
+    assert isinstance(model, ScriptedModel)
+    return model
+
+
+def requests_of(running: Running, name: str) -> list[ModelRequest]:
+    return model_of(running, name).requests
+
+
+def test_an_answer_has_openais_shape_and_the_id_of_its_run(home: Path, tmp_path: Path) -> None:
+    file = agent_file(
+        tmp_path, "one", [calling(("say", {"text": "hi"}), usage=USAGE), {"text": "done", "usage": USAGE}]
+    )
+    with serving(file, home=home) as running:
+        answer = running.chat("one")
+    data = answer.json()
+    assert answer.status_code == 200
+    assert data["choices"][0]["message"] == {"role": "assistant", "content": "done"}
+    assert data["choices"][0]["finish_reason"] == "stop"
+    assert (data["usage"]["prompt_tokens"], data["usage"]["total_tokens"], data["usage"]["usage_known"]) == (
+        14,
+        18,
+        True,
+    )
+    assert data["id"] == f"chatcmpl-{answer.headers['x-request-id']}"
+    assert (home / "data" / "runs" / f"{answer.headers['x-request-id']}.jsonl").is_file()
+
+
+def test_unknown_usage_is_sent_as_numbers_and_said_to_be_unknown(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", ["done"]), home=home) as running:
+        usage = running.chat("one").json()["usage"]
+    assert (usage["prompt_tokens"], usage["completion_tokens"], usage["usage_known"]) == (0, 0, False)
+
+
+def test_a_stream_sends_drafts_as_reasoning_and_the_answer_as_content(home: Path, tmp_path: Path) -> None:
+    replies = [calling(("say", {"text": "x"}), text="Let me look."), {"text": "It is 5.", "usage": USAGE}]
+    with serving(agent_file(tmp_path, "one", list(replies)), home=home) as running:
+        answer = running.chat("one", stream=True, stream_options={"include_usage": True})
+        plain = running.chat("one", stream=True, stream_options={})
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.headers["x-accel-buffering"] == "no"
+    chunks = events(answer.text)
+    deltas = [chunk["choices"][0]["delta"] for chunk in chunks if chunk["choices"]]
+    assert deltas[0] == {"role": "assistant", "content": ""}
+    assert "".join(delta.get("content", "") for delta in deltas) == "It is 5."
+    thoughts = "".join(delta.get("reasoning_content", "") for delta in deltas)
+    assert "Let me look." in thoughts
+    assert '→ say {"text":"x"}' in thoughts
+    assert [chunk["choices"] for chunk in chunks if "usage" in chunk] == [[]]
+    assert chunks[-2]["choices"][0]["finish_reason"] == "stop"
+    assert answer.text.endswith("data: [DONE]\n\n")
+    assert not [chunk for chunk in events(plain.text) if "usage" in chunk]
+
+
+@pytest.mark.parametrize(("drafts", "content"), [("content", "Let me look.\n\nIt is 5."), ("none", "It is 5.")])
+def test_drafts_go_where_the_server_was_told(home: Path, tmp_path: Path, drafts: str, content: str) -> None:
+    replies = [calling(("say", {"text": "x"}), text="Let me look."), "It is 5."]
+    with serving(agent_file(tmp_path, "one", list(replies)), home=home, drafts=drafts) as running:
+        deltas = [c["choices"][0]["delta"] for c in events(running.chat("one", stream=True).text)]
+    assert "".join(delta.get("content", "") for delta in deltas) == content
+
+
+WRONG: list[tuple[dict[str, object], int, str]] = [
+    ({"model": "none"}, 404, "model_not_found"),
+    ({"model": 5}, 400, "invalid_request"),
+    ({"model": None}, 400, "invalid_request"),
+    ({"messages": []}, 400, "invalid_request"),
+    ({"messages": "hi"}, 400, "invalid_request"),
+    ({"messages": [{"role": "wizard", "content": "x"}]}, 400, "invalid_request"),
+    ({"messages": [{"role": "user", "content": 5}]}, 400, "invalid_request"),
+    ({"messages": [{"role": "user", "content": ["x"]}]}, 400, "invalid_request"),
+    ({"messages": [{"role": "user", "content": "  "}]}, 400, "invalid_request"),
+    ({"messages": [{"role": "assistant", "content": "x"}]}, 400, "invalid_request"),
+    ({"messages": [7]}, 400, "invalid_request"),
+    ({"tools": [{"type": "function", "function": {"name": "x"}}]}, 400, "unsupported_parameter"),
+    ({"n": 2}, 400, "unsupported_parameter"),
+    ({"temperature": 9}, 400, "invalid_request"),
+    ({"temperature": "hot"}, 400, "invalid_request"),
+    ({"max_tokens": 0}, 400, "invalid_request"),
+    ({"stream": "yes"}, 400, "invalid_request"),
+    ({"stream_options": 1}, 400, "invalid_request"),
+    ({"react_run": 1}, 400, "invalid_request"),
+    ({"react_run": {"max_iterations": 1}}, 400, "override_not_allowed"),
+]
+
+
+def test_every_wrong_request_has_its_status_and_code(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", ["done"]), home=home) as running:
+        for change, status, code in WRONG:
+            for stream in (False, True):
+                answer = running.chat("one", **{"stream": stream, **change})
+                error = answer.json()["error"]
+                assert (answer.status_code, error["code"]) == (status, code), change
+                assert {"message", "type", "param", "code"} == error.keys()
+        for body in (b"", b"{", b"\xff\xfe", b"[]", b"[" * 100_000, b"null"):
+            answer = running.http.post("/v1/chat/completions", content=body)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_json")
+        assert "this server has: one" in running.chat("none").json()["error"]["message"]
+        assert running.http.get("/v1/chat/completions").status_code == 405
+        assert running.http.get("/nothing").json()["error"]["code"] == "not_found"
+
+
+def test_instructions_of_a_request_come_behind_the_agents_own(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", ["done"], system_prompt="Own prompt.")
+    messages = [
+        {"role": "system", "content": "Speak Latin."},
+        {"role": "user", "content": "first"},
+        {"role": "assistant", "content": "second"},
+        {"role": "developer", "content": "Be short."},
+        {"role": "user", "content": "third"},
+    ]
+    with serving(file, home=home) as running:
+        running.chat("one", messages=messages, temperature=0.5, api_base="http://evil", user="me")
+        (request,) = requests_of(running, "one")
+    sent = request.messages
+    assert [message.role for message in sent] == ["system", "user", "assistant", "user"]
+    assert sent[0].text == "Own prompt.\n\n# Instructions of the client\n\nSpeak Latin.\n\nBe short."
+    assert request.settings == {"temperature": 0.5}
+
+
+def test_limits_can_be_lowered_where_the_server_allows_it_and_never_raised(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("say", {"text": "x"}))], max_iterations=5)
+    with serving(file, home=home, allow_override=("max_iterations",)) as running:
+        lowered = running.chat("one", react_run={"max_iterations": 2})
+        raised = running.chat("one", react_run={"max_iterations": 6})
+        wrong = running.chat("one", react_run={"max_iterations": "many"})
+    assert lowered.json()["choices"][0]["finish_reason"] == "length"
+    assert lowered.json()["react_run"]["iterations"] == 2
+    assert raised.json()["error"]["code"] == "override_too_high"
+    assert wrong.status_code == 400
+
+
+def test_a_session_is_kept_and_only_the_last_message_counts(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", ["done"]), home=home) as running:
+        for text in ("first", "second"):
+            body = {"model": "one", "messages": [{"role": "user", "content": text}]}
+            running.http.post("/v1/chat/completions", json=body, headers={"X-React-Session": "talk"})
+        requests = requests_of(running, "one")
+        bad = running.http.post("/v1/chat/completions", json=body, headers={"X-React-Session": "../up"})
+    texts = [message.text for message in requests[-1].messages if message.role != "system"]
+    assert texts == ["first", "done", "second"]
+    assert bad.json()["error"]["param"] == "X-React-Session"
+
+
+def test_a_session_takes_one_turn_at_a_time(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", [{"text": "done", "delay": 0.1}]), home=home) as running:
+
+        def ask(number: int) -> None:
+            body = {"model": "one", "messages": [{"role": "user", "content": str(number)}]}
+            headers = {"X-React-Session": "talk"}
+            httpx.post(f"{running.url}/v1/chat/completions", json=body, headers=headers, trust_env=False)
+
+        at_once(ask, 4)
+        last = requests_of(running, "one")[-1]
+    assert [message.role for message in last.messages].count("user") == 4
+
+
+def test_the_same_key_and_request_are_the_same_run(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", [calling(("effect", {"name": "e"})), "done"]), home=home) as running:
+        body = {"model": "one", "messages": [{"role": "user", "content": "go"}]}
+        headers = {"Idempotency-Key": "k"}
+        first, again = (running.http.post("/v1/chat/completions", json=body, headers=headers) for _ in range(2))
+        other = running.http.post("/v1/chat/completions", json={**body, "seed": 1}, headers=headers)
+    assert first.json() == again.json()
+    assert other.json()["error"]["code"] == "idempotency_mismatch"
+    assert (tmp_path / "effects").read_text() == "e\n"
+
+
+def test_the_same_key_gives_a_stream_from_its_beginning(home: Path, tmp_path: Path) -> None:
+    with serving(agent_file(tmp_path, "one", ["one two three"]), home=home) as running:
+        body = {"model": "one", "stream": True, "messages": [{"role": "user", "content": "go"}]}
+        answers = [
+            running.http.post("/v1/chat/completions", json=body, headers={"Idempotency-Key": "k"}).text
+            for _ in range(2)
+        ]
+    assert answers[0] == answers[1]
+
+
+def leave_early(url: str, *, stream: bool) -> None:
+    """Ask, and hang up half a second later."""
+    body = {"model": "one", "stream": stream, "messages": [{"role": "user", "content": "go"}]}
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{url}/v1/chat/completions", json=body, timeout=0.5, trust_env=False)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_who_leaves_ends_the_run(home: Path, tmp_path: Path, stream: bool) -> None:
+    with serving(agent_file(tmp_path, "one", [calling(("slow", {"seconds": 60})), "done"]), home=home) as running:
+        leave_early(running.url, stream=stream)
+        until((tmp_path / "cancelled").exists, 2)
+        until(lambda: not running.service.jobs.live, 2)
+
+
+def test_a_run_may_finish_without_its_client(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("slow", {"seconds": 1})), "done"])
+    with serving(file, home=home, on_disconnect="finish") as running:
+        leave_early(running.url, stream=False)
+        (run,) = running.http.get("/api/runs").json()["runs"]
+        assert running.wait_for("completed", run["id"])["answer"] == "done"
+
+
+FAILURES = [
+    ({"error": {"status": 401, "message": "no key"}}, 502, "model_failed"),
+    ({"error": {"status": 400, "message": "bad"}}, 502, "model_failed"),
+]
+
+
+@pytest.mark.parametrize(("reply", "status", "code"), FAILURES)
+def test_a_failing_provider_is_a_bad_gateway(home: Path, tmp_path: Path, reply: object, status: int, code: str) -> None:
+    with serving(agent_file(tmp_path, "one", [reply]), home=home) as running:
+        whole, streamed = running.chat("one"), running.chat("one", stream=True)
+    assert (whole.status_code, whole.json()["error"]["code"]) == (status, code)
+    assert whole.headers["x-request-id"]
+    assert events(streamed.text)[-1]["error"]["code"] == code
+    assert streamed.text.endswith("data: [DONE]\n\n")
+
+
+def test_a_run_that_takes_too_long_is_a_gateway_timeout(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("slow", {"seconds": 60}))])
+    with serving(file, home=home, run_timeout=0.2) as running:
+        answer = running.chat("one")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (504, "run_timeout")
+    assert (tmp_path / "cancelled").exists()
+
+
+def test_a_full_queue_says_so_and_when_to_come_back(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("slow", {"seconds": 60}))])
+    with serving(file, home=home, max_runs=1, queue=1) as running:
+        for _ in range(2):
+            assert running.http.post("/api/runs", json={"agent": "one", "prompt": "go"}).status_code == 202
+        answer = running.chat("one")
+        assert running.http.get("/readyz").status_code == 503
+    assert (answer.status_code, answer.json()["error"]["type"]) == (429, "rate_limit_error")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+def test_many_requests_at_once_are_answered_or_refused_and_never_mixed_up(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", ["none"])
+    statuses: list[int] = []
+    with serving(file, home=home, max_runs=4, queue=8) as running:
+        model_of(running, "one").replies = [
+            lambda request: {"text": f"you said {request.messages[-1].text}", "delay": 0.05}
+        ]
+
+        def ask(number: int) -> None:
+            body = {"model": "one", "messages": [{"role": "user", "content": f"marker-{number}"}]}
+            answer = httpx.post(f"{running.url}/v1/chat/completions", json=body, timeout=30, trust_env=False)
+            statuses.append(answer.status_code)
+            if answer.status_code == 200:
+                assert answer.json()["choices"][0]["message"]["content"] == f"you said marker-{number}"
+
+        at_once(ask, 50)
+    assert len(statuses) == 50
+    assert {*statuses} == {200, 429}
+
+
+def test_helper_requests_of_chat_pages_go_to_the_small_model(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("effect", {"name": "e"})), "done"])
+    text = "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history."
+    with serving(file, home=home, title_model="offline") as running:
+        whole, streamed = running.chat("one", text), running.chat("one", text, stream=True)
+    assert whole.status_code == 200
+    assert json.loads(whole.text)["usage"]["prompt_tokens"] == 0
+    assert streamed.text.endswith("data: [DONE]\n\n")
+    assert not (tmp_path / "effects").exists()

@@ -1,0 +1,55 @@
+"""What a server may ask of us: the user's answer to a question, and where the roots are. Everything else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mcp_types import ElicitRequestParams, ElicitResult, Implementation, ListRootsResult, Root
+
+from react_run import __version__
+from react_toolsets.mcp.requests import request_of_task
+
+if TYPE_CHECKING:
+    from mcp.client import ClientRequestContext
+
+    from react_toolsets.mcp.session import Session
+
+
+def ourselves() -> Implementation:
+    """How we introduce ourselves."""
+    return Implementation(name="react-run", version=__version__)
+
+
+def callbacks(session: Session) -> dict[str, Any]:
+    """What the SDK calls for ``session``, by the name of its argument; what is not there is not declared either."""
+    found: dict[str, Any] = {}
+    if session.target.asks:
+        found["elicitation_callback"] = _Asking(session)
+    if session.target.roots:
+        found["list_roots_callback"] = _Roots(session.target.roots)
+    return found
+
+
+class _Asking:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        """Ask the user; declining is an answer, too, and the one of a run that nobody watches."""
+        waiting = self._session.in_flight
+        request = request_of_task.get() or (waiting[-1] if waiting else None)  # older servers do not say for what
+        if request is None or request.ask is None:
+            return ElicitResult(action="decline")
+        with request.asking():
+            return await request.ask(params)
+
+
+class _Roots:
+    def __init__(self, roots: tuple[Path, ...]) -> None:
+        self._roots = roots
+
+    async def __call__(self, context: ClientRequestContext) -> ListRootsResult:
+        """The directories that the agent file names."""
+        roots = [Root(uri=root.resolve().as_uri(), name=root.name) for root in self._roots]
+        return ListRootsResult(roots=roots)

@@ -1,0 +1,154 @@
+"""What happens when a model calls a tool of a server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from react_run import Run, ToolCall
+from react_toolsets.mcp.asking import Asker
+from react_toolsets.mcp.host import the_host
+from react_toolsets.mcp.listing import Listed
+from react_toolsets.mcp.requests import Request
+from react_toolsets.mcp.results import fenced, resource_text, told
+from react_toolsets.mcp.source import Source
+from react_toolsets.mcp.troubles import McpTrouble, shortened
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from react_toolsets.mcp.session import Session
+    from react_toolsets.mcp.toolset import McpToolset
+
+T = TypeVar("T")
+CALL = "\0call"
+"""The parameter that the runtime fills: a name that no schema has."""
+
+
+class _OfRun:
+    """What one run has seen of its servers."""
+
+    def __init__(self) -> None:
+        self.met: dict[str, int] = {}
+        self.given_up: dict[str, str] = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Calls one server on behalf of a toolset.
+
+    Args:
+        toolset: Whose server it is.
+        source: The server.
+        locked: Whether its tools come from a lock.
+    """
+
+    toolset: McpToolset
+    source: Source
+    locked: bool
+
+    async def call(self, listed: Listed, harmless: bool, open_world: bool, /, **arguments: Any) -> str:
+        """Call a tool; the call of the run is among the arguments."""
+        call: ToolCall = arguments.pop(CALL)
+        request = self._request(call, harmless)
+        result = await self._do(
+            call,
+            lambda client: client.call_tool(listed.name, arguments, progress_callback=request.on_progress),
+            request,
+            partial(self._permit, listed),
+        )
+        text = told(result, partial(_save, call))
+        if result.is_error:
+            raise McpTrouble(shortened(text))
+        return fenced(text, self.source.name) if open_world else text
+
+    async def list_resources(self, /, **arguments: Any) -> str:
+        """List the resources of the server, and the templates of those that are made on demand."""
+        from react_toolsets.mcp.resources import resources
+
+        call: ToolCall = arguments.pop(CALL)
+        text: str = await self._do(call, resources, self._request(call, harmless=True))
+        return text
+
+    async def read_resource(self, /, **arguments: Any) -> str:
+        """Read one of them."""
+        call: ToolCall = arguments.pop(CALL)
+        uri = str(arguments["uri"])
+        result = await self._do(call, lambda client: client.read_resource(uri), self._request(call, harmless=True))
+        return fenced(resource_text(result, partial(_save, call)), self.source.name)
+
+    async def _do(
+        self,
+        call: ToolCall,
+        send: Callable[[Client], Any],
+        request: Request,
+        permit: Callable[[Session], None] = lambda _: None,
+    ) -> Any:
+        seen = call.run.state(_OfRun)
+        if reason := seen.given_up.get(self.source.name):
+            raise McpTrouble(reason, code="server_unstable")
+        for secret in self.source.secrets:
+            call.run.agent.config.masker.add(secret)
+
+        def look(session: Session) -> None:
+            self._introduce(call.run, session)
+            permit(session)
+
+        server = self.toolset.server(self.source, call.run)
+        try:
+            return await the_host().do(server.request(send, request, look))
+        except McpTrouble as trouble:
+            if trouble.code == "server_unstable":
+                seen.given_up[self.source.name] = str(trouble)
+            raise
+
+    def _request(self, call: ToolCall, harmless: bool) -> Request:
+        return Request(
+            timeout=self.toolset.timeout,
+            max_timeout=self.toolset.max_timeout,
+            progress=partial(_report, call),
+            note=call.run.note,
+            harmless=harmless,
+            ask=Asker(call, self.source.name) if self.source.asks else None,
+        )
+
+    def _permit(self, listed: Listed, session: Session) -> None:
+        """Refuse what is not what was locked. On the host's thread, before anything is sent."""
+        if not self.locked:
+            return
+        live = session.listing.by_name.get(listed.name)
+        if live is None:
+            text = f"the MCP server {self.source.name} has no tool {listed.name!r} any more"
+            raise McpTrouble(f"{text}; {self._look()}", code="tool_removed")
+        if live.digest != listed.digest:
+            text = f"the tool {listed.name!r} of the MCP server {self.source.name} is not what was locked"
+            raise McpTrouble(f"{text}, so it is not called; {self._look()}", code="tool_changed")
+
+    def _look(self) -> str:
+        return f"the user can see what has changed with: react-run mcp diff {self.toolset.agent_file}"
+
+    def _introduce(self, run: Run, session: Session) -> None:
+        """Note which server it is, once per run, and that its list has changed, once per change."""
+        seen, listing = run.state(_OfRun).met, session.listing
+        if self.source.name not in seen:
+            lock = ", locked" if self.locked else ""
+            who = f"{listing.server} {listing.version}".strip() or "a server that gives no name"
+            run.note("mcp_server", f"{self.source.name}: {who}, protocol {listing.protocol}{lock}")
+        seen[self.source.name] = session.version
+
+
+def _report(call: ToolCall, done: float, total: float | None, message: str | None) -> None:
+    with suppress(TypeError, ValueError):  # servers may send numbers that cannot be shown
+        call.report(done=done, total=total, message=message or "")
+
+
+def _save(call: ToolCall, data: bytes, ending: str) -> str:
+    """Keep what is no text below the directory of the run; where, relative to the workspace."""
+    path = call.run.directory / "mcp" / f"{sha256(data).hexdigest()[:12]}{ending}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return str(path.relative_to(call.run.workspace))

@@ -1,0 +1,167 @@
+"""The SDK's transports for our targets. This module imports the SDK: only the host's thread does so."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+import httpx2
+from mcp import StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from react_toolsets.mcp.requests import request_of_task
+from react_toolsets.mcp.target import Local, Remote, Target
+from react_toolsets.mcp.troubles import McpTrouble
+from react_toolsets.mcp.words import Words
+
+if TYPE_CHECKING:
+    from mcp.client._transport import ReadStream, TransportStreams
+    from mcp.shared.message import SessionMessage
+
+CONNECT_SECONDS = 30.0
+
+
+@asynccontextmanager
+async def transport(target: Target, words: Words, ended: Callable[[], None]) -> AsyncIterator[TransportStreams]:
+    """The connection to ``target``; ``ended`` is called as soon as the other side ends it."""
+    async with _opened(target, words) as (incoming, outgoing):
+        yield _Watched(incoming, ended), outgoing
+
+
+def _opened(target: Target, words: Words) -> AbstractAsyncContextManager[TransportStreams]:
+    if isinstance(target, Local):
+        return _local(target, words)
+    assert isinstance(target, Remote)  # there are no others
+    return _remote(target)
+
+
+@asynccontextmanager
+async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]:
+    with tempfile.TemporaryDirectory(prefix="react-run-mcp-", ignore_cleanup_errors=True) as temporary:
+        own = os.path.realpath(temporary)  # noqa: ASYNC240  # a directory made just now
+        launcher = _launcher(target, own)
+        command = [*launcher, *target.command]
+        environment = {**({"TMPDIR": own, "HOME": own} if launcher else {}), **dict(target.environment)}
+        parameters = StdioServerParameters(
+            command=command[0],
+            args=command[1:],
+            env=environment,
+            cwd=target.cwd,
+            encoding_error_handler="replace",
+        )
+        errors = words.pipe(asyncio.get_running_loop())
+        try:
+            connection = stdio_client(parameters, errlog=errors)
+            streams = await connection.__aenter__()
+        finally:
+            errors.close()
+        async with _Entered(connection):
+            yield streams
+
+
+class _Entered:
+    """Leaves what was entered before."""
+
+    def __init__(self, entered: AbstractAsyncContextManager[Any]) -> None:
+        self._entered = entered
+
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *error: Any) -> bool | None:
+        return await self._entered.__aexit__(*error)
+
+
+def _launcher(target: Local, temporary: str) -> list[str]:
+    if not target.sandbox:
+        return []
+    confinement = target.confinement()
+    if target.sandbox == "required" and not confinement.enforced:
+        gaps = "; ".join(confinement.gaps)
+        raise McpTrouble(
+            f"the MCP server {target.name} is not started: sandbox is required, but: {gaps}", code="server_start"
+        )
+    return confinement.launcher(Path(temporary))
+
+
+@asynccontextmanager
+async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
+    headers = dict(target.headers)
+    auth = target.login.provider(target.url) if target.login else None
+    if target.transport == "sse":
+        async with sse_client(
+            target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=_client, auth=auth
+        ) as streams:
+            yield streams
+        return
+    async with _client(headers, auth=auth) as client, streamable_http_client(target.url, http_client=client) as streams:
+        yield streams
+
+
+def _client(
+    headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+) -> httpx2.AsyncClient:
+    timeout = timeout or httpx2.Timeout(CONNECT_SECONDS, read=None)  # our own clock decides how long is too long
+    return _Telling(headers=headers, timeout=timeout, auth=auth)
+
+
+class _Telling(httpx2.AsyncClient):
+    """Notes when a request was not sent because nobody was there to take it."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        try:
+            return await super().send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout):
+            waiting = request_of_task.get()
+            if waiting is not None:
+                waiting.refused = True
+            raise
+
+
+class _Watched:
+    """What comes from a server, and word of its end."""
+
+    def __init__(self, inner: ReadStream[SessionMessage | Exception], ended: Callable[[], None]) -> None:
+        self._inner = inner
+        self._ended = ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def receive(self) -> SessionMessage | Exception:
+        try:
+            return await self._inner.receive()
+        except (anyio.EndOfStream, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._ended()
+            raise
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self._inner.__anext__()
+        except (StopAsyncIteration, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._ended()
+            raise
+
+    async def __aenter__(self) -> Self:
+        await self._inner.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._inner.__aexit__(kind, error, trace)

@@ -1,0 +1,143 @@
+"""What people do with the servers of an agent, as opposed to models: look, compare, fetch a prompt, log in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from react_run import ConfigError, ToolsetError
+from react_toolsets.mcp.host import the_host
+from react_toolsets.mcp.listing import Listing
+from react_toolsets.mcp.lock import Lock, differences, lock_entry
+from react_toolsets.mcp.requests import Request
+from react_toolsets.mcp.source import Source
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from react_toolsets.mcp.toolset import McpToolset
+
+T = TypeVar("T")
+
+
+class Inspection:
+    """The servers of one toolset, for the commands ``react-run mcp …``. Every method waits for its answer."""
+
+    def __init__(self, toolset: McpToolset) -> None:
+        self._toolset = toolset
+
+    @property
+    def names(self) -> list[str]:
+        """The servers, in order."""
+        return [source.name for source in self._toolset.sources]
+
+    def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
+        """What the lock would say about each server now, and why not about the others."""
+        live, failed = self._live()
+        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        return {name: lock_entry(targets[name], listing) for name, listing in live.items()}, failed
+
+    def locked(self) -> dict[str, dict[str, Any]] | None:
+        """The same from the lock, without asking anybody; ``None`` when there is no lock."""
+        lock = self._lock()
+        if lock is None:
+            return None
+        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        return {
+            name: lock_entry(target, lock.servers[name]) for name, target in targets.items() if name in lock.servers
+        }
+
+    def differences(self, *, anew: bool = False) -> dict[str, list[str]]:
+        """What is different from the lock, by server, those that cannot be asked included.
+
+        Args:
+            anew: Whether a lock that cannot be used counts as none.
+
+        Raises:
+            ToolsetError: The lock cannot be used.
+        """
+        try:
+            lock = self._lock()
+        except ToolsetError:
+            if not anew:
+                raise
+            lock = None
+        live, failed = self._live()
+        found = {name: [reason] for name, reason in failed.items()}
+        for name, listing in live.items():
+            known = lock.servers.get(name) if lock is not None else None
+            if lines := list(differences(known, listing)):
+                found[name] = lines
+        return found
+
+    def prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
+        """The text of a prompt of a server; a list of its prompts when ``prompt`` is empty.
+
+        Raises:
+            ToolError: It has no such prompt, or does not answer.
+        """
+
+        async def send(client: Client) -> str:
+            from react_toolsets.mcp.results import prompt_text
+
+            if not prompt:
+                return "\n".join(await _prompts(client)) or f"{name} has no prompts"
+            return prompt_text(await client.get_prompt(prompt, dict(arguments)), lambda data, _: "(not saved)")
+
+        return self._ask(self._source(name), send)
+
+    def login(self, name: str, say: Callable[[str], None]) -> None:
+        """Log in to a server with the browser, and keep what it gives us.
+
+        Raises:
+            ToolError: It did not work out.
+            ConfigError: The file does not say that one logs in to this server.
+        """
+        source = self._source(name)
+        if source.login is None:
+            raise ConfigError(f"the MCP server {name} has no auth: in the agent file, so there is nothing to log in to")
+        source.login.talk = say
+        self._ask(source, lambda client: client.list_tools())
+
+    def _live(self) -> tuple[dict[str, Listing], dict[str, str]]:
+        asked: dict[str, Future[Listing]] = {}
+        for source in self._toolset.sources:
+            listing = self._toolset.hold(source.target(Path.cwd())).listing()
+            asked[source.name] = asyncio.run_coroutine_threadsafe(listing, the_host().loop)
+        live, failed = {}, {}
+        for name, future in asked.items():
+            try:
+                live[name] = future.result()
+            except Exception as error:
+                failed[name] = str(error)
+        return live, failed
+
+    def _ask(self, source: Source, send: Callable[[Client], Awaitable[T]]) -> T:
+        server = self._toolset.hold(source.target(Path.cwd()))
+        request = Request(timeout=self._toolset.timeout, max_timeout=self._toolset.max_timeout)
+        return the_host().do_now(server.request(send, request))
+
+    def _lock(self) -> Lock | None:
+        return Lock.beside(self._toolset.agent_file) if self._toolset.agent_file.exists() else None
+
+    def _source(self, name: str) -> Source:
+        for source in self._toolset.sources:
+            if source.name == name:
+                return source
+        raise ConfigError(f"there is no MCP server {name!r} here. Servers: {', '.join(self.names)}")
+
+
+async def _prompts(client: Client) -> list[str]:
+    if client.server_capabilities.prompts is None:
+        return []
+    return [_line(prompt) for prompt in (await client.list_prompts()).prompts]
+
+
+def _line(prompt: Any) -> str:
+    arguments = " ".join(
+        f"{argument.name}=…" if argument.required else f"[{argument.name}=…]" for argument in prompt.arguments or ()
+    )
+    return f"{prompt.name} {arguments}".rstrip() + (f": {prompt.description}" if prompt.description else "")

@@ -1,0 +1,108 @@
+"""The lock beside an agent file: what its servers offered when somebody looked at it and said yes.
+
+It is where tools come from (docs/decisions, "The lock is the list"), so nothing that was not looked at reaches a model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from react_run import ToolsetError
+from react_toolsets.mcp.listing import Listed, Listing
+from react_toolsets.mcp.target import Target
+
+VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lock:
+    """What one lock file says: a listing for each server, by its name."""
+
+    path: Path
+    servers: Mapping[str, Listing] = field(default_factory=dict)
+
+    @classmethod
+    def beside(cls, agent: Path) -> Lock | None:
+        """The lock of an agent file, if it has one.
+
+        Raises:
+            ToolsetError: It cannot be read, or was changed by hand (``mcp.lock``).
+        """
+        path = lock_path(agent)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ToolsetError(f"cannot read the lock {path}: {error}", code="mcp.lock") from error
+        try:
+            data = json.loads(text)
+            if data["version"] != VERSION:
+                raise ValueError(f"it is of version {data['version']!r}, and {VERSION} is known here")
+            return cls(path=path, servers={name: _listing(server) for name, server in data["servers"].items()})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            text = f"the lock {path} cannot be used: {error}. Write it again: react-run mcp lock {agent}"
+            raise ToolsetError(text, code="mcp.lock") from error
+
+
+def lock_path(agent: Path) -> Path:
+    """Where the lock of an agent file is."""
+    return agent.with_name(f"{agent.stem}.mcp.lock")
+
+
+def _listing(data: Mapping[str, Any]) -> Listing:
+    tools = [Listed.from_data(tool) for tool in data["tools"]]
+    for tool, stored in zip(tools, data["tools"], strict=True):
+        if tool.digest != stored["sha256"]:
+            raise ValueError(f"the tool {tool.name!r} was changed by hand")
+    server = data.get("server", {})
+    return Listing(
+        server=server.get("name", ""),
+        version=server.get("version", ""),
+        protocol=data.get("protocol", ""),
+        instructions=data.get("instructions", ""),
+        tools=tuple(tools),
+    )
+
+
+def lock_entry(target: Target, listing: Listing) -> dict[str, Any]:
+    """What a lock says about one server."""
+    entry = {
+        "reached_by": str(target),
+        "server": {"name": listing.server, "version": listing.version},
+        "protocol": listing.protocol,
+        "instructions": listing.instructions,
+        "tools": [{**tool.to_data(), "sha256": tool.digest} for tool in listing.tools],
+    }
+    return {key: value for key, value in entry.items() if value or key == "tools"}
+
+
+def lock_text(servers: Mapping[str, Mapping[str, Any]]) -> str:
+    """The text of a lock file."""
+    data = {"version": VERSION, "servers": dict(servers)}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def differences(locked: Listing | None, live: Listing) -> Iterator[str]:
+    """What is different now, a line for each tool; nothing when a run would not notice."""
+    if locked is None:
+        yield f"the server is new, with {len(live.tools)} tools"
+        return
+    for name, tool in locked.by_name.items():
+        now = live.by_name.get(name)
+        if now is None:
+            yield f"{name}: removed"
+        elif now.digest != tool.digest:
+            yield f"{name}: changed ({', '.join(_changed(tool, now))})"
+    yield from (f"{name}: new" for name in live.by_name if name not in locked.by_name)
+    if locked.instructions != live.instructions:
+        yield "the instructions of the server: changed"
+
+
+def _changed(before: Listed, now: Listed) -> Iterator[str]:
+    old, new = before.to_data(), now.to_data()
+    yield from (key for key in {**old, **new} if old.get(key) != new.get(key))

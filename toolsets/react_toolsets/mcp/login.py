@@ -1,0 +1,30 @@
+"""How we log in to a remote server: OAuth by the SDK's own provider, with the tokens in the user's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+@dataclass(kw_only=True, unsafe_hash=True)
+class Login:
+    """What an agent file says about logging in.
+
+    Args:
+        client_id: The client that was registered with the server's authority; one is registered when it is not given.
+        client_secret: Its secret.
+        scope: What to ask for.
+    """
+
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    scope: str = ""
+    talk: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+
+    def provider(self, url: str) -> httpx2.Auth:
+        """What adds a token to requests to ``url``, and fetches a new one when it is needed."""
+        raise NotImplementedError

@@ -1,0 +1,188 @@
+"""The options of ``kind: mcp``, and the servers that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import Field, PrivateAttr, SecretStr, StringConstraints, ValidationInfo, model_validator
+
+from react_run import LocalPath, Options, Origin, ReActToolset
+from react_toolsets.mcp.login import Login
+from react_toolsets.mcp.servers_file import servers_in
+from react_toolsets.mcp.source import Source
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,20}$")]
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class OAuth(Options):
+    """A client that is registered with the authority of a server."""
+
+    client_id: str = Field(min_length=1)
+    """Its id."""
+    client_secret: SecretStr = SecretStr("")
+    """Its secret, when it has one."""
+    scope: str = ""
+    """What to ask for, words with blanks between."""
+
+
+class McpOptions(ReActToolset):
+    """How servers are named and dealt with."""
+
+    name: Name | None = None
+    """How messages, the log and the names of its tools call the server."""
+    command: str | None = Field(default=None, min_length=1)
+    """A program that is the server; no shell reads this."""
+    args: list[str] = Field(default_factory=list)
+    """Its arguments."""
+    cwd: LocalPath | None = None
+    """Where it runs; the workspace of the run when not given."""
+    env: dict[str, SecretStr] = Field(default_factory=dict)
+    """Variables that it gets."""
+    pass_environment: list[str] = Field(default_factory=list)
+    """Names of our variables that it gets, besides HOME, LOGNAME, PATH, SHELL, TERM and USER."""
+    sandbox: bool | Literal["required"] = False
+    """Whether the program is confined to its directory; `required`: it does not start where that cannot be done."""
+    readable: list[LocalPath] = Field(default_factory=list)
+    """More files and directories that a confined program may read."""
+    writable: list[LocalPath] = Field(default_factory=list)
+    """More files and directories that a confined program may change."""
+    network: bool = True
+    """Whether a confined program may use the network."""
+    url: str | None = None
+    """Where a remote server is."""
+    headers: dict[str, SecretStr] = Field(default_factory=dict)
+    """What is sent to it with every request."""
+    transport: Literal["http", "sse"] = "http"
+    """`sse` for servers of before 2025."""
+    insecure: bool = False
+    """Whether `http://` may be used beyond this machine."""
+    auth: Literal["oauth"] | OAuth | None = None
+    """`oauth`, or a registered client; log in with `react-run mcp login`."""
+    file: LocalPath | None = None
+    """A JSON file with "mcpServers", instead of command and url."""
+    servers: list[str] = Field(default_factory=lambda: ["*"])
+    """Which servers of the file, by names with * in them."""
+    protocol: Literal["auto", "legacy"] = "auto"
+    """`legacy` for servers that ask questions in the way of before 2026."""
+    prefix: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{0,40}$")
+    """What the names of tools begin with; NAME__ when not given."""
+    include: list[str] = Field(default_factory=lambda: ["*"])
+    """Which tools, by the server's own names with * in them."""
+    exclude: list[str] = Field(default_factory=list)
+    """Which of them not."""
+    read_only: list[str] = Field(default_factory=list)
+    """Tools that change nothing, in the same form."""
+    changes: list[str] = Field(default_factory=list)
+    """Tools that change something."""
+    trust_hints: bool = False
+    """Whether the server is believed when it says that a tool changes nothing, or can be repeated."""
+    required: bool = False
+    """Whether the agent does not work without it; otherwise a server that fails is left out, with a warning."""
+    timeout: float = Field(default=60.0, gt=0)
+    """Seconds that a call may take without a sign of progress."""
+    max_timeout: float = Field(default=600.0, gt=0)
+    """Seconds that a call may take in all."""
+    start_timeout: float = Field(default=30.0, gt=0)
+    """Seconds that the server may take to be ready."""
+    resources: bool = False
+    """Whether the model may list and read the server's resources, with two more tools."""
+    instructions: bool = False
+    """Whether the server's instructions stand in front of the first tool's description from the start."""
+    roots: list[LocalPath] = Field(default_factory=list)
+    """Directories that the server is told about."""
+    elicitation: Literal["ask", "decline"] = "ask"
+    """Whether the server may ask the user questions."""
+    lock: Literal["auto", "required", "off"] = "auto"
+    """`required`: no tools without a lock; `off`: no lock is looked at."""
+    share: Literal["process", "run"] = "process"
+    """`run`: every run has a server of its own."""
+
+    _origin: Origin | None = PrivateAttr(default=None)
+    _sources: list[Source] = PrivateAttr(default_factory=list)
+
+    @model_validator(mode="after")
+    def _one_way_to_reach_it(self, info: ValidationInfo) -> Self:
+        self._origin = info.context if isinstance(info.context, Origin) else None
+        ways = [key for key in ("command", "url", "file") if getattr(self, key) is not None]
+        if len(ways) != 1:
+            given = " and ".join(ways) or "none"
+            raise ValueError(f"give one of command, url and file; here it is {given}")
+        if self.file is None and self.name is None:
+            raise ValueError("name is missing: a short word for the server, such as name: files")
+        if self.file is not None and self.name is not None:
+            raise ValueError("file: brings the names of its servers, so there is no name: beside it")
+        self._sources = list(self._named())
+        for source in self._sources:
+            if source.url and not self.insecure:
+                _check_url(source.url)
+        return self
+
+    def needs_trust(self) -> str:
+        """A server is a program of somebody else's, here or elsewhere."""
+        programs = [source.command[0] for source in self._sources if source.command]
+        if programs:
+            return f"starts programs ({', '.join(dict.fromkeys(programs))})"
+        return f"sends data to another machine ({', '.join(source.url for source in self._sources)})"
+
+    @property
+    def _login(self) -> Login | None:
+        if self.auth is None:
+            return None
+        if self.auth == "oauth":
+            return Login()
+        secret = self.auth.client_secret.get_secret_value()
+        return Login(client_id=self.auth.client_id, client_secret=secret, scope=self.auth.scope)
+
+    def _named(self) -> Iterator[Source]:
+        if self.file is None:
+            assert self.name is not None  # checked before
+            yield self._source(
+                self.name,
+                command=self.command,
+                args=self.args,
+                cwd=self.cwd,
+                env={key: value.get_secret_value() for key, value in self.env.items()},
+                url=self.url or "",
+                headers={key: value.get_secret_value() for key, value in self.headers.items()},
+                transport=self.transport,
+            )
+            return
+        environment = os.environ if self._origin is None else self._origin.environment
+        known = servers_in(self.file, self.servers, os.environ if environment is None else environment)
+        for name, options in known:
+            yield self._source(name, **options)
+
+    def _source(self, name: str, *, command: str | None = None, url: str = "", **given: Any) -> Source:
+        return Source(
+            name=name,
+            command=(command, *given.get("args", ())) if command else (),
+            cwd=given.get("cwd"),
+            environment=given.get("env", {}),
+            pass_environment=self.pass_environment,
+            sandbox=self.sandbox,
+            readable=tuple(self.readable),
+            writable=tuple(self.writable),
+            network=self.network,
+            url=url,
+            headers=given.get("headers", {}),
+            transport=given.get("transport", self.transport),
+            login=self._login if url else None,
+            protocol=self.protocol,
+            roots=tuple(self.roots),
+            asks=self.elicitation == "ask",
+            start_timeout=self.start_timeout,
+        )
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is no address of a server: it begins with https://, or http:// on this machine")
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise ValueError(f"{url} is not encrypted: use https://, or insecure: true where that is what you want")
+    if parts.username or parts.password:
+        raise ValueError("an address with a password in it ends up in logs: use headers: or auth:")

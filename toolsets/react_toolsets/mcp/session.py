@@ -1,0 +1,196 @@
+"""One connection to a server: a task of its own enters it, holds it, and leaves it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from react_toolsets.mcp.listing import Listing, live_listing
+from react_toolsets.mcp.requests import Request, request_of_task
+from react_toolsets.mcp.target import Local, Target
+from react_toolsets.mcp.troubles import Lost, McpTrouble
+from react_toolsets.mcp.words import Words, current, keep_quiet
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+T = TypeVar("T")
+DOWNLOADERS = ("npx", "uvx", "bunx", "pipx")
+
+
+@dataclass(eq=False)
+class Session:
+    """A connection, from the start of its server to the end of either. It lives on the loop of the host.
+
+    ``listing`` is what the server offers now, ``version`` counts how often that changed. ``over`` says that the
+    connection has ended, ``stopped`` that we ended it.
+    """
+
+    target: Target
+    listing: Listing = field(default_factory=Listing)
+    version: int = 0
+    over: bool = False
+    stopped: bool = False
+    client: Client = field(init=False)
+    in_flight: list[Request] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.words = Words(self.target.log, self.target.secrets)
+        self._stop = asyncio.Event()
+        self._ready: asyncio.Future[None] = loop.create_future()
+        self._keeper = loop.create_task(self._keep())
+        self._helpers: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """Wait until the server is ready.
+
+        Raises:
+            McpTrouble: It does not start (``server_start``), or does not keep to the protocol (``server_protocol``).
+            LoginRequired: It wants a login.
+        """
+        try:
+            await asyncio.wait_for(asyncio.shield(self._ready), self.target.start_timeout)
+        except TimeoutError:
+            await self.end()
+            raise self._too_slow() from None
+
+    async def end(self) -> None:
+        """Stop the server, and wait until it is gone."""
+        self.stopped = self.over = True
+        self._stop.set()
+        if not self._ready.done():
+            self._keeper.cancel()
+        await asyncio.wait((self._keeper,))
+
+    async def request(self, send: Callable[[Client], Awaitable[T]], request: Request) -> T:
+        """Have the server answer ``request`` within its deadlines.
+
+        Raises:
+            Lost: The connection ended.
+            McpTrouble: The server answered with an error, or not in time.
+        """
+        if self.over:
+            raise Lost(unsent=True)
+        request.begin()
+        self.in_flight.append(request)
+        task = asyncio.ensure_future(self._sent(send, request))
+        try:
+            while not task.done():
+                if (left := request.left) <= 0:
+                    raise request.timed_out(self.target.name)
+                await asyncio.wait((task,), timeout=left)
+            return self._answer(task, request)
+        finally:
+            self.in_flight.remove(request)
+            if not task.done():  # the SDK tells the server, which takes long when the server does not read
+                task.cancel()
+                task.add_done_callback(_forget)
+
+    def say(self, guard: str, detail: str) -> None:
+        """Tell the runs that wait for this server."""
+        for note in dict.fromkeys(request.note for request in self.in_flight if request.note):
+            note(guard, detail)
+
+    async def _sent(self, send: Callable[[Client], Awaitable[T]], request: Request) -> T:
+        request_of_task.set(request)
+        return await send(self.client)
+
+    def _answer(self, task: asyncio.Task[T], request: Request) -> T:
+        from react_toolsets.mcp.complaints import complaint
+
+        try:
+            return task.result()
+        except asyncio.CancelledError:  # the connection broke under it
+            raise Lost(unsent=request.refused) from None
+        except Exception as error:
+            raise complaint(error, self.target.name, request) from error
+
+    async def _keep(self) -> None:
+        from react_toolsets.mcp.complaints import not_started
+
+        current.set(self.words)
+        try:
+            async with AsyncExitStack() as stack:
+                self.client = await self._connected(stack)
+                self.listing = await live_listing(self.client)
+                self._follow()
+                if not self._ready.done():
+                    self._ready.set_result(None)
+                await self._stop.wait()
+        except BaseException as error:  # the SDK cancels this very task when a connection breaks
+            if not self._ready.done():
+                self._ready.set_exception(not_started(error, self.target, self.words))
+                self._ready.exception()  # those who wait may have left
+        finally:
+            self.over = True
+            for helper in self._helpers:
+                helper.cancel()
+
+    async def _connected(self, stack: AsyncExitStack) -> Client:
+        import mcp
+
+        from react_toolsets.mcp.answering import callbacks, ourselves
+        from react_toolsets.mcp.connecting import transport
+
+        keep_quiet()
+        client = mcp.Client(
+            transport(self.target, self.words, self._ended),
+            mode=self.target.protocol,
+            cache=None,
+            client_info=ourselves(),
+            message_handler=self._on_message,
+            **callbacks(self),
+        )
+        return await stack.enter_async_context(client)
+
+    def _ended(self) -> None:
+        self.over = True
+
+    def _follow(self) -> None:
+        """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+        tools = self.client.server_capabilities.tools
+        if tools is not None and tools.list_changed and self.client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            self._help(self._listen())
+
+    async def _listen(self) -> None:
+        with suppress(Exception):  # the list is read again at the next connection
+            async with self.client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    await self._refresh()
+
+    async def _on_message(self, message: object) -> None:
+        from mcp_types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self._help(self._refresh())
+        elif isinstance(message, Exception):
+            self.words.write(f"[not a message] {str(message)[:500]}")
+            self.say("mcp_noise", f"{self.target.name} wrote something that is no message of the protocol; skipped")
+
+    def _help(self, work: Any) -> None:
+        helper = asyncio.ensure_future(work)
+        self._helpers.add(helper)
+        helper.add_done_callback(self._helpers.discard)
+
+    async def _refresh(self) -> None:
+        with suppress(Exception):  # as above
+            self.listing = await live_listing(self.client)
+            self.version += 1
+            self.say("mcp_tools_changed", f"the MCP server {self.target.name} has changed its list of tools")
+
+    def _too_slow(self) -> McpTrouble:
+        text = f"the MCP server {self.target.name} was not ready within {self.target.start_timeout:g} seconds."
+        if isinstance(self.target, Local) and (program := self.target.command[0].rpartition("/")[2]) in DOWNLOADERS:
+            text += f" {program} downloads a server when it is first started: run it once by hand, or install it."
+        return McpTrouble(f"{text} start_timeout: sets how long it may take.{self.words.last()}", code="server_start")
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()

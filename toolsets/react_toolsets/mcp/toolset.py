@@ -1,0 +1,285 @@
+"""The toolset: where its tools come from, and how long its servers live."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakSet
+
+from pydantic import PrivateAttr
+
+from react_run import ConfigError, ReActSkillSpec, Run, Tool, ToolError, ToolsetError, only_looking
+from react_toolsets.mcp import resources
+from react_toolsets.mcp.calls import CALL, Caller
+from react_toolsets.mcp.hints import matches, read_only
+from react_toolsets.mcp.host import host_if_any, the_host
+from react_toolsets.mcp.importing import as_toolsets
+from react_toolsets.mcp.inspection import Inspection
+from react_toolsets.mcp.listing import Listed, Listing
+from react_toolsets.mcp.lock import Lock
+from react_toolsets.mcp.naming import tool_names
+from react_toolsets.mcp.options import McpOptions
+from react_toolsets.mcp.source import Source
+
+if TYPE_CHECKING:
+    from react_toolsets.mcp.server import Server
+    from react_toolsets.mcp.target import Target
+
+MARGIN = 5.0
+"""Seconds that our own deadlines get before the runtime's."""
+MAX_DESCRIPTION = 200
+_unasked: WeakSet[McpToolset] = WeakSet()
+"""Toolsets whose servers nobody has asked for their tools yet."""
+
+
+class McpWarning(UserWarning):
+    """A server or one of its tools is left out; the agent works without it."""
+
+
+class McpToolset(McpOptions):
+    """Tools of MCP servers: programs that are started when they are needed, or services on the network."""
+
+    kind: ClassVar[str] = "mcp"
+
+    _lock: Lock | None = PrivateAttr(default=None)
+    _listings: dict[str, Listing] = PrivateAttr(default_factory=dict)
+    _asked: dict[str, Future[Listing]] = PrivateAttr(default_factory=dict)
+    _groups: dict[str, list[str]] = PrivateAttr(default_factory=dict)
+    _names: dict[str, dict[str, str]] = PrivateAttr(default_factory=dict)
+    _used: set[Target] = PrivateAttr(default_factory=set)
+    _opened: int = PrivateAttr(default=0)
+
+    def model_post_init(self, context: object) -> None:
+        super().model_post_init(context)
+        _unasked.add(self)
+
+    @property
+    def agent_file(self) -> Path:
+        """The agent file that names this, for messages."""
+        return (self._origin.path if self._origin else None) or Path("AGENT.yaml")
+
+    @property
+    def sources(self) -> list[Source]:
+        """The servers, in order."""
+        return list(self._sources)
+
+    def tools(self) -> list[Tool]:
+        """The tools of all servers: from the lock, or as the servers list them now.
+
+        Raises:
+            ToolsetError: The SDK is not installed (``mcp.missing``), a lock is missing or cannot be used
+                (``mcp.lock``), or a server that is required does not work (``mcp.required``).
+        """
+        if self._tools is None:
+            if find_spec("mcp") is None:
+                raise ToolsetError("the MCP SDK is not installed: pip install 'react-run[mcp]'", code="mcp.missing")
+            self._lock = self._found_lock()
+            if self._lock is None and only_looking():
+                names = ", ".join(source.name for source in self._sources)
+                self._warn(f"the tools of {names} are unknown: run react-run mcp lock {self.agent_file}")
+                return []
+            self._listings = dict(self._known())
+            self._tools = [tool for source in self._sources for tool in self._of(source)]
+        return list(self._tools)
+
+    def get_skill_specs(self) -> list[ReActSkillSpec]:
+        """Each server is one skill; its instructions are read when it is activated."""
+        self.tools()
+        return [
+            ReActSkillSpec(
+                name=name,
+                description=_shortened(f"Tools of the MCP server {name}: {', '.join(tools)}"),
+                tool_names=tuple(tools),
+                instructions=self._listings[name].instructions,
+            )
+            for name, tools in self._groups.items()
+            if tools
+        ]
+
+    def server(self, source: Source, run: Run) -> Server:
+        """The server for ``run``, held by this toolset until it is closed."""
+        return self.hold(source.target(run.workspace, run.id if self.share == "run" else ""))
+
+    def inspection(self) -> Inspection:
+        """What the commands ``react-run mcp …`` work with."""
+        return Inspection(self)
+
+    @classmethod
+    def imported(cls, path: Path) -> tuple[str, list[str]]:
+        """The servers of another program's file, as toolsets of an agent file, and the variables that they need.
+
+        Raises:
+            ConfigError: It is no such file.
+        """
+        try:
+            return as_toolsets(path)
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def tool_name(self, server: str, tool: str) -> str:
+        """What a model calls the tool ``tool`` of ``server``.
+
+        Raises:
+            ConfigError: There is no such tool.
+        """
+        self.tools()
+        names = self._names.get(server, {})
+        if tool not in names:
+            raise ConfigError(f"the MCP server {server} has no tool {tool!r} here. Tools: {', '.join(names) or 'none'}")
+        return names[tool]
+
+    async def open(self) -> None:
+        """Count one more agent that uses this; start what is required.
+
+        Raises:
+            ToolsetError: A required server does not start.
+        """
+        self._opened += 1
+        if not self.required:
+            return
+        for source in self._sources:
+            try:
+                await the_host().do(self.hold(source.target(Path.cwd())).listing())
+            except ToolError as error:
+                self._opened -= 1
+                raise ToolsetError(f"toolset mcp: {error} (required: true)", code="mcp.required") from error
+
+    async def close(self) -> None:
+        """Stop the servers that nobody else uses."""
+        self._opened -= 1
+        host = host_if_any()
+        if self._opened > 0 or host is None:
+            return
+        used, self._used = self._used, set()
+        await host.release(used, self)
+
+    def hold(self, target: Target) -> Server:
+        """The server at ``target``, kept by this toolset until it is closed; nothing is started yet."""
+        self._used.add(target)
+        return the_host().hold(target, self)
+
+    def _found_lock(self) -> Lock | None:
+        if self.lock == "off" or self._origin is None or self._origin.path is None:
+            found = None
+        else:
+            found = Lock.beside(self._origin.path)
+        if found is None and self.lock == "required":
+            raise ToolsetError(
+                f"toolset mcp: there is no lock, and lock: required. Write one: react-run mcp lock {self.agent_file}",
+                code="mcp.lock",
+            )
+        return found
+
+    def _known(self) -> Iterator[tuple[str, Listing]]:
+        if self._lock is not None:
+            for source in self._sources:
+                if source.name in self._lock.servers:
+                    yield source.name, self._lock.servers[source.name]
+                else:
+                    self._leave_out(source, f"it is not in {self._lock.path.name}")
+            return
+        for toolset in [*_unasked]:
+            if toolset is self or (toolset._origin is self._origin is not None and toolset.lock != "required"):
+                toolset._ask()
+        for source in self._sources:
+            try:
+                yield source.name, self._asked[source.name].result()
+            except Exception as error:
+                self._leave_out(source, str(error))
+
+    def _ask(self) -> None:
+        """Ask all servers at once, so that the slowest one decides how long it takes."""
+        _unasked.discard(self)
+        loop = the_host().loop
+        for source in self._sources:
+            listing = self.hold(source.target(Path.cwd())).listing()
+            self._asked[source.name] = asyncio.run_coroutine_threadsafe(listing, loop)
+
+    def _leave_out(self, source: Source, reason: str) -> None:
+        if self.required:
+            raise ToolsetError(f"toolset mcp: the server {source.name} is required, but: {reason}", code="mcp.required")
+        self._warn(f"the MCP server {source.name} is left out: {reason}")
+
+    def _of(self, source: Source) -> Iterator[Tool]:
+        listing = self._listings.get(source.name)
+        if listing is None:
+            return
+        caller = Caller(toolset=self, source=source, locked=self._lock is not None)
+        prefix = f"{source.name}__" if self.prefix is None else self.prefix
+        wanted = [tool for tool in listing.tools if self._is_wanted(tool.name)]
+        extra = [resources.LIST["name"], resources.READ["name"]] if self.resources else []
+        names = tool_names([*(str(name) for name in extra), *(tool.name for tool in wanted)], prefix)
+        group = self._groups.setdefault(source.name, [])
+        self._names[source.name] = names
+        for listed in wanted:
+            try:
+                yield self._tool(caller, names[listed.name], listed)
+            except (ToolsetError, ValueError, TypeError) as error:
+                self._warn(f"the tool {listed.name!r} of the MCP server {source.name} is left out: {error}")
+            else:
+                group.append(names[listed.name])
+        if self.resources:
+            yield from self._resource_tools(caller, names)
+            group += [names[str(name)] for name in extra]
+
+    def _is_wanted(self, name: str) -> bool:
+        return matches(name, self.include) and not matches(name, self.exclude)
+
+    def _tool(self, caller: Caller, name: str, listed: Listed) -> Tool:
+        hints = listed.annotations
+        harmless = read_only(
+            listed.name, hints, declared=self.read_only, changing=self.changes, trusted=self.trust_hints
+        )
+        idempotent = self.trust_hints and hints.get("idempotentHint") is True
+        open_world = bool(hints.get("openWorldHint", bool(caller.source.url)))
+        return Tool(
+            name=name,
+            description=listed.description or listed.title or listed.name,
+            parameters=_object(listed.input_schema),
+            function=partial(caller.call, listed, bool(harmless) or idempotent, open_world),
+            toolset=self,
+            context={CALL: "call"},
+            read_only=harmless,
+            repeatable=True,
+            idempotent=idempotent,
+            network=open_world,
+            timeout=self._limit,
+        )
+
+    def _resource_tools(self, caller: Caller, names: Mapping[str, str]) -> Iterator[Tool]:
+        functions = (caller.list_resources, caller.read_resource)
+        for declared, function in zip((resources.LIST, resources.READ), functions, strict=True):
+            yield Tool(
+                name=names[str(declared["name"])],
+                description=str(declared["description"]).format(name=caller.source.name),
+                parameters=_object(declared["parameters"]),
+                function=function,
+                toolset=self,
+                context={CALL: "call"},
+                read_only=True,
+                repeatable=True,
+                network=bool(caller.source.url),
+                timeout=self._limit,
+            )
+
+    @property
+    def _limit(self) -> float:
+        return self.start_timeout + self.max_timeout + MARGIN
+
+    def _warn(self, text: str) -> None:
+        warnings.warn(text, McpWarning, stacklevel=3)
+
+
+def _object(schema: Any) -> dict[str, Any]:
+    """A schema of an object: some servers leave out what is understood."""
+    return {"type": "object", **schema}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_DESCRIPTION else f"{text[: MAX_DESCRIPTION - 1]}…"

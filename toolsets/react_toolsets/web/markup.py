@@ -1,0 +1,102 @@
+"""The tree of an HTML page, ready for reading: absolute links, no hidden parts, formulas as text, no deep nesting."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]  # lxml ships no types
+
+MAX_DEPTH = 100
+"""Nesting beyond this is taken apart: readers of trees recurse."""
+LEFT_OUT = "[This page nests its parts too deeply to be read whole: what follows here is missing.]"
+
+_KEPT = {"a", "p", "table", "tbody", "tr", "td", "th", "li", "pre", "br", "h1", "h2", "h3", "h4", "h5", "h6"}
+_IN_LINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "s", "small", "span", "strong", "sub", "sup", "u"}
+_BLOCKS = {"article", "aside", "blockquote", "center", "div", "dl", "fieldset", "form", "main", "ol", "section", "ul"}
+_WRAPPERS = re.compile(rf"</?(?:{'|'.join(_BLOCKS | (_IN_LINE - {'a'}))})\b[^>]*>", re.IGNORECASE)
+_HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9]))", re.IGNORECASE)
+_OPERATORS = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+
+
+def parsed(source: str, url: str) -> tuple[HtmlElement | None, bool]:
+    """The tree of a page as a person sees it (``None`` when there is nothing to read), and whether it is complete."""
+    from lxml.etree import ParserError  # type: ignore[import-untyped]  # ships no types
+
+    try:
+        tree, is_whole = _parse(source)
+        if not is_whole:  # it nests more deeply than the parser can: take out what only wraps
+            tree, is_whole = _parse(_WRAPPERS.sub("\n", source))
+    except (ParserError, ValueError):
+        return None, True
+    tree.make_links_absolute(url, resolve_base_href=True, handle_failures="ignore")
+    for hidden in [element for element in tree.iter() if _is_hidden(element)]:
+        if hidden.getparent() is not None:
+            hidden.drop_tree()
+    for formula in tree.xpath("//math"):
+        _replace(formula, f" {_formula(formula)} ")
+    _flatten(tree)
+    return tree, is_whole
+
+
+def _parse(source: str) -> tuple[HtmlElement, bool]:
+    """The tree of the source, and whether all of it is there."""
+    from lxml.html import HTMLParser, document_fromstring
+
+    parser = HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, encoding="utf-8")
+    tree = document_fromstring(source.encode("utf-8", "replace"), parser=parser)
+    return tree, not any("depth" in entry.message for entry in parser.error_log)
+
+
+def _is_hidden(element: Any) -> bool:
+    """Whether no browser shows the element."""
+    return (
+        element.tag in ("template", "script", "style")
+        or ("hidden" in element.attrib and element.get("hidden") != "until-found")
+        or bool(_HIDING.search(element.get("style", "")))
+    )
+
+
+def _replace(element: HtmlElement, text: str) -> None:
+    element.tail = f"{text}{element.tail or ''}"
+    element.drop_tree()
+
+
+def _formula(element: Any) -> str:
+    """A formula as one line: its TeX where the page gives it, else its parts with ``/``, ``^`` and ``_`` between."""
+    if tex := element.get("alttext") or element.findtext(".//annotation[@encoding='application/x-tex']"):
+        return " ".join(tex.split())
+    parts = [_formula(child) for child in element if not str(child.tag).startswith("annotation")]
+    if element.tag == "msqrt":
+        return f"√({''.join(parts)})"
+    if operator := _OPERATORS.get(element.tag):
+        return operator.join(part if len(part) < 2 or part.isalnum() else f"({part})" for part in parts)
+    return "".join([(element.text or "").strip(), *parts])
+
+
+def _flatten(tree: HtmlElement) -> None:
+    """Take the tags of deeply nested elements away; their text stays, on lines of its own where it was in blocks."""
+    from lxml.etree import iterwalk
+
+    depth, deep = 0, []
+    for event, element in iterwalk(tree, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if event == "start" and depth > MAX_DEPTH and element.tag not in _KEPT:
+            deep.append(element)
+    for element in deep:
+        if element.tag not in _IN_LINE:
+            element.text, element.tail = f"\n{element.text or ''}", f"\n{element.tail or ''}"
+        element.drop_tag()
+
+
+def take_tables(tree: HtmlElement) -> str:
+    """Take the tables of facts (several rows of several cells) out of a page: they come back as Markdown."""
+    found = []
+    for table in list(tree.iter("table")):
+        rows = [[" ".join(cell.text_content().split()) for cell in row.iter("td", "th")] for row in table.iter("tr")]
+        if sum(len(row) > 1 for row in rows) > 1 and table.find(".//table") is None:
+            head, *rest = ("".join(f"| {cell.replace('|', '/')} " for cell in row) + "|" for row in rows)
+            found.append("\n".join([head, "|---" * len(rows[0]) + "|", *rest]))
+            table.drop_tree()
+    return "\n\n".join(found)
