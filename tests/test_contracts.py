@@ -35,7 +35,17 @@ LAYERS = [
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {
+        "engine.execution",
+        "engine.standing",
+        "engine.subjects",
+        "reports",
+        "results",
+        "run",
+        "engine.history",
+        "journal",
+        "questions.asking",
+    },
     {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",
