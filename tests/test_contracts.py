@@ -38,6 +38,7 @@ LAYERS = [
     {
         "engine.execution",
         "engine.standing",
+        "engine.workers",
         "engine.subjects",
         "reports",
         "results",

@@ -146,14 +146,19 @@ class Signal:
     """What a sensor says about an executed call (behaviour G2).
 
     ``block`` makes the call a retryable failure; ``warn`` and ``hint`` are appended to what the model reads.
-    ``patch`` is a unified diff of workspace files, applied before the model is told.
+    ``location`` is the place it means, such as ``calc.py:3:1``, and ``scope`` where a later change that the sensor lets
+    pass settles a block: the location when not given, ``.`` for anywhere (behaviour F1b). ``patch`` is a unified diff
+    of workspace files, applied before the model is told. ``looked`` is false when the sensor could not look at all, so
+    that the call has not passed it.
     """
 
     severity: Literal["block", "warn", "hint"]
     message: str
     hint: str = ""
     location: str = ""
+    scope: str = ""
     patch: str = ""
+    looked: bool = True
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:  # a misspelt block must not pass for a hint

@@ -35,6 +35,7 @@ class StopReason(StrEnum):
     REFUSED = "refused"
     EMPTY_REPLY = "empty_reply"
     CANCELLED = "cancelled"
+    ERROR = "error"
 
 
 LIMIT_REASONS = frozenset(

@@ -9,7 +9,6 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
 from time import perf_counter, time
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
@@ -17,6 +16,7 @@ from uuid import uuid4
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
 from react_run.engine.standing import Standing
+from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation, Outcome
@@ -38,8 +38,6 @@ T = TypeVar("T")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 _handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
 _executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", default=None)
-_clocks = Lock()
-"""Tools that ask somebody may do so in threads."""
 
 
 def canonical(arguments: object) -> str:
@@ -118,6 +116,7 @@ class ToolCall:
     passed: frozenset[object] = frozenset()
     started: float = 0.0
     _key: Hashable | None = None
+    _pauses: Pauses | None = None
     _reports: Reports | None = None
 
     @property
@@ -132,6 +131,17 @@ class ToolCall:
             defaults = self.tool.defaults if self.tool is not None else None
             self._key = identity(_without(self.arguments, defaults) if defaults else self.arguments)
         return self._key
+
+    def pauses(self) -> Pauses:
+        """How long a person was waited for about this call."""
+        if self._pauses is None:
+            self._pauses = Pauses()
+        return self._pauses
+
+    @property
+    def time_waited(self) -> float:
+        """Seconds that a person was waited for about this call."""
+        return 0.0 if self._pauses is None else self._pauses.seconds
 
     @property
     def failed(self) -> bool:
@@ -284,7 +294,6 @@ class Run:
     unverified_answer: str | None = None
     disclosure: dict[str, object] | None = None
     value: object = None
-    waited: float = 0.0
     model_name: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
     price: Callable[[str, Usage], float | None] | None = None
@@ -297,8 +306,7 @@ class Run:
     _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
     _loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop, repr=False)
-    _waits: int = field(default=0, repr=False)
-    _waits_since: float = field(default=0.0, repr=False)
+    _pauses: Pauses = field(default_factory=Pauses, repr=False)
 
     @property
     def directory(self) -> Path:
@@ -375,29 +383,27 @@ class Run:
             await asyncio.wait(set(self._background))
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self, call: ToolCall | None = None) -> Iterator[None]:
         """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
 
         Waits of several calls may overlap, in threads, too, and those of a subagent count for its parents.
         """
-        with _clocks:
-            if self._waits == 0:
-                self._waits_since = perf_counter()
-            self._waits += 1
+        call = self.handled if call is None else call
+        self._pauses.begin()
+        if call is not None:
+            call.pauses().begin()
         try:
-            with nullcontext() if self.parent is None else self.parent.waiting():
+            with nullcontext() if self.parent is None else self.parent.waiting(self.within):
                 yield
         finally:
-            with _clocks:
-                self._waits -= 1
-                if self._waits == 0:
-                    self.waited += perf_counter() - self._waits_since
+            self._pauses.end()
+            if call is not None:
+                call.pauses().end()
 
     @property
     def time_waited(self) -> float:
         """Seconds that a person was waited for so far, a wait that is going on included."""
-        with _clocks:
-            return self.waited + (perf_counter() - self._waits_since if self._waits else 0.0)
+        return self._pauses.seconds
 
     def spend(self, usage: Usage) -> None:
         """Add what a model call used to this run and to those above it (behaviours L8, X1)."""

@@ -19,7 +19,7 @@ from react_run.support.render import render
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
-    from react_run.run import Run, ToolCall
+    from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     cancelled = cancellations()
     try:
-        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call.run)
+        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call)
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
@@ -124,19 +124,19 @@ class _Deadline(TimeoutError):
         super().__init__(f"no answer within {seconds:g} seconds")
 
 
-async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run) -> object:
+async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: ToolCall) -> object:
     if tool.is_async:
-        return await _supervise(_shielded(function), limit, run)
+        return await _supervise(_shielded(function), limit, call)
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+        return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
     thread = started_in_thread(function)
-    clock = Clock(run, limit, partial(_end, thread, _Deadline(limit)))
+    clock = Clock(lambda: call.time_waited, limit, partial(_end, thread, _Deadline(limit)))
     try:
         result = await thread
     finally:
         clock.stop()
-    return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+    return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
 
 
 async def _shielded(function: Callable[[], object]) -> object:
@@ -156,14 +156,14 @@ class _Exited(Exception):
         super().__init__(f"the tool called exit({error.code!r})")
 
 
-async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) -> object:
+async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: ToolCall) -> object:
     """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
     task = asyncio.ensure_future(work)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Clock(run, limit, partial(_end, over))
+    clock = Clock(lambda: call.time_waited, limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
     try:
         await over

@@ -23,7 +23,7 @@ class Deadline:
     def start(self, run: Run, seconds: float) -> None:
         """Start the clock, for the current task."""
         self._run, self._task = run, asyncio.current_task()
-        self._clock = Clock(run, seconds, self.expire)
+        self._clock = Clock(lambda: run.time_waited, seconds, self.expire)
 
     def stop(self) -> None:
         """Stop the clock; its cancellation, if there was one, is done with."""
@@ -32,6 +32,11 @@ class Deadline:
             self._clock = None
         if self.expired and self._task is not None:
             self._task.uncancel()
+
+    @property
+    def started(self) -> bool:
+        """Whether the clock was ever started."""
+        return self._task is not None
 
     @property
     def running(self) -> bool:

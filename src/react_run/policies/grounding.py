@@ -35,6 +35,7 @@ BY_POLICY = frozenset(
 """Reasons to stop that leave no answer of the model, unless it gave a last one."""
 FAILED_TOOL = frozenset({StopReason.TOOL_FAILURE, StopReason.TOOL_RETRY_EXHAUSTED, StopReason.CLARIFICATION_REQUIRED})
 PROVIDER_FAILED = "The model's provider failed before there was an answer."
+SOMETHING_FAILED = "Something failed beside the model and its tools before there was an answer."
 NOTHING = "No result could be verified, and nothing is known to have failed."
 
 
@@ -52,9 +53,10 @@ class Grounding(Policy):
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         try:
             result = await proceed()
-        except ModelError:
-            text = grounded(run.steps, run.state(Standing).unresolved, PROVIDER_FAILED)
-            run.stop(StopReason.MODEL_ERROR, text if run.steps else "")
+        except Exception as error:
+            if run.steps and not run.answer:
+                why = PROVIDER_FAILED if isinstance(error, ModelError) else SOMETHING_FAILED
+                run.answer = grounded(run.steps, run.state(Standing).unresolved, why)
             raise
         reason = result.stop_reason
         claimed = said_by_the_model(result)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.messages import NO_USAGE, Message, ModelResponse, Usage
 from react_run.policies.deadline import Deadline
@@ -88,12 +89,20 @@ class RunTimeout(Policy):
     seconds: float = Field(gt=0)
     """For the whole run; time in which a person is asked does not count."""
 
+    @hookimpl(tryfirst=True)
+    @inline
+    def react_guide(self, run: Run) -> None:
+        """Guides are part of the run: its time begins before they are asked."""
+        run.state(Deadline).start(run, self.seconds)
+
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         deadline = run.state(Deadline)
-        deadline.start(run, self.seconds)
+        if not deadline.started:
+            deadline.start(run, self.seconds)
         try:
-            return await proceed()
+            if not deadline.expired:
+                return await proceed()
         except asyncio.CancelledError:
             if not deadline.alone:
                 raise
