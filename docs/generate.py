@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union
 import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+from react_run.tools.tool.shared_keys import SharedKeys
 
 from react_run.cli.app import EPILOG, application
 from react_run.cli.commands import COMMANDS
@@ -54,8 +55,10 @@ def agent_files() -> str:
     text = (HERE / "agent-files.in.md").read_text(encoding="utf-8")
     keys = "\n".join(line for name, names in GROUPS.items() for line in _section(name, ReActAgentConfig, names))
     limits = "\n".join(_table(Limits, tuple(Limits.model_fields)))
+    shared = "\n".join(_table(SharedKeys, tuple(SharedKeys.model_fields)))
     mark = MARK.format(source="the classes in react_run.config")
-    return f"{mark}\n\n{text.replace('{keys}', keys.strip()).replace('{limits}', limits)}"
+    filled = text.replace("{keys}", keys.strip()).replace("{limits}", limits).replace("{shared}", shared)
+    return f"{mark}\n\n{filled}"
 
 
 def _section(title: str, cls: type[BaseModel], names: tuple[str, ...]) -> Iterator[str]:

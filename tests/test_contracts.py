@@ -20,7 +20,18 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions", "looking"},
+    {
+        "support.fast_init",
+        "errors",
+        "ids",
+        "thinking",
+        "messages",
+        "outcome",
+        "support.files",
+        "components",
+        "questions",
+        "looking",
+    },
     {
         "tools.arguments",
         "tools.schemas",
@@ -31,6 +42,7 @@ LAYERS = [
         "tools.annotations",
         "tools.tool",
         "tools.toolset",
+        "tools.shared_keys",
         "skills",
         "checks",
     },
@@ -38,9 +50,9 @@ LAYERS = [
     {
         "engine.execution",
         "engine.standing",
-        "engine.workers",
         "engine.subjects",
-        "reports",
+        "engine.workers",
+        "engine.reports",
         "results",
         "run",
         "engine.history",

@@ -26,6 +26,8 @@ class Rule(BaseModel):
 
     tool: str = "*"
     """The tools it is about, as a glob."""
+    toolset: str = "*"
+    """The toolsets it is about, as a glob over the names that the agent file gives them."""
     arguments: dict[str, str] = Field(default_factory=dict)
     """Globs that the arguments must match, by name (`a.b` for a part); lists of words are matched as a command line."""
     action: Action
@@ -37,7 +39,8 @@ class Rule(BaseModel):
         Whatever a path is spelled like (``./a``, ``b/../a``), rules that deny or ask see the path it means. What climbs
         (``..``), or has a shell do more than one thing, is allowed only by a pattern that says so.
         """
-        if not fnmatchcase(call.name, self.tool):
+        called = "" if call.tool is None else call.tool.called
+        if not (fnmatchcase(call.name, self.tool) and fnmatchcase(called, self.toolset)):
             return False
         matches = self._allows if self.action == "allow" else self._concerns
         return all(matches(call, _part(call.arguments, name), pattern) for name, pattern in self.arguments.items())

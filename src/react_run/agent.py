@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
+from react_run.config.composing import composed
 from react_run.engine.concurrency import cancellations, forget, run_blocking
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
@@ -30,7 +31,7 @@ from react_run.policies.deadline import Deadline
 from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset
+from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
 from react_run.wrappers.calling import behind
 from react_run.wrappers.placement import placed
 
@@ -95,14 +96,14 @@ class ReActAgent:
         )
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
-        self.tools = tuple(self.toolset.tools())
+        self.tools = composed(self.toolset, config.source)
         given, listed = placed(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
-        parts = [self.model, *self.toolset.toolsets, *map(behind, self._plugins)]
+        parts = [self.model, *filter(is_enabled, self.toolset.toolsets), *map(behind, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
         self._lifetimes = Lifetimes(components)
         config.keep_secret(components)

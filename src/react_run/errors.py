@@ -15,6 +15,8 @@ The two families share no base, so neither can be caught by accident.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,17 +58,34 @@ class PluginError(ReactError):
     exit_status = 2
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with toolsets; ``loc`` says where in their list, ``other`` with what it clashes."""
+
+    code: str
+    text: str
+    loc: tuple[str | int, ...] = ()
+    other: tuple[str | int, ...] | None = None
+
+    def within(self, *outer: str | int) -> Fault:
+        """The same, seen from further out."""
+        other = None if self.other is None else (*outer, *self.other)
+        return replace(self, loc=(*outer, *self.loc), other=other)
+
+
 class ToolsetError(ReactError):
     """A toolset or a tool is declared wrongly.
 
-    ``code`` is a short machine-readable name such as ``tool.name`` or ``tool.annotation``.
+    ``code`` is a short machine-readable name such as ``tool.name`` or ``tool.annotation``; ``faults`` are all that is
+    wrong, where several toolsets were looked at.
     """
 
     exit_status = 2
 
-    def __init__(self, message: str, *, code: str = "toolset") -> None:
+    def __init__(self, message: str, *, code: str = "toolset", faults: Sequence[Fault] = ()) -> None:
         super().__init__(message)
         self.code = code
+        self.faults = faults
 
 
 class ModelError(ReactError):
@@ -79,6 +98,7 @@ class ModelError(ReactError):
         code: The provider's own error code, or one of ours (``context_overflow``, ``incomplete``, ``no_choice``, …).
         retryable: Whether the same request may succeed later (behaviour S6).
         retry_after: Seconds the provider asked us to wait.
+        parameter: The field of the request that was refused, when the provider names it.
     """
 
     exit_status = 3
@@ -92,6 +112,7 @@ class ModelError(ReactError):
         code: str = "",
         retryable: bool = False,
         retry_after: float | None = None,
+        parameter: str = "",
     ) -> None:
         super().__init__(message)
         self.provider = provider
@@ -99,6 +120,7 @@ class ModelError(ReactError):
         self.code = code
         self.retryable = retryable
         self.retry_after = retry_after
+        self.parameter = parameter
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
         self.recorded = False

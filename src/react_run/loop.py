@@ -94,11 +94,11 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
     """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
     refusals = []
     if run.hooks.react_check_answer:
-        verdicts = [await _verdict(run, impl, response.answer) for impl in run.hooks.react_check_answer]
+        verdicts = [await _verdict(run, impl, response.text) for impl in run.hooks.react_check_answer]
         refusals = [verdict for verdict in verdicts if verdict is not None and not verdict.accepted]
     if not refusals:
         cut = response.finish_reason == "length"  # S5: kept, and no success
-        return run.stop(StopReason.OUTPUT_LIMIT if cut else StopReason.COMPLETED, response.answer)
+        return run.stop(StopReason.OUTPUT_LIMIT if cut else StopReason.COMPLETED, response.text)
     feedback = "\n\n".join(verdict.feedback for verdict in refusals)
     iteration.feedback = render(feedback if feedback.strip() else NOT_ACCEPTED)
     iteration.final = any(verdict.final for verdict in refusals)

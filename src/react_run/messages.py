@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from react_run.support.fast_init import quickly_made
+from react_run.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
@@ -78,42 +78,20 @@ class Message:
         return "".join(text for text in parts if isinstance(text, str))
 
     @property
-    def answer(self) -> str:
-        """The text without a thinking block at its beginning, which is no part of an answer (behaviour S5)."""
-        text = self.text
-        end = _end_of_thinking(text)
-        return text[end:].lstrip() if end else text
+    def said(self) -> str:
+        """The text without thinking that a server left at its beginning (behaviour S5)."""
+        return split_thinking(self.text)[1]
 
     @property
     def thought(self) -> str:
         """What the model thought: its reasoning, as far as the provider shows it, then its text."""
-        text = self.text
-        end = _end_of_thinking(text)
-        reasoning = _TAG.sub("", text[:end]).strip() or _reasoning_in(self.extra)
-        return "\n\n".join(filter(None, (reasoning, text[end:].lstrip() if end else text)))
+        thinking, said = split_thinking(self.text)
+        return "\n\n".join(filter(None, (without_tags(thinking) or _reasoning_in(self.extra), said)))
 
     @property
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
-
-
-_THINKING = "think|thinking|thought|reasoning"
-_TAG = re.compile(rf"</?(?:{_THINKING})>")
-_BLOCK = re.compile(rf"\s*<({_THINKING})>(?:.*?</\1>|.*\Z)", re.DOTALL)
-_HEADLESS = re.compile(rf"(?:(?!<(?:{_THINKING})>).)*?</(?:{_THINKING})>", re.DOTALL)
-
-
-def _end_of_thinking(text: str) -> int:
-    """Where the thinking at the beginning of ``text`` ends; some servers swallow the tag that opens it."""
-    if "think" not in text and "thought>" not in text and "reasoning>" not in text:
-        return 0  # the usual case
-    end = 0
-    while (block := _BLOCK.match(text, end)) is not None and block.end() > end:
-        end = block.end()
-    if end == 0 and "</" in text and (block := _HEADLESS.match(text)) is not None:
-        end = block.end()
-    return end
 
 
 def _reasoning_in(extra: Mapping[str, object]) -> str:
@@ -246,13 +224,8 @@ class ModelResponse:
 
     @property
     def text(self) -> str:
-        """The text of the reply, without its tool requests."""
-        return self.message.text
-
-    @property
-    def answer(self) -> str:
-        """The text of the reply without the thinking at its beginning."""
-        return self.message.answer
+        """The text of the reply, without its tool requests and without thinking at its beginning (behaviour S5)."""
+        return self.message.said
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

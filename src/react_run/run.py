@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -15,12 +16,13 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
+from react_run.engine.reports import Reports, checked
 from react_run.engine.standing import Standing
 from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
+from react_run.ids import numbered_id
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation, Outcome
-from react_run.reports import Reports, checked
 from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 from react_run.support.jsonable import plain
 from react_run.support.render import escape
@@ -470,9 +472,10 @@ class Run:
     def prepare(self, iteration: Iteration, response: ModelResponse) -> None:
         """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
         cut = response.finish_reason == "length"
-        requests = response.message.tool_requests
+        requests = tuple(self._undressed(request) for request in response.message.tool_requests)
         if requests and not self._are_new([request.id for request in requests]):
             requests = self._renamed(requests)
+        if any(new is not old for new, old in zip(requests, response.message.tool_requests, strict=True)):
             iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
         for position, request in enumerate(requests):
             tool = self.catalogue.get(request.name)
@@ -490,6 +493,13 @@ class Run:
             call.opaque = tool is None or not interpreting(tool)
             iteration.calls.append(call)
 
+    def _undressed(self, request: ToolRequest) -> ToolRequest:
+        """``request`` under the name of the tool it means, where a model put blanks, a prefix or a mark around it."""
+        if request.name in self.catalogue:
+            return request
+        dressed = _DRESSED.fullmatch(request.name)
+        return replace(request, name=dressed[1]) if dressed and dressed[1] in self.catalogue else request
+
     def _are_new(self, ids: list[str]) -> bool:
         """Whether ``ids`` are usable and occur nowhere else in the conversation; they are known from then on (L5)."""
         if self._ids is None:
@@ -504,10 +514,10 @@ class Run:
         assert self._ids is not None  # looked at before
         renamed = []
         for request in requests:
-            number, fresh = 0, request.id
+            number, fresh = len(self._ids), request.id
             while not fresh or fresh in self._ids:
                 number += 1
-                fresh = f"call_{self.model_calls}_{number}"
+                fresh = numbered_id(number)
             self._ids.add(fresh)
             renamed.append(request if fresh == request.id else replace(request, id=fresh))
         return tuple(renamed)
@@ -598,6 +608,9 @@ class Run:
         )
 
 
+_DRESSED = re.compile(
+    r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
+)
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
 CANCELLED = "the run was interrupted before this call finished"
 NOT_STARTED = "the run was interrupted before this call was started."

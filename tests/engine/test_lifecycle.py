@@ -145,3 +145,27 @@ def test_one_component_in_two_roles_is_opened_once() -> None:
 
     asyncio.run(scenario())
     assert Opened.log == ["open held", "close held"]
+
+
+class Slow(Opened):
+    """One that closes with others, and waits until all have begun to."""
+
+    closes_anywhere: ClassVar[bool] = True
+    all_began: ClassVar[asyncio.Barrier] = asyncio.Barrier(3)
+
+    async def close(self) -> None:
+        await self.all_began.wait()
+        self._note("close")
+
+
+def test_components_that_may_be_closed_anywhere_are_closed_at_the_same_time() -> None:
+    slow = [Slow(name=name, fails=("close",) if name == "two" else ()) for name in ("one", "two", "three")]
+    agent = agent_with(REPLIES, toolsets=[*slow, Held()])
+
+    async def scenario() -> None:
+        async with asyncio.timeout(20), agent:
+            await agent.run("go")
+
+    with pytest.raises(OSError, match="cannot close two"):
+        asyncio.run(scenario())
+    assert {f"close {name}" for name in ("one", "two", "three", "held")} <= {*Opened.log}

@@ -256,7 +256,10 @@ def test_a_clash_names_both_toolsets_and_the_tool(other: type[ReActToolset]) -> 
 
     with pytest.raises(ToolsetError) as caught:
         CompositeToolset(toolsets=[Money(), Doubler()]).tools()
-    assert str(caught.value) == "toolsets money and Doubler both offer a tool 'double': leave one of them out"
+    assert str(caught.value) == (
+        "toolsets money and Doubler both offer a tool 'double': give one of them a prefix, rename: {double: …}, or "
+        "exclude: [double]"
+    )
     assert caught.value.code == "tool.clash"
     with pytest.raises(ToolsetError, match="double"):
         CompositeToolset(toolsets=[Money(), other()]).tools()

@@ -58,6 +58,7 @@ def _missing(name: str) -> str:
 def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundness) -> list[dict[str, object]]:
     """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
     from react_run.config import AgentFileError, load_config
+    from react_run.config.composing import CompositionError
     from react_run.errors import ReactError
     from react_run.looking import looking
 
@@ -67,7 +68,7 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
         config = load_config(name, trusted=True if trust else None, env_file=env_file)
         with looking():
             soundness.check(config)
-    except AgentFileError as error:
+    except (AgentFileError, CompositionError) as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]
     except ReactError as error:

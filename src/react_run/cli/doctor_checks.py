@@ -165,7 +165,7 @@ def _starts(toolset: object) -> Finding:
     import asyncio
 
     from react_run.config.dump import kind_name
-    from react_run.tools.toolset import ReActToolset
+    from react_run.tools.toolset import ReActToolset, offered
 
     assert isinstance(toolset, ReActToolset)  # a configuration holds nothing else there
     what = f"toolset {kind_name(toolset)}"
@@ -174,7 +174,7 @@ def _starts(toolset: object) -> Finding:
         async with asyncio.timeout(PATIENCE):
             await toolset.open()
         try:
-            return len(toolset.tools())
+            return len(offered(toolset))
         finally:
             await toolset.close()
 

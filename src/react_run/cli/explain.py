@@ -93,7 +93,8 @@ def _flags(tool: Any) -> list[str]:  # a Tool; its flags are found by name
 def _toolset_name(tool: Any) -> str:  # a Tool
     from react_run.config.dump import kind_name
 
-    return kind_name(tool.toolset) if tool.toolset is not None else ""
+    kind = kind_name(tool.toolset) if tool.toolset is not None else ""
+    return f"{kind}:{tool.called}" if tool.called else kind
 
 
 def hooks_of(agent: ReActAgent) -> dict[str, list[str]]:

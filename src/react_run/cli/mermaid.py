@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from react_run.config.dump import kind_name
 from react_run.plugins import plugin_name
-from react_run.tools.toolset import CompositeToolset, ReActToolset
+from react_run.tools.toolset import CompositeToolset, ReActToolset, offered
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -29,11 +29,11 @@ def graph(agent: ReActAgent, extra: Sequence[object] = ()) -> str:
 
 def _toolset(toolset: ReActToolset, parent: str, name: str) -> Iterator[str]:
     yield f"  {parent} --> {name}[[{_label(kind_name(toolset))}]]"
-    if isinstance(toolset, CompositeToolset):
+    if isinstance(toolset, CompositeToolset) and toolset.is_plain:
         for index, child in enumerate(toolset.toolsets):
             yield from _toolset(child, name, f"{name}_{index}")
         return
-    for index, tool in enumerate(toolset.tools()):
+    for index, tool in enumerate(offered(toolset)):
         yield f"  {name} --> {name}_tool{index}[{_label(tool.name)}]"
 
 

@@ -52,9 +52,10 @@ def _has_plugins(config: ReActAgentConfig) -> bool:
 
 
 def _build_tools(config: ReActAgentConfig) -> None:
+    from react_run.config.composing import composed
     from react_run.policies.disclosure.groups import skills_of
     from react_run.tools.toolset import CompositeToolset
 
     toolset = CompositeToolset(toolsets=config.toolsets)
-    toolset.tools()
+    composed(toolset, config.source)
     skills_of(toolset, grouped=config.tool_disclosure == "skills")

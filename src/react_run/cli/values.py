@@ -10,7 +10,7 @@ from pydantic import BaseModel, SecretStr
 
 from react_run.components import Component
 from react_run.components.building import has_hooks, is_wrapper
-from react_run.config.dump import kind_name, kind_of
+from react_run.config.dump import kind_name, kind_of, shared_keys_of
 from react_run.config.yaml import Node, locate
 from react_run.config.yaml.problems import key_path
 from react_run.secrets import MASK
@@ -59,6 +59,9 @@ def _value(value: object, loc: Loc, tree: Node) -> Iterator[Value]:
         yield Value(key_path((*loc, "kind")), kind_name(value), source_of(tree, loc, "kind"))
         if not isinstance(value, OneTool):
             yield from _fields(value, loc, tree)
+        if (shared := shared_keys_of(value)) is not None:
+            given = [name for name in type(shared).model_fields if name in shared.model_fields_set]
+            yield from (found for name in given for found in _value(getattr(shared, name), (*loc, name), tree))
     elif isinstance(value, BaseModel):
         yield from _fields(value, loc, tree)
     elif isinstance(value, list) and value and not all(isinstance(item, (str, int, float)) for item in value):

@@ -105,12 +105,17 @@ class Options(BaseModel):
         try:
             return handler(data)
         except ValidationError as error:
-            raise with_suggestions(error, cls.option_names()) from None
+            raise with_suggestions(error, cls.option_names(), cls.shared_option_names()) from None
 
     @classmethod
     def option_names(cls) -> list[str]:
         """The names of the options, as an agent file writes them."""
         return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @classmethod
+    def shared_option_names(cls) -> list[str]:
+        """What it understands beside its options, as all of its group do."""
+        return []
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -126,6 +131,8 @@ class Component(Options):
 
     kind: ClassVar[str] = ""
     """The name used in messages when the class was not found through an entry point."""
+    closes_anywhere: ClassVar[bool] = False
+    """Whether :meth:`close` may run in another task than :meth:`open`, and so beside other components that close."""
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -85,10 +85,12 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
 
 
 def _instance(group: str, target: object, kind: str, options: dict[str, object], origin: object) -> object:
-    from react_run.tools.one_tool import as_toolset
+    from react_run.tools.one_tool import OneTool, as_toolset
 
     if group == "toolsets" and (toolset := as_toolset(target)) is not None:
-        return _without_options(toolset, kind, options)
+        shared = OneTool.shared_option_names()
+        _without_options(toolset, kind, {name: value for name, value in options.items() if name not in shared})
+        return OneTool.model_validate({**options, "function": target}, context=origin) if options else toolset
     if not isinstance(target, type):
         if group == "plugins" and has_hooks(target):
             return _without_options(target, kind, options)

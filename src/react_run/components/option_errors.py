@@ -23,19 +23,30 @@ def at(loc: tuple[str | int, ...], error: PydanticCustomError, value: object) ->
     return ValidationError.from_exception_data("options", [InitErrorDetails(type=error, loc=loc, input=value)])
 
 
-def with_suggestions(error: ValidationError, names: list[str]) -> ValidationError:
-    """``error`` with the unknown options at its top explained: the nearest of ``names``, or what there is."""
+def with_suggestions(error: ValidationError, names: list[str], shared: list[str]) -> ValidationError:
+    """``error`` with the unknown options at its top explained: the nearest one, or what there is.
+
+    Args:
+        error: What pydantic found.
+        names: The options of the component itself.
+        shared: Those of all components of its group.
+    """
     if not any(found["type"] == "extra_forbidden" and len(found["loc"]) == 1 for found in error.errors()):
         return error
     return ValidationError.from_exception_data(
-        error.title, [_explained(cast("Any", one), names) for one in error.errors()]
+        error.title, [_explained(cast("Any", one), names, shared) for one in error.errors()]
     )
 
 
-def _explained(found: dict[str, Any], names: list[str]) -> InitErrorDetails:
+def line_errors(found: list[dict[str, Any]]) -> list[InitErrorDetails]:
+    """Errors that pydantic has listed, to be raised once more together."""
+    return [_explained(one, None) for one in found]
+
+
+def _explained(found: dict[str, Any], names: list[str] | None, shared: list[str] | None = None) -> InitErrorDetails:
     loc, kind, value = found["loc"], found["type"], found["input"]
-    if kind == "extra_forbidden" and len(loc) == 1:
-        return InitErrorDetails(type=unknown_key(str(loc[0]), names), loc=loc, input=value)
+    if names is not None and kind == "extra_forbidden" and len(loc) == 1:
+        return InitErrorDetails(type=unknown_key(str(loc[0]), names, shared or []), loc=loc, input=value)
     context = found.get("ctx", {})
     try:
         PydanticKnownError(kind, context)
@@ -44,10 +55,12 @@ def _explained(found: dict[str, Any], names: list[str]) -> InitErrorDetails:
     return InitErrorDetails(type=kind, loc=loc, input=value, ctx=context)
 
 
-def unknown_key(name: str, names: list[str]) -> PydanticCustomError:
+def unknown_key(name: str, names: list[str], shared: list[str]) -> PydanticCustomError:
     """``name`` is none of ``names``; all of them are listed when they are few, or when none is near."""
-    nearest = near(name, names)
-    known = f" Keys: {', '.join(sorted(names))}" if not nearest or len(names) <= FEW else ""
-    if not names:
-        known = " It has no options"
-    return problem(UNKNOWN_KEY, f"unknown key {name!r}.{nearest}{known}")
+    nearest = near(name, [*names, *shared])
+    known = f" Keys: {', '.join(sorted(names))}" if names else " It has no options"
+    if shared and not nearest:
+        known += (
+            f"{'; every toolset' if names else ' of its own; every toolset'} also takes {', '.join(sorted(shared))}"
+        )
+    return problem(UNKNOWN_KEY, f"unknown key {name!r}.{nearest}{known if not nearest or len(names) <= FEW else ''}")

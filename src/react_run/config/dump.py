@@ -18,9 +18,11 @@ from react_run.components.kinds import GROUPS, Kind, installed
 from react_run.config.yaml.problems import key_path
 from react_run.errors import ConfigError, PluginError
 from react_run.tools.one_tool import OneTool
+from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
     from react_run.config.schema import ReActAgentConfig
+    from react_run.tools.shared_keys import SharedKeys
 
 _EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents", "permissions", "output_schema")
 """Keys whose content stands elsewhere in the canonical form."""
@@ -104,6 +106,9 @@ class _Dumper:
 
     def component(self, component: Component, loc: _Loc) -> dict[str, object]:
         options = {} if isinstance(component, OneTool) else self.fields(component, loc)
+        shared = shared_keys_of(component)
+        if shared is not None:
+            options |= self.fields(shared, loc)
         return {"kind": kind_name(component), **options}
 
     def other(self, value: object, loc: _Loc) -> object:
@@ -126,6 +131,11 @@ def _written(config: ReActAgentConfig, loc: _Loc) -> object:
 
 def _same(value: object, default: object) -> bool:
     return value is default or (not isinstance(value, Component) and value == default)
+
+
+def shared_keys_of(component: object) -> SharedKeys | None:
+    """The keys of every toolset that ``component`` was given, if it is one and there are any."""
+    return component._shared if isinstance(component, ReActToolset) else None
 
 
 def kind_name(component: object) -> str:

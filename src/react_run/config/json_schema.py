@@ -17,6 +17,8 @@ from react_run.config.option_docs import documented
 from react_run.config.schema import ReActAgentConfig
 from react_run.config.wrapper_levels import LEVELS
 from react_run.errors import PluginError
+from react_run.tools.shared_keys import SharedKeys
+from react_run.tools.toolset import ReActToolset
 
 Schema = dict[str, Any]
 
@@ -33,6 +35,7 @@ _RULE: Schema = {
     "type": "object",
     "properties": {
         "tool": {"type": "string", "description": "The tools it is about, as a glob."},
+        "toolset": {"type": "string", "description": "The toolsets it is about, as a glob over their `name`."},
         "arguments": {
             "type": "object",
             "additionalProperties": {"type": "string"},
@@ -78,6 +81,7 @@ def agent_file_schema() -> Schema:
         entry, found = _group(group)
         defs |= found
         defs[group[:-1]] = entry
+    defs |= _shared()
     defs |= {"variable": VARIABLE, "file": FILE, **{f"key.{name}": schema for name, schema in keys.items()}}
     properties = {name: _ref(f"key.{name}") for name in keys}
     wrapped: Schema = {
@@ -131,6 +135,13 @@ def _group(group: str) -> tuple[Schema, dict[str, Schema]]:
     return {"anyOf": [names, *choices, dotted]}, defs
 
 
+def _shared() -> dict[str, Schema]:
+    """The keys of every toolset, each a definition of its own."""
+    schema = _Generator("#/$defs/shared.{model}").of(SharedKeys)
+    found = schema.pop("$defs", {}) | schema["properties"]
+    return {f"shared.{name}": _lenient(part) for name, part in found.items()}
+
+
 def _options(kind: Kind) -> tuple[Schema, dict[str, Schema]]:
     named: Schema = {"const": kind.name, "description": f"{kind.distribution} {kind.version}".strip()}
     try:
@@ -144,6 +155,8 @@ def _options(kind: Kind) -> tuple[Schema, dict[str, Schema]]:
     schema = _Generator(f"#/$defs/{prefix}.{{model}}").of(cls)
     defs = {f"{prefix}.{name}": _lenient(found) for name, found in schema.pop("$defs", {}).items()}
     options = {name: _lenient(field) for name, field in schema.get("properties", {}).items()}
+    if issubclass(cls, ReActToolset):
+        options |= {name: _ref(f"shared.{name}") for name in cls.shared_option_names()}
     return {
         "type": "object",
         "description": about,

@@ -164,7 +164,7 @@ class ReActAgentConfig(Options):
     limits: Limits = Limits()
     """What a run may use; each key may also stand at the top of the file."""
     permissions: list[dict[str, Any]] | None = None
-    """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`, first match wins; become `approval`."""
+    """Rules `{tool: glob, toolset: glob, arguments: {name: glob}, action: allow|ask|deny}`; become `approval`."""
     session: str | None = None
     """The name of the conversation to continue."""
     trace: LocalPath | None = None

@@ -199,7 +199,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
     if interpreting(tool):
         assert tool.toolset is not None  # interpreting() says so
         try:
-            outcome = tool.toolset.interpret_result(tool.name, call.arguments, result)
+            outcome = tool.toolset.interpret_result(tool.own_name or tool.name, call.arguments, result)
             if not isinstance(outcome, Outcome | None):
                 raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
         except Exception as error:  # a broken interpreter makes the result opaque, no more

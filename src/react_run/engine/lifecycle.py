@@ -30,11 +30,14 @@ class Lifetimes:
                 await self._open(component)
 
     async def end(self) -> None:
-        """Close what is open, last opened first, even when one fails."""
+        """Close what is open, last opened first, even when one fails; what may is closed at the same time."""
         opened, self._opened = self._opened, []
         async with AsyncExitStack() as stack:
             for component in opened:
-                stack.push_async_callback(component.close)
+                if component.closes_anywhere:
+                    stack.push_async_callback(_over, asyncio.ensure_future(component.close()))
+                else:
+                    stack.push_async_callback(component.close)
 
     async def _open(self, component: Component) -> None:
         mine: Future[None] = Future()
@@ -49,3 +52,7 @@ class Lifetimes:
         finally:
             del self._under_way[component]
             mine.set_result(None)
+
+
+async def _over(closing: asyncio.Future[None]) -> None:
+    await closing

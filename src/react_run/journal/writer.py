@@ -67,4 +67,6 @@ def described(tool: Tool) -> Record:
     """A tool as it is offered, and what it promises."""
     flags = {name: value for name in FLAGS if (value := getattr(tool, name)) not in (None, False)}
     data: Record = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, **flags}
+    if tool.called:
+        data["toolset"] = tool.called
     return data if tool.read_only is None else {**data, "read_only": tool.read_only}

@@ -93,7 +93,7 @@ class Acceptance(Policy):
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
         if iteration.final or refused > self.rounds:
-            run.stop(StopReason.UNACCEPTED, iteration.response.answer)
+            run.stop(StopReason.UNACCEPTED, iteration.response.text)
 
 
 async def _breach(check: Check, run: Run) -> str:

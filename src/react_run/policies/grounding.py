@@ -95,7 +95,7 @@ def said_by_the_model(result: RunResult) -> str | None:
         return None
     if result.stop_reason == StopReason.COMPLETED:
         return result.answer
-    return result.answer if result.stop_reason in BY_POLICY and result.messages[-1].answer == result.answer else None
+    return result.answer if result.stop_reason in BY_POLICY and result.messages[-1].said == result.answer else None
 
 
 def grounded(steps: Iterable[ReActStep], unresolved: Iterable[Unresolved], why: str = "") -> str:

@@ -48,7 +48,7 @@ class LastAnswer(Policy):
         run.note(self.guard, f"{result.stop_reason}: asked for an answer without tools")
         message = await self._answer(run)
         if message is not None:
-            run.answer = message.answer
+            run.answer = message.said
             run.messages.append(message)
         return replace(result, answer=run.answer, usage=run.usage, messages=run.messages)
 
@@ -63,7 +63,7 @@ class LastAnswer(Policy):
             message = response.message
             if message.tool_requests and question == ASK_AGAIN:
                 message = Message(role="assistant", content=response.text)
-            if not message.tool_requests and message.answer.strip() and not await called_in_text(run, message):
+            if not message.tool_requests and message.said.strip() and not await called_in_text(run, message):
                 run.state(LastWords).iteration = iteration
                 return message
         return None

@@ -115,10 +115,10 @@ class Replies(Policy):
                 break
             run.note(self.guard, "cut answer: continued")
             shown = iteration.drafted
-            so_far = [Message(role="assistant", content=response.text), Message(role="user", content=CONTINUE)]
+            so_far = [Message(role="assistant", content=response.message.text), Message(role="user", content=CONTINUE)]
             choice: ToolChoice | None = "none" if asked.tools else None
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
-            run.unverified_answer = response.answer  # should anything end the run before the rest is there
+            run.unverified_answer = response.text  # should anything end the run before the rest is there
             more = await proceed()
             if not shown:  # the first part was withdrawn, and what follows it is no answer by itself
                 await run.withdraw(iteration)
@@ -128,7 +128,7 @@ class Replies(Policy):
             if more.message.tool_requests:  # no continuation: the first part stays what it is, cut
                 response = replace(response, usage=response.usage + more.usage)
                 break
-            message = replace(response.message, content=response.text + more.text)
+            message = replace(response.message, content=response.message.text + more.message.text)
             usage = response.usage + more.usage
             response = replace(more, message=message, usage=usage, finish_reason=more.finish_reason)
         iteration.request = asked
@@ -137,7 +137,7 @@ class Replies(Policy):
 
 def is_empty(response: ModelResponse) -> bool:
     """Whether a reply has neither text nor calls; reasoning alone is not text."""
-    return not response.message.tool_requests and not response.answer.strip()
+    return not response.message.tool_requests and not response.text.strip()
 
 
 async def called_in_text(run: Run, message: Message) -> bool:
@@ -145,7 +145,7 @@ async def called_in_text(run: Run, message: Message) -> bool:
 
     JSON that the agent was told to answer with is no call.
     """
-    text = message.answer.strip()
+    text = message.said.strip()
     if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":
         return False  # the usual case
     if text[0] in "<[" and not text.startswith("[{"):
@@ -159,4 +159,4 @@ async def called_in_text(run: Run, message: Message) -> bool:
     if not found or not all(call.name in run.catalogue for call in found):
         return False
     forms = [check for check in run.agent.config.checks if check.kind == "json_schema"]
-    return not forms or not all([(await check.check(run, message.answer)).accepted for check in forms])
+    return not forms or not all([(await check.check(run, message.said)).accepted for check in forms])

@@ -48,6 +48,8 @@ class Tool(ToolFlags):
         toolset: Who interprets its results.
         context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
         checker: Who checks arguments; jsonschema by ``parameters`` when not given.
+        own_name: What its toolset calls it, when an agent file gave it another name.
+        called: What an agent file calls its toolset.
 
     Raises:
         ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time
@@ -61,6 +63,8 @@ class Tool(ToolFlags):
     toolset: ReActToolset | None = field(default=None, repr=False)
     context: Mapping[str, str] = field(default_factory=dict)
     checker: Checker | None = field(default=None, repr=False)
+    own_name: str = field(default="", repr=False)
+    called: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         _check_name(self.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.toolsets.kit import run_in, step, steps
-from tests.toolsets.skills.kit import ends
+from tests.toolsets.skills.kit import command_ends
 
 from react_run import ConfigError, ReActAgentConfig, hookimpl
 from react_run.testing import agent_with, calls, says
@@ -56,11 +56,11 @@ def test_a_failing_command_is_no_failed_call_and_may_run_again(tmp_path: Path) -
 def test_a_command_that_takes_too_long_is_ended_with_all_it_started(
     tmp_path: Path, toolset: ShellToolset
 ) -> None:  # T2
-    line = "sleep 61 & echo $! > pid; echo started; wait"
+    line = "sleep 61.01 & echo started; wait"
     taken = step(tmp_path, toolset, "run_command", command=line, **({} if toolset.timeout < 1 else {"seconds": 0.3}))
     assert taken.error_code == "timeout"
     assert "did not end within 0.3 seconds and was stopped. It wrote:\nstarted" in taken.observation
-    assert ends(int((tmp_path / "pid").read_text()))
+    assert command_ends("sleep", "61.01")
 
 
 def test_cancelling_a_run_ends_its_commands(tmp_path: Path) -> None:
@@ -68,17 +68,17 @@ def test_cancelling_a_run_ends_its_commands(tmp_path: Path) -> None:
 
     os.mkfifo(tmp_path / "pid")
 
-    async def cancelled() -> int:
-        agent = agent_with([calls(("run_command", {"command": "echo $$ > pid; exec sleep 62"}))], toolsets=[SHELL])
+    async def cancelled() -> None:
+        agent = agent_with([calls(("run_command", {"command": "echo $$ > pid; exec sleep 62.01"}))], toolsets=[SHELL])
         agent.workspace = tmp_path
         task = asyncio.ensure_future(agent.run("go"))
-        pid = int(await asyncio.to_thread((tmp_path / "pid").read_text))
+        await asyncio.to_thread((tmp_path / "pid").read_text)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return pid
 
-    assert ends(asyncio.run(cancelled()))
+    asyncio.run(cancelled())
+    assert command_ends("sleep", "62.01")
 
 
 @pytest.mark.parametrize("command", ["", "  ", [], ["", "x"]])

@@ -17,3 +17,12 @@ def ends(pid: int) -> bool:
         except psutil.NoSuchProcess:
             return True
     return False
+
+
+def command_ends(*command: str) -> bool:
+    """Whether no process runs ``command``, or none does within some seconds: confined ones have their own numbers."""
+    deadline = time.monotonic() + 5
+    while any(process.info["cmdline"] == list(command) for process in psutil.process_iter(["cmdline"])):
+        if time.monotonic() > deadline:
+            return False
+    return True

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.skills.kit import ends
+from tests.toolsets.skills.kit import command_ends
 
 from react_run import (
     ConfigError,
@@ -28,7 +28,7 @@ from react_run import (
 )
 from react_run.testing import agent_with, calls, says
 from react_toolsets.files import FilesToolset
-from react_toolsets.programs.confinement import best_means
+from react_toolsets.programs.means import best_means
 from react_toolsets.skills import SkillToolset
 
 SELECTOR = "activate_tool_skill"
@@ -516,11 +516,12 @@ def test_a_script_has_nothing_on_its_standard_input(tmp_path: Path) -> None:
 
 def test_a_script_is_ended_at_its_deadline_with_all_it_started(tmp_path: Path) -> None:  # T2
     started = time.monotonic()
-    step = script(tmp_path, "echo begun; sleep 61 & echo $! > pid; sleep 62", script_timeout=0.5)
+    step = script(tmp_path, "echo begun; sleep 61.02 & sleep 62.02", script_timeout=0.5)
     assert time.monotonic() - started < 10
     assert step.error_code == "timeout"
     assert "begun" in step.observation
-    assert ends(int((tmp_path / "pid").read_text()))
+    assert command_ends("sleep", "61.02")
+    assert command_ends("sleep", "62.02")
 
 
 @pytest.mark.parametrize(

@@ -85,10 +85,11 @@ def _launcher(target: Local, temporary: str) -> list[str]:
     if not target.sandbox:
         return []
     confinement = target.confinement()
-    if target.sandbox == "required" and not confinement.enforced:
-        gaps = "; ".join(confinement.gaps)
+    if target.sandbox == "required" and confinement.gaps:
         raise McpTrouble(
-            f"the MCP server {target.name} is not started: sandbox is required, but: {gaps}", code="server_start"
+            f"the MCP server {target.name} is not started: sandbox is required, but programs could "
+            f"{'; '.join(confinement.gaps)}",
+            code="server_start",
         )
     return confinement.launcher(Path(temporary))
 

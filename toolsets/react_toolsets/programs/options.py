@@ -14,6 +14,7 @@ from pydantic import Field
 from react_run import Component, LocalPath, Run
 from react_toolsets.programs.confinement import Confinement
 from react_toolsets.programs.environment import scrubbed_environment
+from react_toolsets.programs.limits import Limits
 from react_toolsets.programs.running import Finished, run_program
 
 CEILING = 1024 * 1024
@@ -40,6 +41,8 @@ class RunsPrograms(Component):
     """More files and directories that confined programs may read, besides those of the system."""
     writable: list[LocalPath] = Field(default_factory=list)
     """More files and directories that confined programs may change."""
+    limits: Limits = Field(default_factory=Limits)
+    """How much of the machine a confined command may use."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Variables that programs get."""
     pass_environment: list[str] = Field(default_factory=list)
@@ -55,6 +58,7 @@ class RunsPrograms(Component):
             write=[directory.resolve(), *(path.resolve() for path in self.writable)],
             read=[path.resolve() for path in self.readable],
             network=self.network,
+            limits=self.limits,
         )
 
     def report(self, directory: Path) -> str:
@@ -81,8 +85,8 @@ class RunsPrograms(Component):
             OSError: It could not be started.
         """
         confinement = self.confinement(directory)
-        if self.sandbox == "required" and not confinement.enforced:
-            raise NotConfined(f"sandbox is required, but: {'; '.join(confinement.gaps)}")
+        if self.sandbox == "required" and confinement.gaps:
+            raise NotConfined(f"sandbox is required, but programs could {'; '.join(confinement.gaps)}")
         with _temporary_directory() as own:
             home = {"HOME": own} if self.sandbox and confinement.means else {}
             return await run_program(

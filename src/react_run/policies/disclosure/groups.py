@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from react_run.components.kinds import near
 from react_run.errors import ConfigError
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
-from react_run.tools.toolset import CompositeToolset, ReActToolset, label
+from react_run.tools.toolset import CompositeToolset, ReActToolset, label, offered, skills_offered
 
 SELECTOR = "activate_tool_skill"
 """The tool that activates a skill; no toolset may have a tool of this name."""
@@ -27,6 +27,8 @@ class Member:
     toolset: ReActToolset
     tools: tuple[str, ...]
     skills: tuple[ReActSkillSpec, ...]
+    about: Mapping[str, str]
+    """The first paragraph about each tool."""
 
     @property
     def tool_skills(self) -> Iterator[ReActSkillSpec]:
@@ -36,12 +38,12 @@ class Member:
 
 def members(toolset: ReActToolset) -> Iterator[Member]:
     """The toolsets in ``toolset`` that are no composites, in order."""
-    if isinstance(toolset, CompositeToolset):
+    if isinstance(toolset, CompositeToolset) and toolset.is_plain:
         for child in toolset.toolsets:
             yield from members(child)
     else:
-        names = tuple(tool.name for tool in toolset.tools())
-        yield Member(label(toolset), toolset, names, tuple(toolset.get_skill_specs()))
+        about = {tool.name: _first_paragraph(tool.description) for tool in offered(toolset)}
+        yield Member(label(toolset), toolset, tuple(about), tuple(skills_offered(toolset)), about)
 
 
 def skills_of(toolset: ReActToolset, *, grouped: bool) -> list[ReActSkillSpec]:
@@ -82,7 +84,7 @@ def _wrong(member: Member, all_members: Sequence[Member]) -> Iterator[str]:
     grouped: set[str] = set()
     for skill in member.tool_skills:
         where = f"toolset {member.label}, skill {skill.name!r}"
-        if not skill.name.strip() or not skill.description.strip():
+        if not skill.name.strip() or not (skill.description.strip() or member.toolset.has_skill_key):
             yield f"{where}: give it a name and a description; the model chooses by them"
         if not skill.tool_names:
             yield f"{where}: it unlocks no tool; list some in tool_names, or remove it"
@@ -112,9 +114,18 @@ def _merged(all_members: Sequence[Member]) -> tuple[list[ReActSkillSpec], list[s
         for skill in member.tool_skills:
             by_name.setdefault(skill.name, []).append((member.label, skill))
     problems = [text for parts in by_name.values() for text in _conflicts(parts)]
-    merged = [_merge([skill for _, skill in parts]) for parts in by_name.values()]
+    about = {tool: text for member in all_members for tool, text in member.about.items()}
+    merged = [_described(_merge([skill for _, skill in parts]), about) for parts in by_name.values()]
     merged += _undeclared(all_members, set(by_name))
     return sorted(merged, key=lambda skill: skill.order), problems
+
+
+def _described(skill: ReActSkillSpec, about: Mapping[str, str]) -> ReActSkillSpec:
+    """``skill`` with what its tools say of themselves, where nobody has described it."""
+    if skill.description.strip():
+        return skill
+    text = " ".join(f"{name}: {about[name]}" for name in skill.tool_names if name in about)
+    return replace(skill, description=text[:MAX_DESCRIPTION])
 
 
 def _undeclared(all_members: Iterable[Member], taken: set[str]) -> Iterator[ReActSkillSpec]:
@@ -126,8 +137,7 @@ def _undeclared(all_members: Iterable[Member], taken: set[str]) -> Iterator[ReAc
     for name, alike in by_label.items():
         tools = tuple(tool for member in alike for tool in member.tools)
         docs = dict.fromkeys(_first_paragraph(type(member.toolset).__doc__ or "") for member in alike)
-        each = [_first_paragraph(tool.description) for member in alike for tool in member.toolset.tools()]
-        described = [f"{tool}: {text}" for tool, text in zip(tools, each, strict=True)]
+        described = [f"{tool}: {text}" for member in alike for tool, text in member.about.items()]
         yield ReActSkillSpec(
             name=f"{name}_tools" if name in taken else name,
             description=" ".join([*docs, *described]).strip()[:MAX_DESCRIPTION],
@@ -140,7 +150,7 @@ def _first_paragraph(text: str) -> str:
 
 
 def _conflicts(parts: Sequence[tuple[str, ReActSkillSpec]]) -> Iterator[str]:
-    (first_label, first), *others = parts
+    (first_label, first), *others = [part for part in parts if part[1].description.strip()] or parts
     for other_label, other in others:
         if " ".join(other.description.split()) != " ".join(first.description.split()):
             yield (
@@ -153,6 +163,7 @@ def _merge(parts: list[ReActSkillSpec]) -> ReActSkillSpec:
     parts = sorted(parts, key=lambda skill: skill.order)
     return replace(
         parts[0],
+        description=next((part.description for part in parts if part.description.strip()), ""),
         tool_names=tuple(dict.fromkeys(name for part in parts for name in part.tool_names)),
         instructions="\n\n".join(dict.fromkeys(part.instructions for part in parts if part.instructions)),
         examples=tuple(dict.fromkeys(example for part in parts for example in part.examples)),

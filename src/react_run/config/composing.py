@@ -1,0 +1,56 @@
+"""The tools of an agent, from all its toolsets; what does not fit is said with its place in the file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from react_run.config.yaml import Node, locate
+from react_run.config.yaml.problems import Problem, key_path
+from react_run.errors import Fault, ToolsetError
+
+if TYPE_CHECKING:
+    from react_run.tools.tool import Tool
+    from react_run.tools.toolset import CompositeToolset
+
+
+class CompositionError(ToolsetError):
+    """The toolsets of an agent do not fit together, or one of them fails; ``problems`` say where."""
+
+    def __init__(self, error: ToolsetError, problems: list[Problem]) -> None:
+        self.problems = problems
+        super().__init__("\n".join(self.texts()), code=error.code, faults=error.faults)
+
+    def texts(self) -> list[str]:
+        """Each problem as people read it."""
+        return [problem.render() for problem in self.problems]
+
+
+def composed(toolset: CompositeToolset, source: Node) -> tuple[Tool, ...]:
+    """The tools of ``toolset``, whose parts are those listed in ``source``.
+
+    Raises:
+        CompositionError: A toolset fails, its shared keys do not fit its tools, or two offer a tool of one name.
+    """
+    try:
+        return tuple(toolset.tools())
+    except ToolsetError as error:
+        raise CompositionError(error, [_problem(fault, source) for fault in error.faults]) from error
+
+
+def _problem(fault: Fault, source: Node) -> Problem:
+    node = _node(source, fault.loc)
+    other = None if fault.other is None else _node(source, fault.other)
+    text = f"{fault.text} (the other one: {other.place})" if other is not None and other.place else fault.text
+    if node is None or node.place is None:
+        return Problem(fault.code, text)
+    place = node.key_place if node.key_place and len(fault.loc) > len(_TOOLSET) else node.place
+    return Problem(fault.code, text, place, key_path(node.path))
+
+
+_TOOLSET = ("toolsets", 0)
+
+
+def _node(source: Node, loc: tuple[str | int, ...]) -> Node | None:
+    """The node at ``loc``; ``None`` for a toolset that was given from Python."""
+    node, missing = locate(source, loc)
+    return None if missing or node is source else node

@@ -1,0 +1,90 @@
+"""What is promised of confined programs, and what keeps each promise: the table of SECURITY.md is this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from react_toolsets.programs.confined import landlock
+
+if TYPE_CHECKING:
+    from react_toolsets.programs.confinement import Confinement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """Something that confined programs cannot do.
+
+    ``name`` is what documents call it, ``gap`` what programs can do where it is not kept; ``kept`` says where it is.
+    """
+
+    name: str
+    gap: str
+    kept: Callable[[Confinement], bool]
+
+
+PROMISES = (
+    Promise(name="files", gap="read and change files elsewhere", kept=lambda it: bool(it.means)),
+    Promise(
+        name="truncation",
+        gap="cut files elsewhere short (Linux before 6.2)",
+        kept=lambda it: bool(it.means.room) or it.means.landlock >= landlock.SINCE_TRUNCATE,
+    ),
+    Promise(
+        name="attributes",
+        gap="change modes, owners, times and extended attributes of files elsewhere",
+        kept=lambda it: bool(it.means.room),
+    ),
+    Promise(
+        name="TCP",
+        gap="use the network (Linux before 6.7)",
+        kept=lambda it: (
+            it.network or it.means.filtered or bool(it.means.room) or it.means.landlock >= landlock.SINCE_TCP
+        ),
+    ),
+    Promise(
+        name="other sockets",
+        gap="use sockets other than ordinary TCP (UDP, MPTCP, vsock)",
+        kept=lambda it: it.means.filtered,
+    ),
+    Promise(
+        name="Unix sockets",
+        gap="connect to Unix sockets that the user may use",
+        kept=lambda it: bool(it.means.room) or (it.means.filtered and not it.network),
+    ),
+    Promise(name="memory", gap="read the memory and environment of other processes", kept=lambda it: bool(it.means)),
+    Promise(
+        name="signals",
+        gap="send signals to other processes of the same user (Linux before 6.12)",
+        kept=lambda it: bool(it.means.room) or it.means.landlock >= landlock.SINCE_SCOPES,
+    ),
+    Promise(
+        name="limits of others",
+        gap="change limits and priorities of other processes of the same user",
+        kept=lambda it: bool(it.means.room) or it.means.filtered,
+    ),
+    Promise(name="terminals", gap="write to terminals", kept=lambda it: bool(it.means)),
+    Promise(name="keyrings", gap="use the keyrings of the kernel", kept=lambda it: it.means.filtered),
+    Promise(
+        name="shared objects",
+        gap="use shared memory, semaphores and message queues of others",
+        kept=lambda it: bool(it.means.room) or it.means.filtered,
+    ),
+    Promise(
+        name="number of processes",
+        gap="start any number of processes (root is only limited in a room of its own, from Linux 6.14)",
+        kept=lambda it: it.means.counted,
+    ),
+    Promise(
+        name="left behind",
+        gap="go on after the command has ended, in a session of their own",
+        kept=lambda it: bool(it.means.room),
+    ),
+    Promise(
+        name="own code",
+        gap="change the code of react-run, which lies in their directory",
+        kept=lambda it: not it.exposed and (bool(it.means.room) or not it.protected),
+    ),
+)
+"""All of them; ``sandbox: required`` runs nothing where one of them is not kept."""
