@@ -64,6 +64,7 @@ LAYERS = [
     {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
+    {"batch"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""

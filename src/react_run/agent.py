@@ -120,10 +120,11 @@ class ReActAgent:
         return cls(ReActAgentConfig.from_yaml(path, **overrides))
 
     def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
-        """The same agent with another model, or another journal; they share toolsets and plugins."""
+        """The same agent with another model or journal; both share toolsets and plugins, which are opened once."""
         journal = () if journal is None else journal
         again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
         again.workspace = self.workspace
+        again._lifetimes = Lifetimes(again._lifetimes.components, self._lifetimes)
         return again
 
     async def run(
