@@ -174,7 +174,7 @@ BEHAVIOURS = [
     case("10 MB of text", t.Archive, iterations=1),
     case("200 000 elements", t.Archive, world={"archive": w.listed_archive}, iterations=1),
     case("long characters at every cut", t.Archive, world={"archive": w.wide_archive}, iterations=1),
-    case("bytes that are no text", t.Archive, world={"archive": w.broken_archive}, ends="completed", solved=False),
+    case("bytes that are not text", t.Archive, world={"archive": w.broken_archive}, ends="completed", solved=False),
     case("surrogates and control characters", t.Archive, world={"archive": w.decoded_badly}, iterations=1),
     case(
         "forty results of 20 KB in a reply", lambda world: t.Sum(world, 40), world={"page_size": 20_000}, iterations=2
@@ -188,7 +188,7 @@ BEHAVIOURS = [
     case("a program that hangs", faults={"fetch": w.first(w.hanging_program, "fetch")}, config=SECONDS),
     case("a tool that always hangs", faults={"fetch": w.hang}, config=SECONDS, ends=EXHAUSTED),
     case("a run that takes too long", faults={"fetch": w.hang}, config={"run_timeout": 0.4}, ends="timeout"),
-    # -- replies that are no answer -----------------------------------------------------------------------------------
+    # -- replies that are not answers ----------------------------------------------------------------------------------
     case("an empty reply", mischief=m.said("", only=1)),
     case("blanks only", mischief=m.said(" \n ", only=1)),
     case("an empty reply, slow to listen", persona="slow", mischief=m.said("", only=2), solved=False, iterations=0),

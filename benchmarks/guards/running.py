@@ -24,7 +24,7 @@ from react_run.policies.preview import size_of
 PATIENCE = {True: 3.0, False: 30.0}
 """Seconds after which a trial counts as hung, by whether it is about time."""
 CORE = ("arguments", "tool_timeout")
-"""Guards that are no plugins: they are switched off in other ways."""
+"""Guards that are not plugins: they are switched off in other ways."""
 HONEST = re.compile(r"have not|could not|cannot|missing|not done|did not find")
 SLACK = 1_024
 """Bytes by which a nudge or a note may lengthen a result."""

@@ -52,7 +52,7 @@ def iteration_costs(iterations: int, contenders: dict[str, Contender], repeat: i
     runs = max(1, AT_A_GO // iterations)
     works = {name: times(work, runs) for name, work in works.items()}
     gc.collect()
-    gc.freeze()  # what one of them has imported is no burden to the others
+    gc.freeze()  # what one of them has imported is not a burden to the others
     per_iteration = {name: seconds / iterations / runs for name, seconds in interleaved(works, repeat).items()}
     report(
         "peers_iteration_cpu_us",

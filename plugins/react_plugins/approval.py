@@ -119,7 +119,7 @@ class Approval(Plugin):
             text = NOBODY.format(tool=call.name)
             run.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
-        if answer not in get_args(Decision):  # what is no clear word is no permission
+        if answer not in get_args(Decision):  # what is not a clear word is not permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
             raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")

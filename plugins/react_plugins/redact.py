@@ -23,6 +23,7 @@ from react_run import (
     ToolCall,
     ToolRequest,
     hookimpl,
+    inline,
 )
 
 SHORTEST = 4
@@ -69,7 +70,7 @@ class Redact(Plugin):
             try:
                 matches_nothing = re.compile(pattern).search("") is not None
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
             if matches_nothing:
                 raise ValueError(f"{pattern!r} matches the empty text")
             if _UNJOINABLE.search(pattern):
@@ -85,6 +86,7 @@ class Redact(Plugin):
     # -- where things come in --------------------------------------------------------------------------------------
 
     @hookimpl(tryfirst=True)
+    @inline
     def react_guide(self, run: Run) -> None:
         self._tell(run)  # before anything of the run is written anywhere
 
@@ -156,7 +158,7 @@ class Redact(Plugin):
         return run.agent.config.masker.mask_data(data)
 
     def _content(self, run: Run, content: str | Sequence[Mapping[str, object]]) -> str | Sequence[Mapping[str, object]]:
-        """Text, or content parts: of those only the texts, because an image is no place for a pattern."""
+        """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""
         if isinstance(content, str):
             return self._text(run, content)
         return [

@@ -100,7 +100,7 @@ def test_the_history_holds_the_name_of_the_tool() -> None:
 
 GROQ = [
     {"error": {"code": "tool_use_failed", "message": "Failed to call a function. Please adjust your prompt."}},
-    {"error": {"type": "invalid_request_error", "message": "Tool call validation failed: tool call is no JSON"}},
+    {"error": {"type": "invalid_request_error", "message": "Tool call validation failed: tool call is not JSON"}},
     {"message": "cannot be used", "code": "wrong_api_format"},
     {"error": {"type": "invalid_request_error", "message": "invalid tool call arguments"}},
 ]

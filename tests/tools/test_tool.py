@@ -225,7 +225,7 @@ def test_a_name_that_every_provider_takes_is_kept(name: str) -> None:
 
 
 def test_a_schema_that_is_none_is_reported_with_the_name_of_the_tool() -> None:
-    with pytest.raises(ToolsetError, match="tool 'odd': 'str' is no type"):
+    with pytest.raises(ToolsetError, match="tool 'odd': 'str' is not a type"):
         Tool(name="odd", description="D.", parameters={"properties": {"a": {"type": "str"}}}, function=print)
 
 

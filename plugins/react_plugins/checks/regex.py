@@ -30,7 +30,7 @@ class RegexCheck(Check):
         try:
             re.compile(pattern)
         except re.error as error:
-            raise ValueError(f"this is no regular expression: {error}") from None
+            raise ValueError(f"this is not a regular expression: {error}") from None
         return pattern
 
     async def check(self, run: Run, answer: str) -> Verdict:

@@ -75,7 +75,7 @@ class Case(Options):
         try:
             re.compile(given or "")
         except re.error as error:
-            raise ValueError(f"this is no regular expression: {error}") from None
+            raise ValueError(f"this is not a regular expression: {error}") from None
         return given
 
     @model_validator(mode="after")

@@ -64,7 +64,7 @@ def _web_address(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise problem("cfg.url", f"is no URL: {error}") from None
+        raise problem("cfg.url", f"is not a URL: {error}") from None
     if parts.username or parts.password:
         raise problem("cfg.url", "must not contain credentials: they would end up in logs; use api_key")
     if parts.scheme not in ("http", "https") or not parts.hostname:

@@ -44,7 +44,7 @@ def _is_of_the_run(record: Record) -> bool:
 def canonical_record(record: Record) -> Record:
     """One record of a run in its canonical form.
 
-    How a conversation is written down is no part of it: that depends on whether somebody masked it on its way.
+    How a conversation is written down is not part of it: that depends on whether somebody masked it on its way.
     """
     kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
     if kept["type"] in ("model_request", "footer"):

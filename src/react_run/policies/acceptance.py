@@ -11,6 +11,7 @@ from pydantic import Field
 from react_run.checks import Check
 from react_run.engine.concurrency import in_thread
 from react_run.engine.execution import describe
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
 from react_run.policies.order import Policy
@@ -48,6 +49,7 @@ class Acceptance(Policy):
     """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
 
     @hookimpl
+    @inline
     def react_guide(self, run: Run) -> str | None:
         return "\n\n".join(filter(None, (check.guide() for check in self.checks))) or None
 
@@ -72,7 +74,7 @@ class Acceptance(Policy):
             return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
         try:
             verdict = await check.check(run, answer)
-        except Exception as error:  # whatever it is, it is no pass
+        except Exception as error:  # whatever it is, it is not a pass
             mask = run.agent.config.masker.mask
             log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
             return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))

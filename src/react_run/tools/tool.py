@@ -109,13 +109,19 @@ class Tool(ToolAnnotations):
         return {"type": "function", "function": function}
 
     @cached_property
+    def defaults(self) -> dict[str, object]:
+        """What its optional parameters are when a call does not say: to say so makes no other call (behaviour F4)."""
+        properties = self.parameters.get("properties", {})
+        return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+    @cached_property
     def parameter_class(self) -> type[BaseModel] | None:
         """The pydantic model of the arguments; ``None`` when the tool came with a schema of its own."""
         model: type[BaseModel] | None = getattr(self.checker, "model", None)
         return model
 
     def prepare(self, arguments: object) -> Prepared:
-        """Read, check and repair what a model sent: a dict, or the raw text when that was no readable JSON.
+        """Read, check and repair what a model sent: a dict, or the raw text when that was not readable JSON.
 
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
@@ -208,7 +214,7 @@ class Tool(ToolAnnotations):
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ToolsetError(
-            f"{name!r} is no name that providers accept for a tool: give one (name=…) of letters, digits, '_' and '-', "
+            f"{name!r} is not a tool name that providers accept: give one (name=…) of letters, digits, '_' and '-', "
             "at most 64",
             code="tool.name",
         )

@@ -88,7 +88,7 @@ class ReActToolset(Component):
 
     @classmethod
     def shared_option_names(cls) -> list[str]:
-        """The shared keys that this class understands: all that are no options of its own."""
+        """The shared keys that this class understands: all that are not options of its own."""
         own = cls.option_names()
         return [key for key in SHARED_KEYS if key not in own]
 

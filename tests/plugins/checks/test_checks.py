@@ -131,7 +131,7 @@ def test_the_parsed_answer_is_the_value_of_the_result(answer: str) -> None:
     [
         ("four", "The answer must be JSON alone, by the schema you were given, and it is not: Expecting value"),
         ('Here: {"total": 4}', "The answer must be JSON alone"),
-        ('{"total": NaN}', "NaN is no JSON"),
+        ('{"total": NaN}', "NaN is not JSON"),
         ('{"total": 4} {"total": 5}', "Extra data"),
         ("{}", "The answer does not satisfy its schema:\n- 'total' is a required property"),
         (
@@ -161,7 +161,7 @@ def test_the_model_knows_the_schema_from_the_start() -> None:  # G1
 
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"properties": []}, {"required": "total"}])
 def test_a_schema_that_is_none_is_refused_when_it_is_read(schema: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="this is no JSON Schema"):
+    with pytest.raises(ValidationError, match="this is not a JSON Schema"):
         JsonSchemaCheck(schema=schema)
 
 

@@ -154,7 +154,7 @@ def test_a_child_that_fails_is_stuck_or_says_nothing_is_a_failed_observation(
     assert (step.failed, step.error_code) == (True, code)
     assert report(result)["status"] == "failed"
     assert report(result)["reason"] == code
-    assert not result.success  # what nobody made good is no success (F6)
+    assert not result.success  # what nobody made good is not a success (F6)
     assert result.unverified_answer == "It worked."
 
 

@@ -34,7 +34,7 @@ async def search(
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise FileTrouble(f"the pattern is no regular expression: {error}", code="invalid_pattern") from error
+        raise FileTrouble(f"the pattern is not a regular expression: {error}", code="invalid_pattern") from error
     options = {
         "root": str(root),
         "pattern": pattern,

@@ -171,7 +171,7 @@ class Session:
             self._help(self._refresh())
         elif isinstance(message, Exception):
             self.words.write(f"[not a message] {str(message)[:500]}")
-            self.say("mcp_noise", f"{self.target.name} wrote something that is no message of the protocol; skipped")
+            self.say("mcp_noise", f"{self.target.name} wrote something that is not a message of the protocol; skipped")
 
     def _help(self, work: Any) -> None:
         helper = asyncio.ensure_future(work)

@@ -44,22 +44,21 @@ def _body(journal: Journal) -> Iterator[str]:
     yield f'<div class="two">{"".join((*tokens(journal), *costs(journal)))}</div>\n'
     yield from waterfall(journal)
     yield "<h2>Iterations</h2>\n"
-    opening = "".join(map(_message, journal.opening))
-    yield details("iteration", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+    yield opening_details(journal)
     several = len(journal.iterations) > _OPEN
     for iteration in journal.iterations:
-        yield _iteration(iteration, Anchors(journal), opened=not several)
+        yield iteration_details(iteration, Anchors(journal), opened=not several)
     for child in journal.below:
         inner = "".join(
             (
                 *_head(child),
                 *waterfall(child),
-                *(_iteration(iteration, Anchors(child)) for iteration in child.iterations),
+                *(iteration_details(iteration, Anchors(child)) for iteration in child.iterations),
             )
         )
         yield details("iteration", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
     yield "<h2>Agent</h2>\n"
-    yield from _agent(journal)
+    yield from agent_details(journal)
 
 
 def _head(journal: Journal) -> Iterator[str]:
@@ -95,7 +94,21 @@ def _count(number: int | None) -> str:
     return "n/a" if number is None else f"{number:,}"
 
 
-def _iteration(iteration: Iteration, anchors: Anchors, *, opened: bool = False) -> str:
+def opening_details(journal: Journal) -> str:
+    """The conversation that a run begins with."""
+    opening = "".join(map(_message, journal.opening))
+    return details("iteration", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+
+
+def iteration_details(iteration: Iteration, anchors: Anchors, *, opened: bool = False, only: str = "") -> str:
+    """One iteration with everything in it.
+
+    Args:
+        iteration: The iteration.
+        anchors: The places of its calls.
+        opened: Whether it is open at first.
+        only: The place of the one call that is shown, opened; empty for all.
+    """
     about = [*(use.name for use in iteration.tools)]
     if (used := formatting.usage_of(iteration)) is not None:
         about.append(formatting.tokens(used.total_tokens))
@@ -107,14 +120,22 @@ def _iteration(iteration: Iteration, anchors: Anchors, *, opened: bool = False) 
     )
     number = f"Iteration {iteration.number}" if iteration.number else "Before the first iteration"
     summary = f'{number} <span class="soft">{escaped(" · ".join(about))}</span>{marks}'
+    if only:
+        return "".join(_calls(iteration, anchors, only))
     return details("iteration", summary, "".join(_inside(iteration, anchors)), opened=opened)
 
 
-def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
+def _calls(iteration: Iteration, anchors: Anchors, only: str = "") -> Iterator[str]:
     for call in iteration.model_calls:
-        yield _model_call(call, anchors.of_call(call))
+        if (anchor := anchors.of_call(call)) == only or not only:
+            yield _model_call(call, anchor)
     for use in iteration.tools:
-        yield _tool_use(use, anchors.of_tool(use))
+        if (anchor := anchors.of_tool(use)) == only or not only:
+            yield _tool_use(use, anchor, opened=bool(only))
+
+
+def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
+    yield from _calls(iteration, anchors)
     for record in iteration.looks:
         yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
     for asked in iteration.questions:
@@ -157,7 +178,7 @@ def _message(message: Message, *, opened: bool = False) -> str:
     return details("message", f'<b>{message.role}</b> <span class="soft">{escaped(head)}</span>', inner, opened=opened)
 
 
-def _tool_use(use: ToolUse, anchor: str) -> str:
+def _tool_use(use: ToolUse, anchor: str, *, opened: bool = False) -> str:
     mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
@@ -170,14 +191,15 @@ def _tool_use(use: ToolUse, anchor: str) -> str:
     for attempt in use.attempts:
         if attempt.finished is not None and "error" in attempt.finished:
             inner += _traceback(attempt.finished["error"])
-    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor)
+    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor, opened=opened)
 
 
 def _traceback(error: dict[str, str]) -> str:
     return details("message", "traceback", block(error["traceback"])) if "traceback" in error else ""
 
 
-def _agent(journal: Journal) -> Iterator[str]:
+def agent_details(journal: Journal) -> Iterator[str]:
+    """The agent of a run: its file, its values, versions, and the tools it was offered."""
     header = journal.header
     agent = header["agent"]
     if agent["text"] is not None:

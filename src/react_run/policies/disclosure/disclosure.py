@@ -158,7 +158,7 @@ class Disclosure:
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
         listed = self.catalogue.listed
         name, words = _named(call), call.arguments.get("search")
-        call.opaque = name in state.asked  # then nothing is missing, which is no reason to doubt an answer
+        call.opaque = name in state.asked  # then nothing is missing, which is not a reason to doubt an answer
         if len(listed) > LISTED and isinstance(words, str) and words.strip() and not name:
             return answers.matches(words, listed)
         if not name:

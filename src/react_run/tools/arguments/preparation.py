@@ -87,7 +87,7 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prep
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
-    notes = [f"{shown(name)} is no parameter of {tool} and was left out" for name in unknown]
+    notes = [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:
