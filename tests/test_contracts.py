@@ -47,7 +47,18 @@ LAYERS = [
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "engine.reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {
+        "engine.execution",
+        "engine.standing",
+        "engine.subjects",
+        "engine.workers",
+        "engine.reports",
+        "results",
+        "run",
+        "engine.history",
+        "journal",
+        "questions.asking",
+    },
     {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",
@@ -64,6 +75,7 @@ LAYERS = [
     {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
+    {"batch"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""
