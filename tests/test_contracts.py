@@ -21,7 +21,18 @@ SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
     {"support.own_code", "support.regex", "support.json_schema", "secrets"},
-    {"support.fast_init", "errors", "messages", "outcome", "support.files", "components", "questions", "looking"},
+    {
+        "support.fast_init",
+        "errors",
+        "ids",
+        "thinking",
+        "messages",
+        "outcome",
+        "support.files",
+        "components",
+        "questions",
+        "looking",
+    },
     {
         "tools.arguments",
         "tools.schemas",
@@ -37,7 +48,18 @@ LAYERS = [
         "checks",
     },
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {"engine.execution", "engine.reports", "results", "run", "engine.history", "journal", "questions.asking"},
+    {
+        "engine.execution",
+        "engine.standing",
+        "engine.subjects",
+        "engine.workers",
+        "engine.reports",
+        "results",
+        "run",
+        "engine.history",
+        "journal",
+        "questions.asking",
+    },
     {"questions.tty", "questions.terminal"},
     {
         "engine.sensors",
@@ -54,6 +76,7 @@ LAYERS = [
     {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
+    {"batch"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""

@@ -22,6 +22,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from react_run.run import RunResult
 
+BLAME = "raised by plugin "
+"""How the note begins that names the plugin and the hook which an exception came from."""
+
+
+def blamed(error: BaseException) -> str:
+    """Which plugin and hook ``error`` came from, such as ``plugin 'audit' in react_run``; empty when it is unknown."""
+    notes = getattr(error, "__notes__", ())
+    return next((note.removeprefix("raised by ") for note in notes if str(note).startswith(BLAME)), "")
+
+
+def result_left(error: BaseException) -> RunResult | None:
+    """What a run had reached when ``error`` ended it; every exception that leaves ``ReactAgent.run`` has it."""
+    return getattr(error, "result", None)
+
 
 class ReactError(Exception):
     """Base of every error that react-run raises for people to read.
@@ -84,6 +98,7 @@ class ModelError(ReactError):
         code: The provider's own error code, or one of ours (``context_overflow``, ``incomplete``, ``no_choice``, …).
         retryable: Whether the same request may succeed later (behaviour S6).
         retry_after: Seconds the provider asked us to wait.
+        parameter: The field of the request that was refused, when the provider names it.
     """
 
     exit_status = 3
@@ -97,6 +112,7 @@ class ModelError(ReactError):
         code: str = "",
         retryable: bool = False,
         retry_after: float | None = None,
+        parameter: str = "",
     ) -> None:
         super().__init__(message)
         self.provider = provider
@@ -104,6 +120,7 @@ class ModelError(ReactError):
         self.code = code
         self.retryable = retryable
         self.retry_after = retry_after
+        self.parameter = parameter
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
         self.recorded = False

@@ -177,14 +177,15 @@ class Process:
     """`react-run serve` in a process of its own."""
 
     def __init__(self, arguments: list[str], home: Path, cwd: Path, **env: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "react_run", "serve", "--port", "0", *arguments],
-            cwd=cwd,
-            env={**os.environ, "REACT_RUN_HOME": str(home), **env},
-            stdout=subprocess.PIPE,
-            stderr=(home / "stderr.txt").open("ab"),
-            text=True,
-        )
+        with (home / "stderr.txt").open("ab") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "react_run", "serve", "--port", "0", *arguments],
+                cwd=cwd,
+                env={**os.environ, "REACT_RUN_HOME": str(home), **env},
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
         assert self.process.stdout is not None
         self.opening = self.process.stdout.readline()
         self.url = next((word for word in self.opening.split() if word.startswith("http")), "")

@@ -16,6 +16,8 @@ COMMANDS = {
     "resume": "Go on with a run that was interrupted, killed, or failed.",
     "runs": "List, show, export and remove runs.",
     "test": "Test an agent offline, with recorded or scripted replies.",
+    "batch": "Run an agent on many rows; interrupted, it goes on.",
+    "worker": "Help with batches that are at work, from any machine.",
     "mcp": "Lock, compare, list and try the MCP servers of an agent; log in to one.",
     "serve": "Serve agents to OpenAI clients, with a page to watch them.",
     "trust": "Let agent files of a directory start programs and load code beside them.",

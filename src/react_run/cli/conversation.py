@@ -211,5 +211,5 @@ def transcript(messages: list[Message], suffix: str) -> str:
 
     if suffix == ".json":
         return json.dumps([message_to_dict(message) for message in messages], ensure_ascii=False, indent=2) + "\n"
-    spoken = [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
-    return "\n".join(f"## {message.role.capitalize()}\n\n{message.text.strip()}\n" for message in spoken)
+    spoken = [message for message in messages if message.role in ("user", "assistant") and message.said.strip()]
+    return "\n".join(f"## {message.role.capitalize()}\n\n{message.said.strip()}\n" for message in spoken)

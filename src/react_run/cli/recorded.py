@@ -85,6 +85,6 @@ def _changes(options: AgentOptions) -> list[str]:
 
 def _kept_here(journal: Journal) -> bool:
     """Whether it is one of our own."""
-    from react_run.journal.locate import runs_directory
+    from react_run.journal.locate import is_kept_here
 
-    return journal.path is not None and journal.path.resolve().parent == runs_directory().resolve()
+    return journal.path is not None and is_kept_here(journal.path)

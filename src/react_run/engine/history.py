@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from uuid import uuid4
 
 from react_run.errors import ConfigError
+from react_run.ids import fresh_ids
 from react_run.messages import Message, ToolRequest
 from react_run.support.render import NO_OUTPUT
 
@@ -38,7 +38,7 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
         answers, requests = [], []
         results = _paired(message.tool_requests, _following_results(source, index))
         for request, result in zip(message.tool_requests, results, strict=True):
-            fresh = request.id if request.id and request.id not in used else f"call_{uuid4().hex[:16]}"
+            fresh = request.id if request.id and request.id not in used else next(fresh_ids((), None))
             used.add(fresh)
             requests.append(replace(request, id=fresh))
             answers.append(

@@ -11,20 +11,34 @@ from react_run.components import Component
 
 
 class Lifetimes:
-    """Opens and closes components, for any number of runs, event loops and threads at once."""
+    """Opens and closes components, for any number of runs, event loops and threads at once.
 
-    def __init__(self, components: Iterable[Component]) -> None:
-        self._components = list(dict.fromkeys(components))
+    Args:
+        components: What is opened and closed.
+        shared: Those of another agent; what it opens is opened by it, once for both.
+    """
+
+    def __init__(self, components: Iterable[Component], shared: Lifetimes | None = None) -> None:
+        self._shared = shared
+        elsewhere: Iterable[Component] = () if shared is None else shared.components
+        self._components: list[Component] = [one for one in dict.fromkeys(components) if one not in elsewhere]
         self._opened: list[Component] = []
         self._under_way: dict[Component, Future[None]] = {}
 
     @property
+    def components(self) -> tuple[Component, ...]:
+        """What is opened here."""
+        return tuple(self._components)
+
+    @property
     def begun(self) -> bool:
         """Whether everything is open."""
-        return len(self._opened) == len(self._components)
+        return len(self._opened) == len(self._components) and (self._shared is None or self._shared.begun)
 
     async def begin(self) -> None:
         """Open what is not open; wait for what another run is opening. What failed to open is tried again next time."""
+        if self._shared is not None:
+            await self._shared.begin()
         for component in self._components:
             while component not in self._opened:
                 await self._open(component)
@@ -33,6 +47,8 @@ class Lifetimes:
         """Close what is open, last opened first, even when one fails; what may is closed at the same time."""
         opened, self._opened = self._opened, []
         async with AsyncExitStack() as stack:
+            if self._shared is not None:
+                stack.push_async_callback(self._shared.end)
             for component in opened:
                 if component.closes_anywhere:
                     stack.push_async_callback(_over, asyncio.ensure_future(component.close()))

@@ -67,6 +67,7 @@ class FileSink:
         path: The file. Its directory is made, too.
         write: What writes bytes to a descriptor.
         fsync: What makes them durable.
+        patience: How often to look again while another process has it, 20 ms apart: it may be looking only.
 
     Raises:
         JournalBusy: Another run is writing to it.
@@ -79,20 +80,22 @@ class FileSink:
         *,
         write: Callable[[int, bytes], int] = os.write,
         fsync: Callable[[int], None] = os.fsync,
+        patience: int = _PATIENCE,
     ) -> None:
         self.path = path
         self._write, self._fsync = write, fsync
         self._syncing: asyncio.Task[None] | None = None
         self._problem: JournalError | None = None
+        self._closed = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._file = os.open(path, _FLAGS, 0o600)
         except OSError as error:
             raise _cannot("open", path, error) from error
         try:
-            if not _lock(self._file):
+            if not _lock(self._file, patience):
                 raise JournalBusy(f"another run is writing to {path}; give a directory, for a file per run")
-            self._size = self._durable = _cut_torn_line(self._file)
+            self._size = self._durable = cut_torn_line(self._file)
         except BaseException as error:
             os.close(self._file)
             if isinstance(error, OSError):  # a pipe, a terminal: nothing that can be gone on with
@@ -136,6 +139,10 @@ class FileSink:
 
     def close(self) -> None:
         """Close the file, after the fsync that may still be on its way for a call that was cancelled."""
+        if self._closed:
+            return
+        self._closed = True  # the descriptor may soon be another file's
+        self._problem = self._problem or JournalError(f"the journal {self.path} was closed")
         if self._syncing is None:
             os.close(self._file)
         else:
@@ -150,16 +157,16 @@ def _cannot(do: str, path: Path, error: OSError) -> JournalError:
     return JournalError(f"cannot {do} the journal {path}: {error.strerror or error}")
 
 
-def _lock(descriptor: int) -> bool:
+def _lock(descriptor: int, patience: int) -> bool:
     """Lock the file; somebody who only looks whether it is locked lets go at once."""
-    for _ in range(_PATIENCE):
+    for _ in range(patience):
         if try_lock(descriptor):
             return True
         sleep(0.02)
     return try_lock(descriptor)
 
 
-def _cut_torn_line(descriptor: int) -> int:
+def cut_torn_line(descriptor: int) -> int:
     """Cut what follows the last line end, and return the size that is left."""
     size = end = os.lseek(descriptor, 0, os.SEEK_END)
     while end:

@@ -32,6 +32,21 @@ def runs_directory() -> Path:
     return data_directory() / "runs"
 
 
+def batches_directory() -> Path:
+    """Where batches are kept, each with the journals of its rows below ``runs``."""
+    from react_run.support.user_dirs import data_directory
+
+    return data_directory() / "batches"
+
+
+def is_kept_here(path: Path) -> bool:
+    """Whether a journal lies where react-run itself keeps journals."""
+    directory = path.resolve().parent
+    if directory == runs_directory().resolve():
+        return True
+    return directory.name == "runs" and directory.parent.parent == batches_directory().resolve()
+
+
 def run_files(directory: Path | None = None) -> list[Path]:
     """The journals in a directory, the latest first; those that the command line keeps when none is named."""
     return sorted((directory or runs_directory()).glob("*.jsonl"), key=_changed, reverse=True)
@@ -110,6 +125,8 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
     if (path := Path(name)).is_file():
         return path
     found = [path for path in run_files(directory) if path.name.startswith(name)] if name.isalnum() else []
+    if not found and directory is None and name.isalnum():
+        found = sorted(batches_directory().glob(f"*/runs/{name}*.jsonl"))
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:

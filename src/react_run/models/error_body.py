@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from react_run.models.coerce import first_text, items, mapping, number
+from react_run.models.coerce import first_text, items, mapping, number, text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Said:
-    """A provider's own words: message and error code, and a status when the words contain one."""
+    """A provider's own words: message and error code, a status and the name of a refused field when it tells them."""
 
     message: str
     code: str
     status: int | None
+    parameter: str = ""
 
 
 def read_envelope(body: object) -> Said:
@@ -29,6 +30,7 @@ def read_envelope(body: object) -> Said:
         message=_message(outer, details),
         code=first_text(code for code in codes if _status(code) is None),
         status=next((s for code in (*codes, outer.get("status_code")) if (s := _status(code)) is not None), None),
+        parameter=text(details.get("param")),
     )
 
 

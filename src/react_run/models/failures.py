@@ -1,8 +1,9 @@
 """What a provider says when it fails, as one :class:`ModelError` (behaviour S6, H1).
 
-``code`` is one of ``auth``, ``bad_response``, ``connection``, ``context_overflow``, ``incomplete``,
+``code`` is one of ``auth``, ``bad_response``, ``connection``, ``content_filter``, ``context_overflow``, ``incomplete``,
 ``invalid_request``, ``malformed_call``, ``no_choice``, ``no_tools``, ``not_found``, ``overloaded``, ``quota``,
-``rate_limit``, ``redirect``, ``server``, ``text_protocol``, ``timeout``. The provider's own code and words are in the
+``rate_limit``, ``redirect``, ``server``, ``text_protocol``, ``timeout``, ``unsupported_parameter``.
+The provider's own code and words are in the
 message.
 """
 
@@ -49,6 +50,24 @@ _NO_TOOLS = re.compile(
     r"|(unsupported param(eter)?|unrecogni[sz]ed (request )?argument)[^a-z]{0,20}(supplied: )?(tools|functions)\b",
     re.IGNORECASE,
 )
+_BY_WORDS: Mapping[str, re.Pattern[str]] = {
+    # The model wrote a call that the provider could not read: it may write another one.
+    "malformed_call": re.compile(
+        r"tool call validation failed|failed to (call a function|parse (the )?(tool|function)[ _]?calls?)"
+        r"|failed_generation|(invalid|malformed) (tool|function)[ _]call (arguments|format|generated)",
+        re.IGNORECASE,
+    ),
+    "content_filter": re.compile(
+        r"content management policy|content[_ ]filter(ed|ing)?\b.{0,40}trigger", re.IGNORECASE
+    ),
+    "unsupported_parameter": re.compile(
+        r"unsupported (param(eter)?|value)\b|unrecogni[sz]ed (request )?argument|unknown (name|parameter|field)\b"
+        r"|(param(eter)?|argument|field|property|input)s? .{0,60}(is|are) not (supported|permitted|allowed)"
+        r"|does not support (the )?(param(eter)?|argument)|extra (inputs|fields) (are )?not permitted"
+        r"|[`'\"]?\w+[`'\"]? is (deprecated|not supported) (for|with|by) this model",
+        re.IGNORECASE,
+    ),
+}
 _SECRET = re.compile(
     r"\b(?:sk|pk|rk|xai|gsk|hf|ghp|glpat|key)[-_][\w*.\-]{6}[^\s\"'<>,;&]*|\bAIza[\w\-]{20,}"
     r"|(?<=[Bb]earer )[^\s\"',]+|\beyJ[\w\-]{10,}\.[\w\-.]+"
@@ -67,6 +86,14 @@ _CODES: Mapping[str, str] = {
     "model_not_found": "not_found",
     "invalid_request_error": "invalid_request",
     "timeout_error": "timeout",
+    "tool_use_failed": "malformed_call",
+    "wrong_api_format": "malformed_call",
+    "content_filter": "content_filter",
+    "content_policy_violation": "content_filter",
+    "unsupported_parameter": "unsupported_parameter",
+    "unsupported_value": "unsupported_parameter",
+    "unknown_parameter": "unsupported_parameter",
+    "unsupported_parameters": "unsupported_parameter",
 }
 _STATUSES: Mapping[int, str] = {
     401: "auth",
@@ -85,6 +112,7 @@ _HINTS: Mapping[str, str] = {
     "context_overflow": "The conversation is longer than the model can read.",
     "no_tools": "Set tool_protocol: text for this model.",
     "not_found": "Check base_url and the model id, which is sent exactly as written where base_url is set.",
+    "unsupported_parameter": "Take it out of the agent file (model: or model_settings:).",
     "quota": "Waiting does not help: check the account's plan and billing.",
 }
 
@@ -126,6 +154,7 @@ def failure(
         status=status,
         retryable=retryable,
         retry_after=wait,
+        parameter=said.parameter,
         secrets=secrets,
     )
 
@@ -138,6 +167,7 @@ def model_error(
     status: int | None = None,
     retryable: bool | None = None,
     retry_after: float | None = None,
+    parameter: str = "",
     secrets: Iterable[str] = (),
 ) -> ModelError:
     """A :class:`ModelError` whose message is one bounded line without secrets."""
@@ -148,6 +178,7 @@ def model_error(
         code=code,
         retryable=code in RETRYABLE if retryable is None else retryable,
         retry_after=retry_after,
+        parameter=parameter,
     )
 
 
@@ -168,6 +199,10 @@ def _classify(status: int | None, said: Said) -> str:
     code = _CODES.get(said.code, "")
     if code == "quota" or status is None:
         return code or "server"
+    if status in (400, 422) and (code in _BY_WORDS or not code or code == "invalid_request"):
+        code = code if code in _BY_WORDS else next((c for c, said_so in _BY_WORDS.items() if said_so.search(words)), "")
+        if code:
+            return code
     if status in _STATUSES:
         return _STATUSES[status]
     if 300 <= status < 400:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
+from react_run.ids import portable_id
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model, counted, streaming
 
@@ -112,7 +113,7 @@ class FallbackModel(Model):
 
 
 def _suited(request: ModelRequest, place: _Place) -> ModelRequest:
-    """``request`` without what another provider signed: its thinking blocks mean nothing here and may be refused."""
+    """``request`` without what another provider signed and named: it means nothing here and may be refused."""
     if not place.model or not place.since:
         return request
     return replace(request, messages=_unsigned(request.messages, place.since))
@@ -120,9 +121,16 @@ def _suited(request: ModelRequest, place: _Place) -> ModelRequest:
 
 def _unsigned(messages: Sequence[Message], end: int) -> list[Message]:
     return [
-        replace(message, extra={}) if n < end and message.role == "assistant" and message.extra else message
+        _portable(message) if n < end and message.role in ("assistant", "tool") else message
         for n, message in enumerate(messages)
     ]
+
+
+def _portable(message: Message) -> Message:
+    """``message`` without its provider's own fields, and with ids that every provider accepts."""
+    requests = tuple(replace(request, id=portable_id(request.id)) for request in message.tool_requests)
+    answered = message.tool_request_id and portable_id(message.tool_request_id)
+    return replace(message, extra={}, tool_requests=requests, tool_request_id=answered)
 
 
 def _again(error: ModelError) -> ModelError:

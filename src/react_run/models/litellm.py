@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -54,7 +54,7 @@ class LiteLLMModel(RemoteModel):
     async def close(self) -> None:
         await self._held.close()
 
-    async def complete(self, request: ModelRequest) -> ModelResponse:
+    async def _complete(self, request: ModelRequest) -> ModelResponse:
         await self._ready()
         try:
             async with asyncio.timeout(self.timeout):
@@ -64,7 +64,7 @@ class LiteLLMModel(RemoteModel):
         taken = request_ids(request.messages)
         return parse_response(as_json(reply, self._id), provider=self._provider, model=self.model, taken=taken)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         assembler = StreamAssembler(provider=self._provider, model=self.model, taken=request_ids(request.messages))
         async with aclosing(self._chunks(request)) as chunks:
             async for chunk in chunks:

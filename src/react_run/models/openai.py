@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
@@ -64,7 +64,7 @@ class OpenAIModel(RemoteModel):
         await self._connections.close()
         self._wire.forget()
 
-    async def complete(self, request: ModelRequest) -> ModelResponse:
+    async def _complete(self, request: ModelRequest) -> ModelResponse:
         encoded, reply = await self._post(request, stream=False)
         if not reply.is_event_stream:
             return self._response(await reply.json(), encoded)
@@ -73,7 +73,7 @@ class OpenAIModel(RemoteModel):
                 return item
         raise AssertionError("a stream ends with its response")
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         encoded, reply = await self._post(request, stream=True)
         if reply.is_event_stream:
             async for item in self._assembled(reply, encoded):

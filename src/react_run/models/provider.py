@@ -6,10 +6,10 @@ is merged into the body that not streaming would have returned and goes through 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from uuid import uuid4
 
+from react_run.ids import fresh_ids
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage, encodable
 from react_run.models.coerce import count, identifier, mapping, mappings, number, text
 from react_run.models.draft import Draft, as_json, is_text_part
@@ -202,18 +202,6 @@ def _requests(
         if rest:
             fields[call_id] = rest
     return tuple(requests), fields
-
-
-def fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Iterator[str]:
-    """Ids nobody uses: counted on from the conversation's own, so that a run repeats exactly; random without one."""
-    if taken is None:
-        while True:
-            yield f"call_{uuid4().hex[:24]}"
-    number = len(taken)
-    while True:
-        number += 1
-        if (candidate := f"call_{number}") not in taken and candidate not in reserved:
-            yield candidate
 
 
 def _arguments(raw: object) -> dict[str, object] | str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import re
+from abc import abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
-from react_run.messages import ModelRequest
-from react_run.models.base import Model
+from react_run.errors import ModelError
+from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.models.base import Model, counted
+
+_OTHER_NAMES: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+"""What a limit is called by servers that refuse its other name."""
+
+_log = logging.getLogger(__name__)
 
 
 class RemoteModel(Model):
@@ -49,6 +60,9 @@ class RemoteModel(Model):
             raise ValueError("must not contain credentials: put them into api_key or headers")
         return url.rstrip("/")
 
+    _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
+    """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
+
     @property
     def name(self) -> str:
         return self.model
@@ -67,4 +81,74 @@ class RemoteModel(Model):
         if stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
         fields |= {**self.settings, **request.settings}
-        return {key: value for key, value in fields.items() if value is not None}
+        fields = {self._left_out.get(key, key): value for key, value in fields.items()}
+        return {key: value for key, value in fields.items() if key and value is not None}
+
+    async def complete(self, request: ModelRequest) -> ModelResponse:
+        refused = 0
+        while True:
+            try:
+                return counted(await self._complete(request), refused)
+            except ModelError as error:
+                if (response := self._settled(error, request)) is not None:
+                    return counted(response, refused)
+                refused += 1
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        refused, begun = 0, False
+        while True:
+            try:
+                async with aclosing(self._stream(request)) as items:
+                    async for item in items:
+                        begun = True
+                        yield counted(item, refused) if isinstance(item, ModelResponse) else item
+                return
+            except ModelError as error:
+                if begun:
+                    raise
+                if (response := self._settled(error, request)) is not None:
+                    yield counted(response, refused)
+                    return
+                refused += 1
+
+    @abstractmethod
+    async def _complete(self, request: ModelRequest) -> ModelResponse:
+        """Ask once."""
+
+    @abstractmethod
+    def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
+        """Ask once, streaming."""
+
+    def _settled(self, error: ModelError, request: ModelRequest) -> ModelResponse | None:
+        """The reply that ``error`` amounts to; ``None`` when asking once more, without what was refused, may help.
+
+        Raises:
+            ModelError: Neither.
+        """
+        if error.code == "content_filter":  # said with a status where others give a finish reason (behaviour S3)
+            usage = Usage(input_tokens=0, output_tokens=0, cost=0.0)
+            message = Message(role="assistant", content=str(error))
+            return ModelResponse(message=message, usage=usage, finish_reason="content_filter", model=self.model)
+        field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
+        if not field:
+            raise error
+        self._left_out[field] = _OTHER_NAMES.get(field, "")
+        instead = f"sent as {self._left_out[field]}" if self._left_out[field] else "left out"
+        _log.warning("%s refuses %s: it is %s from now on. Change it in the agent file.", self.name, field, instead)
+        return None
+
+    def _refused_field(self, error: ModelError, request: ModelRequest) -> str:
+        """The field of ours that a provider refused by its name, if it was sent as it is."""
+        sent = {
+            "temperature",
+            *_OTHER_NAMES,
+            "stream_options",
+            *self.settings,
+            *request.settings,
+        } - self._left_out.keys()
+        sent -= set(self._left_out.values())
+        if error.parameter in sent:
+            return error.parameter
+        words = str(error)
+        named = [(found.start(), field) for field in sent if (found := re.search(rf"\b{re.escape(field)}\b", words))]
+        return min(named)[1] if named and not error.parameter else ""

@@ -132,7 +132,7 @@ class ScriptedModel(Model):
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         response = await self.complete(request)
-        for piece in re.findall(r"\s*\S+|\s+\Z", response.text):
+        for piece in re.findall(r"\s*\S+|\s+\Z", response.message.text):
             yield TextDelta(text=piece)
         yield response
 

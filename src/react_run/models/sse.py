@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
+
 LONGEST_EVENT = 32 * 2**20
 """Bytes: a stream whose single event is larger than this is broken."""
 
@@ -16,6 +18,7 @@ class EventDecoder:
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
+        self._begun = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of the events that ``chunk`` completes.
@@ -24,6 +27,11 @@ class EventDecoder:
             EventTooLarge: The event under way has become too long.
         """
         buffer = self._rest + chunk if self._rest else chunk
+        if not self._begun:
+            if BOM_UTF8.startswith(buffer) and buffer != BOM_UTF8:  # the first bytes of a mark, or nothing yet
+                self._rest = buffer
+                return []
+            buffer, self._begun = buffer.removeprefix(BOM_UTF8), True
         if b"\r" in buffer:
             # A carriage return at the very end may be the first half of a line end.
             held = b"\r" if buffer.endswith(b"\r") else b""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.models.coerce import items, mapping, text
+from react_run.thinking import blanked
 from react_run.tools.arguments import decode_arguments
 
 if TYPE_CHECKING:
@@ -76,15 +77,16 @@ def read_calls(reply: str, known: Collection[str]) -> Reading:
         reply: What the model wrote.
         known: Names of the tools; outside tags and the asked-for form, only these count as calls.
     """
-    for region in _regions(reply):
+    heard = blanked(reply)  # what was only thought is no call
+    for region in _regions(heard):
         calls = tuple(_calls(region.value, known, sure=region.sure))
         if calls:
             return Reading(prose=reply[: region.start], calls=calls)
     named = "|".join(map(re.escape, known))
-    attempt = re.search(rf"{_ATTEMPT}|[\"']({'|'.join(_NAMES)})[\"']\s*:\s*[\"']({named})[\"']", reply)
+    attempt = re.search(rf"{_ATTEMPT}|[\"']({'|'.join(_NAMES)})[\"']\s*:\s*[\"']({named})[\"']", heard)
     if attempt is None:
         return Reading(prose=reply)
-    begin = min((position for mark in MARKS if (position := reply.find(mark)) >= 0), default=attempt.start())
+    begin = min((position for mark in MARKS if (position := heard.find(mark)) >= 0), default=attempt.start())
     return Reading(prose=reply[: min(begin, attempt.start())], problem="it is not valid JSON of that form")
 
 

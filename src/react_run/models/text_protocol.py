@@ -11,10 +11,11 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
+from react_run.ids import fresh_ids
 from react_run.messages import NO_USAGE, Message, ModelRequest, ModelResponse, TextDelta, ToolRequest
 from react_run.models.base import Model, counted, streaming
 from react_run.models.failures import model_error
-from react_run.models.provider import fresh_ids, request_ids
+from react_run.models.provider import request_ids
 from react_run.models.text_calls import FORM, MARKS, Reading, TextCall, instructions, read_calls, written
 
 CORRECTIONS = 2
@@ -190,8 +191,8 @@ def _without_calls(message: Message, names: dict[str, str]) -> Message:
 
 def _read(response: ModelResponse, request: ModelRequest) -> Reading:
     if response.finish_reason in ("refusal", "content_filter") or request.tool_choice == "none":
-        return Reading(prose=response.text)
-    reading = read_calls(response.text, {tool.name for tool in request.tools})
+        return Reading(prose=response.message.text)
+    reading = read_calls(response.message.text, {tool.name for tool in request.tools})
     if response.finish_reason == "length" and (reading.calls or reading.problem):
         return replace(reading, calls=(), problem="it was cut off before its end; write less")
     if request.tool_choice == "required" and not reading.calls and not reading.problem:

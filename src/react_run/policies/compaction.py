@@ -11,7 +11,7 @@ from pydantic import Field
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
-from react_run.policies.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
+from react_run.policies.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.policies.conversation import Conversation, Mover
 from react_run.policies.order import Policy
 from react_run.policies.summary import outline, question
@@ -75,11 +75,13 @@ class Compaction(Policy):
             for keep in (1, 0):
                 if size_in_bytes(conversation.messages) > room:
                     conversation.move_out(mover, keep=keep)
-        run.messages = conversation.messages
+        messages = conversation.messages
+        run.state(MovedOut).compare(run.messages, messages)
+        run.messages = messages
         gauge.own = len(conversation.start)
         gauge.reset()
-        messages = [*run.messages, *beyond] if beyond else MessageView(run.messages)
-        iteration.request = replace(iteration.request, messages=messages)
+        view = [*run.messages, *beyond] if beyond else MessageView(run.messages)
+        iteration.request = replace(iteration.request, messages=view)
         after = gauge.measure(iteration.request)
         run.note(self.guard, f"about {before:,.0f} tokens reduced to {after:,.0f}")
 

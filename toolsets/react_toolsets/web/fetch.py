@@ -20,8 +20,8 @@ MAX_BYTES = 5 * 1024 * 1024
 REDIRECTS = {301, 302, 303, 307, 308}
 _TEXT = """
     json xml pdf xhtml+xml yaml x-yaml toml x-toml ndjson x-ndjson jsonl jsonlines json5 javascript x-javascript
-    ecmascript typescript sql graphql x-sh x-shellscript x-python x-httpd-php x-tex x-latex x-csh x-perl x-ruby x-subrip
-    x-wiki xml-dtd xml-external-parsed-entity csv x-csv mbox x-ini x-properties
+    ecmascript typescript sql graphql x-sh x-shellscript x-python x-httpd-php x-tex x-latex x-csh x-perl x-ruby
+    x-subrip x-wiki xml-dtd xml-external-parsed-entity csv x-csv mbox x-ini x-properties
 """
 TEXT_TYPES = frozenset(_TEXT.split())
 """The subtypes of application that are text all the same."""

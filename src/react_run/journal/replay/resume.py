@@ -105,6 +105,7 @@ def prepare(
     run: str | None = None,
     force: bool = False,
     open_file: Callable[[Path], Sink] = FileSink,
+    plugins: Sequence[object] = (),
 ) -> Resumption:
     """Make everything ready to :func:`resume` a run.
 
@@ -114,6 +115,7 @@ def prepare(
         run: The beginning of the run's id, when the journal has several runs.
         force: Go on although the agent has changed since.
         open_file: What opens the journal to append to it.
+        plugins: Stand next to the journal, outside of it.
 
     Raises:
         ConfigError, JournalError: As :func:`resume`; the run is nobody's then.
@@ -123,13 +125,13 @@ def prepare(
     sink = open_file(path)  # nobody else writes from here on
     try:
         journal = read_journal(path, run)
-        return _prepared(journal, sink, agent, force)
+        return _prepared(journal, sink, agent, force, plugins)
     except BaseException:
         sink.close()
         raise
 
 
-def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool) -> Resumption:
+def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plugins: Sequence[object]) -> Resumption:
     from react_run import __version__
     from react_run.journal.recorder import Recorder
     from react_run.models.replay import ReplayModel
@@ -154,7 +156,7 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool) -> R
     continued = ContinuingSink(sink, journal)
     again = agent.replace(
         model=ReplayModel.of(journal, answers, compare=not force, then=agent.model),
-        journal=[Recorder.into(continued), ResumedTools(journal, answers, continued.go_live)],
+        journal=[*plugins, Recorder.into(continued), ResumedTools(journal, answers, continued.go_live)],
     )
     return Resumption(
         agent=again,

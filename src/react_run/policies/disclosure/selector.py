@@ -38,6 +38,7 @@ def selector(skills: Sequence[ReActSkillSpec]) -> Tool:
         name=SELECTOR,
         description=f"{_CONTRACT}\n\n{catalogue}",
         read_only=True,
+        bookkeeping=True,
         repeatable=True,
         inline=True,
     )

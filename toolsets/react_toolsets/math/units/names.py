@@ -196,10 +196,10 @@ REFUSED: Mapping[str, str] = {
 
 _OTHERS = """
     gray grain gramforce dram slug dalton mole henry farad lumen lux candela sievert becquerel katal weber siemens
-    coulomb poise stokes dyne erg gauss oersted maxwell curie rontgen roentgen rem parsec angstrom fathom furlong chain
-    link rod perch rood hand span league cable point pica bushel peck barrel firkin hogshead minim gill shot stere cord
-    quintal
-    hundredweight cwt pennyweight therm baud nit footcandle decibel neper mired dioptre diopter bel
+    coulomb poise stokes dyne erg gauss oersted maxwell curie rontgen roentgen rem parsec angstrom fathom furlong
+    chain link rod perch rood hand span league cable point pica bushel peck barrel firkin hogshead minim gill shot
+    stere cord quintal hundredweight cwt pennyweight therm baud nit footcandle decibel neper mired dioptre diopter
+    bel
 """
 OTHERS = frozenset(_OTHERS.split())
 """Units that exist and are not among ours: another one must not be suggested for its likeness."""

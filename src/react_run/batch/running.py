@@ -1,0 +1,343 @@
+"""A batch from its rows to its results, for programs and for the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from react_run.batch.engine import Engine, Progress, Terms
+from react_run.batch.gate import Gate
+from react_run.batch.home import Home
+from react_run.batch.inputs import rows_of
+from react_run.batch.row_run import RowRunner
+from react_run.batch.rows import RowResult
+from react_run.batch.sqlite import SqliteEngine
+from react_run.batch.worker import Worker
+from react_run.errors import ConfigError, ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+
+ALIKE = 10
+"""How many first rows must fail alike for a batch to end."""
+_PAGE = 200
+_LOOK_AGAIN = 0.25
+_LOOK_AT_OTHERS = 5.0
+
+
+class BatchHalted(ReactError):
+    """A batch ended before all rows had their results.
+
+    Args:
+        message: Why.
+        exit_status: What the command returns: 3 when the provider failed, 5 at a limit, 1 otherwise.
+        progress: How far it is.
+    """
+
+    def __init__(self, message: str, exit_status: int, progress: Progress) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+        self.progress = progress
+
+
+class Batch:
+    """Many runs of one agent: iterate over it for results as they come, or await it for all of them.
+
+    Args: See :func:`run_batch`.
+    """
+
+    def __init__(
+        self,
+        agent: ReActAgent,
+        rows: Iterable[object] = (),
+        *,
+        name: str | None = None,
+        prompt: str | None = None,
+        id_field: str = "id",
+        concurrency: int = 8,
+        ordered: bool = True,
+        retries: int = 2,
+        retry_errors: bool = False,
+        max_cost: float | None = None,
+        rate: float | None = None,
+        keep_going: bool = False,
+        workspaces: str | Path | None = None,
+        engine: Engine | None = None,
+        written: int | bytearray = 0,
+        whole: bool = True,
+        options: Mapping[str, object] | None = None,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        if concurrency < 1:
+            raise ConfigError(f"concurrency must be at least 1, not {concurrency}")
+        self.agent, self.rows = agent, rows_of(rows, prompt=prompt, id_field=id_field)
+        self.name, self.ordered, self.retries, self.retry_errors = name, ordered, retries, retry_errors
+        self.terms = Terms(max_cost=max_cost, reserve=agent.config.limits.max_cost or 0.0, rate=rate)
+        self.keep_going, self.written, self.whole, self.say = keep_going, written, whole, say
+        self.options = options
+        self.workspaces = None if workspaces is None else Path(workspaces)
+        self.engine = engine
+        self.gate = Gate(concurrency)
+        self.worker: Worker | None = None
+        self.ended = Progress()
+        """How far it was when the iteration ended."""
+        self._changed = asyncio.Event()
+        self._news: list[RowResult] = []
+        self._first: list[RowResult] = []
+        self._alike: str | None = None
+        self._stack = ExitStack()
+
+    def __await__(self) -> Generator[Any, None, list[RowResult]]:
+        return self._all().__await__()
+
+    async def _all(self) -> list[RowResult]:
+        return [result async for result in self]
+
+    def stop(self) -> None:
+        """Begin no more rows; the iteration ends when those at work have ended."""
+        if self.worker is not None:
+            self.worker.stop()
+
+    async def progress(self) -> Progress:
+        """How far it is."""
+        return Progress() if self.engine is None else await self.engine.progress()
+
+    async def __aiter__(self) -> AsyncGenerator[RowResult, None]:
+        with self._stack:
+            await self.begin()
+            assert self.engine is not None  # begin() made it
+            try:
+                async with aclosing(self._work(self.engine)) as results:
+                    async for result in results:
+                        yield result
+                self.ended = await self.engine.progress()
+                self._check_end(self.ended)
+            finally:
+                await self.engine.close()
+
+    async def begin(self) -> None:
+        """Make the queue, and put the rows into it that are not there yet."""
+        if self.engine is None:
+            self.engine = self._embedded()
+        elif self.worker is not None:
+            return
+        await _fill(self.engine, self.rows, whole=self.whole)
+        if isinstance(self.engine, SqliteEngine) and self.retry_errors:
+            self.engine.retry_errors()
+        workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
+        runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces, options=self.options)
+        self.worker = Worker(
+            self.engine, runner, self.gate, retries=self.retries, finished=self._finished, say=self.say
+        )
+
+    def _embedded(self) -> SqliteEngine:
+        if self.name is None:
+            home = Home(Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="react-run-"))) / "batch")
+        else:
+            home = Home.named(self.name)
+            self._stack.enter_context(home.held())
+        return open_queue(home, self.agent, self.terms)
+
+    async def _work(self, engine: Engine) -> AsyncGenerator[RowResult, None]:
+        assert self.worker is not None  # begin() made it
+        task = asyncio.create_task(self.worker.run())
+        found = self._in_order(engine) if self.ordered else self._as_they_come(engine)
+        try:
+            ended = False
+            while not ended:
+                ended = task.done()  # looked at before the last results are fetched
+                self._changed.clear()
+                async with aclosing(found()) as results:
+                    async for result in results:
+                        yield result
+                if not ended:
+                    waiting = asyncio.ensure_future(self._changed.wait())
+                    await asyncio.wait((task, waiting), timeout=_LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
+                    waiting.cancel()
+            await task
+        finally:
+            if not task.done():
+                task.cancel()
+            await asyncio.wait((task,))
+
+    def _in_order(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
+        position = self.written if isinstance(self.written, int) else 0
+
+        async def found() -> AsyncGenerator[RowResult, None]:
+            nonlocal position
+            while True:
+                page = await engine.results(position, _PAGE)
+                for result in page:
+                    if result.index != position:
+                        return
+                    position += 1
+                    yield result
+                if len(page) < _PAGE:
+                    return
+
+        return found
+
+    def _as_they_come(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
+        seen = self.written if isinstance(self.written, bytearray) else bytearray(self.written)
+        frontier, looked = 0, float("-inf")
+
+        def is_new(result: RowResult) -> bool:
+            if len(seen) <= result.index:
+                seen.extend(bytes(result.index + 1 - len(seen)))
+            new, seen[result.index] = not seen[result.index], 1
+            return new
+
+        async def found() -> AsyncGenerator[RowResult, None]:
+            nonlocal frontier, looked
+            own, self._news = self._news, []
+            for result in filter(is_new, own):
+                yield result
+            if monotonic() - looked < _LOOK_AT_OTHERS and own:
+                return
+            looked, start = monotonic(), frontier
+            while page := await engine.results(start, _PAGE):
+                for result in filter(is_new, page):
+                    yield result
+                start = page[-1].index + 1
+            while frontier < len(seen) and seen[frontier]:
+                frontier += 1
+
+        return found
+
+    def _finished(self, result: RowResult) -> None:
+        self._changed.set()
+        if not self.ordered:
+            self._news.append(result)
+        if len(self._first) < ALIKE:
+            self._first.append(result)
+            if len(self._first) == ALIKE and not self.keep_going and (alike := _alike(self._first)):
+                self._alike = alike
+                self.stop()
+
+    def _check_end(self, progress: Progress) -> None:
+        if self._alike is not None:
+            text = f"the first {ALIKE} rows all failed alike: {self._alike}"
+            raise BatchHalted(text, 3, progress)
+        if not progress.left and not progress.running:
+            return
+        left = f"{progress.left + progress.running} of {progress.total} rows are left to do"
+        if progress.exhausted:
+            spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
+            raise BatchHalted(f"the limit of ${self.terms.max_cost:g} was reached ({spent} spent): {left}", 5, progress)
+        raise BatchHalted(f"stopped: {left}", 1, progress)
+
+
+def run_batch(agent: ReActAgent, rows: Iterable[object], **options: Any) -> Batch:
+    """Run ``agent`` on many rows: ``async for result in run_batch(…)``, or ``results = await run_batch(…)``.
+
+    Args:
+        agent: The agent. It is not closed.
+        rows: Texts, mappings with ``prompt`` (and ``id``, ``messages``, ``vars``), or :class:`Row` objects.
+        name: The name of the batch, so that the same call goes on with it after an interruption; without a name,
+            nothing outlives the call.
+        prompt: A template filled from each row, such as ``"Summarise {text}"``.
+        id_field: The field that names a row.
+        concurrency: Rows at once.
+        ordered: Whether results come in the order of the rows.
+        retries: How often a row is tried again after a failure of the provider or the infrastructure.
+        retry_errors: Whether rows that ended with an error before go on from their journals.
+        max_cost: USD for all rows together.
+        rate: Rows begun per minute.
+        keep_going: Go on though the first ten rows failed alike.
+        workspaces: Where each row gets a directory of its own.
+        engine: Another engine than the embedded one.
+        say: Told what people should know.
+
+    Raises (while iterating):
+        ConfigError: A row, or the agent, is not what it was when the batch was begun.
+        BatchHalted: The batch ended before all rows had their results.
+    """
+    return Batch(agent, rows, **options)
+
+
+def open_queue(home: Home, agent: ReActAgent, terms: Terms | None = None) -> SqliteEngine:
+    """The queue of a batch, made when it is not there.
+
+    Raises:
+        ConfigError: The batch was begun with another agent.
+    """
+    engine = SqliteEngine(home, batch=uuid4().hex, terms=terms)
+    now, before = agent_record(agent), engine.get("agent")
+    if before is None:
+        engine.set("agent", now)
+    elif found := agent_changes(before, now):
+        listed = "\n".join(f"  {line}" for line in found)
+        raise ConfigError(f"the agent has changed since batch {home.name} was begun:\n{listed}\n--fresh starts anew")
+    if terms is not None:
+        engine.set("stopped", None)
+    return engine
+
+
+async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
+    number = 0
+
+    def counted() -> Iterable[Any]:
+        nonlocal number
+        for row in rows:
+            number += 1
+            yield row
+
+    await engine.add(counted())
+    progress = await engine.progress()
+    if whole and number < progress.total:
+        raise ConfigError(
+            f"the input has {number} rows, and the batch was begun with {progress.total}: put back those that are "
+            "missing, or start anew with --fresh"
+        )
+    if not progress.total:
+        raise ConfigError("the input has no rows")
+    if progress.total == progress.error and progress.done:
+        first = (await engine.results(0, 1))[0]
+        if not first.attempts:
+            raise ConfigError(f"no row of the input can be run; the first: {first.error}")
+
+
+def agent_record(agent: ReActAgent) -> str:
+    """What is said of an agent in the header of its journals, as JSON."""
+    from react_run.journal.header import described
+    from react_run.journal.lines import encoded
+
+    masker = agent.config.masker
+    record = {**described(agent, masker), "model": agent.model.name}
+    record["agent"] = {**record["agent"], "text": None}
+    return encoded(record, masker)[1]
+
+
+def agent_changes(before: str, now: str) -> list[str]:
+    """What is different about an agent, one line each."""
+    from react_run.journal.header import changes
+
+    was, is_ = json.loads(before), json.loads(now)
+    found = changes(was, is_)
+    if was["model"] != is_["model"] and not any(line.startswith("model") for line in found):
+        found.append(f"model: was {was['model']}, now {is_['model']}")
+    return found
+
+
+def changes_things(agent: ReActAgent) -> bool:
+    """Whether the agent has a tool that does not promise to read only."""
+    return any(tool.read_only is not True for tool in agent.tools)
+
+
+def workspaces_for(agent: ReActAgent, engine: Engine) -> Path | None:
+    """Where rows get directories of their own: an agent that changes things must not change those of another row."""
+    home = getattr(engine, "home", None)
+    return home.directory / "workspaces" if isinstance(home, Home) and changes_things(agent) else None
+
+
+def _alike(results: list[RowResult]) -> str | None:
+    kinds = {re.sub(r"[0-9a-f]{8,}|\d+", "…", result.error or "")[:80] for result in results}
+    return results[0].error if len(kinds) == 1 and all(result.status == "error" for result in results) else None

@@ -1,0 +1,382 @@
+"""The embedded engine: a table in SQLite, and the locks on the journals as leases (no clock is involved)."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from itertools import islice
+from time import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from react_run.batch.engine import Beat, Claim, EngineError, OpenRun, Progress, Terms
+from react_run.batch.home import Home
+from react_run.batch.rows import Row, RowResult
+from react_run.engine.concurrency import in_thread
+from react_run.errors import ConfigError, JournalBusy
+from react_run.journal.files import FileSink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+T = TypeVar("T")
+_PATIENCE = 60.0
+"""Seconds to wait for other processes at the database."""
+_AT_ONCE = 2_000
+_COLUMNS = "position, place, payload, run, epoch, attempts, failures"
+
+
+class SqliteEngine:
+    """The queue of one batch in a file, for the processes of one machine.
+
+    A claim is the lock on the row's journal: it is taken before the row is marked and released when the process ends,
+    however it ends. So rows of a killed worker are taken at once, and rows of one that is only slow never are.
+
+    Args:
+        home: The directory of the batch.
+        batch: The id of the batch, for a new one; run ids are made from it.
+        terms: What holds for all workers; ``None`` leaves what was said before.
+
+    Raises:
+        ConfigError: The directory cannot be used.
+        EngineError: The database is damaged.
+    """
+
+    def __init__(self, home: Home, *, batch: str = "", terms: Terms | None = None) -> None:
+        self.home = home
+        home.make()
+        self._lock = threading.Lock()
+        self._open: dict[tuple[int, int], FileSink] = {}
+        self._waiting: list[tuple[Claim, RowResult, asyncio.Future[bool]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        with _told(home):
+            self._db = sqlite3.connect(home.database, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+            self._db.execute("pragma journal_mode = wal")
+            self._db.execute("pragma synchronous = full")
+            self._make(batch)
+        if terms is not None:
+            self.set("max_cost", terms.max_cost)
+            self.set("reserve", terms.reserve)
+            self.set("rate", terms.rate)
+        self.batch = str(self.get("batch"))
+
+    def _make(self, batch: str) -> None:
+        with self._transaction() as db:
+            if not db.execute("select 1 from sqlite_master where name = 'meta'").fetchone():
+                for statement in files(__package__).joinpath("schema.sql").read_text(encoding="utf-8").split(";"):
+                    db.execute(statement)
+                db.execute("insert into meta values ('batch', ?), ('version', '1')", (batch,))
+
+    # -- the verbs --------------------------------------------------------------------------------------------------
+
+    async def add(self, rows: Iterable[Row]) -> int:
+        left, added = iter(rows), 0
+        while some := list(islice(left, _AT_ONCE)):
+            added += await self._in_thread(lambda some=some: self._add(some))  # type: ignore[misc]  # this turn's rows
+        return added
+
+    def _add(self, rows: Sequence[Row]) -> int:
+        with self._transaction() as db:
+            first, last = rows[0].index, rows[-1].index
+            found = db.execute("select position, digest from rows where position between ? and ?", (first, last))
+            known = dict(found.fetchall())
+            changed = [row for row in rows if known.get(row.index, row.digest) != row.digest]
+            self._mend(db, changed)
+            new = [row for row in rows if row.index not in known]
+            for row in new:
+                self._insert(db, row)
+            bad = sum(bool(row.problem) for row in new)
+            db.execute("update totals set total = total + ?, error = error + ?", (len(new), bad))
+            return len(new)
+
+    def _insert(self, db: sqlite3.Connection, row: Row) -> None:
+        bad = RowResult(index=row.index, id=row.id, error=row.problem) if row.problem else None
+        values = (
+            *(row.index, row.digest, row.id, row.place, row.payload, row.run_id(self.batch), 2 if bad else 0),
+            *(bad.status if bad else None, bad.line() if bad else None),
+        )
+        names = "position, digest, id, place, payload, run, state, status, result"
+        try:
+            db.execute(f"insert into rows ({names}) values ({', '.join('?' * len(values))})", values)
+        except sqlite3.IntegrityError:
+            first = db.execute("select place from rows where id = ?", (row.id,)).fetchone()
+            raise ConfigError(f"{row.place}: the id {row.id!r} is that of {first[0] if first else '?'}, too") from None
+
+    def _mend(self, db: sqlite3.Connection, changed: Sequence[Row]) -> None:
+        """Take rows anew that could not be run as they were; any other row must be what it was."""
+        for row in changed:
+            mended = db.execute(
+                "delete from rows where position = ? and status = 'error' and attempts = 0 returning 1", (row.index,)
+            ).fetchone()
+            if not mended:
+                raise ConfigError(
+                    f"{row.place}: row {row.index + 1} is not what it was when the batch was begun; put it back, or "
+                    "start anew with --fresh"
+                )
+            self._insert(db, row)
+            if not row.problem:
+                db.execute("update totals set error = error - 1")
+
+    async def take(self, worker: str, n: int) -> Sequence[Claim]:
+        return await self._in_thread(lambda: self._take(worker, n))
+
+    def _take(self, worker: str, n: int) -> Sequence[Claim]:
+        claims: list[Claim] = []
+        try:
+            with self._transaction(durable=False) as db:
+                if self._meta(db, "stopped"):
+                    return []
+                begun = f"select {_COLUMNS} from rows where state = 1 and owner <> ?"
+                self._claim_some(db, worker, db.execute(begun, (worker,)), claims, n)
+                new = self._allowed(db, n - len(claims))
+                before = len(claims)
+                waiting = f"select {_COLUMNS} from rows where state = 0 and after <= ? order by position limit ?"
+                self._claim_some(db, worker, db.execute(waiting, (time(), 2 * new)), claims, before + new)
+                self._count_starts(db, len(claims) - before)
+        except BaseException:
+            for claim in claims:
+                self._release(claim)
+            raise
+        return claims
+
+    def _claim_some(
+        self, db: sqlite3.Connection, worker: str, found: sqlite3.Cursor, claims: list[Claim], limit: int
+    ) -> None:
+        for values in found.fetchall():
+            if len(claims) >= limit:
+                return
+            if (claim := self._claim(db, worker, values)) is not None:
+                claims.append(claim)
+
+    def _claim(self, db: sqlite3.Connection, worker: str, values: Sequence[Any]) -> Claim | None:
+        position, place, payload, run, epoch, attempts, failures = values
+        try:
+            sink = FileSink(self.home.runs / f"{run}.jsonl", patience=0)
+        except JournalBusy:  # its worker is alive
+            return None
+        db.execute(
+            "update rows set state = 1, owner = ?, epoch = epoch + 1, attempts = attempts + 1 where position = ?",
+            (worker, position),
+        )
+        self._open[position, epoch + 1] = sink
+        row = Row.from_payload(position, payload, place)
+        return Claim(row=row, run_id=run, epoch=epoch + 1, attempts=attempts + 1, failures=failures)
+
+    def _allowed(self, db: sqlite3.Connection, n: int) -> int:
+        """How many of ``n`` rows may begin now."""
+        rate = self._number(db, "rate")
+        if rate:
+            (due,) = db.execute("select next_start from totals").fetchone()
+            n = min(n, int((time() - due) * rate / 60) + 1 if due <= time() else 0, max(1, int(rate / 60)))
+        return max(0, min(n, self._affordable(db, n)))
+
+    def _affordable(self, db: sqlite3.Connection, n: int) -> int:
+        limit = self._number(db, "max_cost")
+        if limit is None:
+            return n
+        reserve = self._number(db, "reserve") or 0.0
+        cost, unpriced, running = db.execute(
+            "select cost, unpriced, (select count(*) from rows where state = 1) from totals"
+        ).fetchone()
+        left = limit - cost - running * reserve
+        if unpriced or left <= 0 or left < reserve:
+            return 0
+        return n if not reserve else min(n, int(left / reserve + 1e-9))
+
+    def _count_starts(self, db: sqlite3.Connection, n: int) -> None:
+        if n and (rate := self._number(db, "rate")):
+            db.execute("update totals set next_start = max(next_start, ?) + ?", (time() - 60 / rate, n * 60 / rate))
+
+    async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
+        return await self._in_thread(lambda: self._beat(pauses))
+
+    def _beat(self, pauses: Mapping[str, float]) -> Beat:
+        now = time()
+        if pauses:
+            with self._transaction(durable=False) as db:
+                for model, seconds in pauses.items():
+                    db.execute(
+                        "insert into pauses values (?1, ?2) on conflict do update set until = max(until, ?2)",
+                        (model, now + seconds),
+                    )
+        with self._lock:
+            known = self._db.execute("select model, until - ? from pauses where until > ?", (now, now)).fetchall()
+            return Beat(stopped=bool(self._meta(self._db, "stopped")), pauses=dict(known))
+
+    async def finish(self, claim: Claim, result: RowResult) -> bool:
+        """Results that come at the same time share one transaction, and one fsync."""
+        kept: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((claim, result, kept))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.ensure_future(self._flush())
+        return await kept
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                kept = await self._in_thread(lambda batch=batch: self._finish([item[:2] for item in batch]))  # type: ignore[misc]  # this turn's
+            except BaseException as error:
+                for *_, future in batch:
+                    if not future.done():
+                        future.set_exception(error)
+                continue
+            for (*_, future), is_kept in zip(batch, kept, strict=True):
+                if not future.done():
+                    future.set_result(is_kept)
+
+    def _finish(self, results: Sequence[tuple[Claim, RowResult]]) -> list[bool]:
+        kept = []
+        with self._transaction() as db:
+            for claim, result in results:
+                changed = db.execute(
+                    "update rows set state = 2, owner = null, status = ?, result = ? "
+                    "where position = ? and epoch = ? and state = 1",
+                    (result.status, result.line(), claim.row.index, claim.epoch),
+                ).rowcount
+                kept.append(changed == 1)
+                if changed == 1:
+                    unpriced = result.cost is None and result.usage is not None
+                    db.execute(
+                        f"update totals set {result.status} = {result.status} + 1, cost = cost + ?, "
+                        "unpriced = unpriced + ?",
+                        (result.cost or 0.0, unpriced),
+                    )
+        for claim, _ in results:
+            self._release(claim)
+        return kept
+
+    async def give_back(self, claim: Claim, after: float) -> None:
+        await self._in_thread(lambda: self._give_back(claim, after))
+
+    def _give_back(self, claim: Claim, after: float) -> None:
+        self._release(claim)
+        with self._transaction(durable=False) as db:
+            db.execute(
+                "update rows set state = 0, owner = null, failures = failures + ?, after = ? "
+                "where position = ? and epoch = ? and state = 1",
+                (int(after > 0), time() + after if after else 0, claim.row.index, claim.epoch),
+            )
+
+    async def open(self, claim: Claim) -> OpenRun:
+        sink = self._open[claim.row.index, claim.epoch]
+        return OpenRun(path=sink.path, sink=sink)
+
+    def _release(self, claim: Claim) -> None:
+        if (sink := self._open.pop((claim.row.index, claim.epoch), None)) is not None:
+            sink.close()
+
+    async def progress(self) -> Progress:
+        return await self._in_thread(self.progress_now)
+
+    def progress_now(self) -> Progress:
+        """How far the batch is."""
+        with self._lock, _told(self.home):
+            *counts, cost, unpriced, running = self._db.execute(
+                "select total, ok, unsuccessful, error, cost, unpriced, "
+                "(select count(*) from rows where state = 1) from totals"
+            ).fetchone()
+            total, ok, unsuccessful, error = counts
+            return Progress(
+                total=total,
+                ok=ok,
+                unsuccessful=unsuccessful,
+                error=error,
+                running=running,
+                cost=None if unpriced else cost,
+                stopped=bool(self._meta(self._db, "stopped")),
+                exhausted=self._affordable(self._db, 1) <= 0,
+            )
+
+    async def results(self, start: int, n: int) -> Sequence[RowResult]:
+        return await self._in_thread(lambda: self.results_now(start, n))
+
+    def results_now(self, start: int, n: int) -> Sequence[RowResult]:
+        """Results in order, see :meth:`Engine.results`."""
+        with self._lock, _told(self.home):
+            found = self._db.execute(
+                "select result from rows where position >= ? and state = 2 order by position limit ?", (start, n)
+            ).fetchall()
+        return [RowResult.from_line(line) for (line,) in found]
+
+    async def cancel(self) -> None:
+        self.set("stopped", 1)
+
+    async def close(self) -> None:
+        if self._flushing is not None:
+            await asyncio.wait((self._flushing,))
+        self.close_now()
+
+    def close_now(self) -> None:
+        """Release the database and the rows that are at work."""
+        with self._lock:
+            for sink in self._open.values():
+                sink.close()
+            self._open.clear()
+            self._db.close()
+
+    # -- what only this engine has -----------------------------------------------------------------------------------
+
+    def get(self, key: str) -> str | None:
+        """What is kept about the batch under ``key``."""
+        with self._lock, _told(self.home):
+            return self._meta(self._db, key)
+
+    def set(self, key: str, value: object) -> None:
+        """Keep something about the batch; ``None`` forgets it."""
+        with self._transaction() as db:
+            if value is None:
+                db.execute("delete from meta where key = ?", (key,))
+            else:
+                db.execute("insert or replace into meta values (?, ?)", (key, str(value)))
+
+    def retry_errors(self) -> int:
+        """Have rows that ended with an error go on from their journals; how many."""
+        with self._transaction() as db:
+            db.execute(
+                "update totals set (cost, unpriced) = (select totals.cost - coalesce(sum(result ->> 'cost'), 0), "
+                "totals.unpriced - coalesce(sum(result ->> 'usage' is not null and result ->> 'cost' is null), 0) "
+                "from rows where status = 'error' and attempts > 0)"
+            )
+            again = db.execute(
+                "update rows set state = 0, status = null, result = null, failures = 0, after = 0 "
+                "where status = 'error' and attempts > 0"
+            ).rowcount
+            db.execute("update totals set error = error - ?", (again,))
+            return again
+
+    def _meta(self, db: sqlite3.Connection, key: str) -> str | None:
+        found = db.execute("select value from meta where key = ?", (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def _number(self, db: sqlite3.Connection, key: str) -> float | None:
+        found = self._meta(db, key)
+        return None if found is None else float(found)
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        return await in_thread(function)
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing; others wait. What need not survive a crash of the machine is not synced."""
+        with self._lock, _told(self.home):
+            self._db.execute(f"pragma synchronous = {'full' if durable else 'normal'}")
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+                self._db.execute("commit")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("rollback")
+                raise
+
+
+@contextmanager
+def _told(home: Home) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise EngineError(f"the queue {home.database} cannot be used: {error}") from error

@@ -1,0 +1,105 @@
+"""Looking at batches, and stopping them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from react_run.cli.terminal import json_text, shown
+from react_run.errors import ConfigError
+
+if TYPE_CHECKING:
+    from react_run.batch.engine import Progress
+    from react_run.batch.home import Home
+    from react_run.batch.sqlite import SqliteEngine
+
+_PAGE = 500
+_COLUMNS = ("batch", "state", "rows", "ok", "unsuccessful", "failed", "running", "cost", "output")
+
+
+def show_status(name: str | None, engine: str, *, as_json: bool) -> int:
+    """Show how far the batches are, or one of them."""
+    found = [_described(one) for one in _queues(name, engine)]
+    if as_json:
+        print(json_text(found if name is None else found[0], indent=2))
+    elif found:
+        from react_run.cli.list import show_table
+
+        show_table([{column: _cell(data[column]) for column in _COLUMNS} for data in found], _COLUMNS)
+    else:
+        print("no batches so far", file=sys.stderr)
+    return 0
+
+
+def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progress, str | None]]:
+    """Name, holder, progress and output of each batch."""
+    if engine != "sqlite":
+        raise ConfigError(f"--engine {engine}: there is the engine sqlite")
+    from react_run.batch.home import find_home, homes
+
+    return [_looked_at(home) for home in (homes() if name is None else [find_home(name)])]
+
+
+def _looked_at(home: Home) -> tuple[str, str | None, Progress, str | None]:
+    queue = _queue(home)
+    return home.name, home.holder(), queue.progress_now(), queue.get("output")
+
+
+def _queue(home: Home) -> SqliteEngine:
+    from react_run.batch.sqlite import SqliteEngine
+
+    return SqliteEngine(home)
+
+
+def _described(found: tuple[str, str | None, Progress, str | None]) -> dict[str, Any]:
+    name, holder, progress, output = found
+    finished = progress.done == progress.total
+    idle = "stopped" if progress.stopped else "at its limit" if progress.exhausted else "interrupted"
+    return {
+        "batch": name,
+        "state": "at work" if holder else "finished" if finished else idle,
+        "holder": holder,
+        "rows": progress.total,
+        "ok": progress.ok,
+        "unsuccessful": progress.unsuccessful,
+        "failed": progress.error,
+        "running": progress.running if holder else 0,
+        "left": progress.total - progress.done,
+        "cost": progress.cost,
+        "output": output,
+    }
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "n/a"
+    return f"${value:.4f}" if isinstance(value, float) else str(value)
+
+
+def stop_batch(name: str, engine: str) -> int:
+    """Have no more rows of a batch begun."""
+    from react_run.batch.home import find_home
+
+    home = find_home(name)
+    _queue(home).set("stopped", 1)
+    name = home.name
+    print(f"no more rows of {name} are begun; those at work go on to their end", file=sys.stderr)
+    return 0
+
+
+def write_results(name: str, engine: str, only: str | None) -> int:
+    """Write the results that there are."""
+    from react_run.batch.home import find_home
+
+    lines = _results(_queue(find_home(name)))
+    for result in lines:
+        if only in (None, result.status):
+            sys.stdout.write(f"{shown(result.line())}\n")
+    return 0
+
+
+def _results(queue: SqliteEngine) -> Any:
+    start = 0
+    while page := queue.results_now(start, _PAGE):
+        yield from page
+        start = page[-1].index + 1
