@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
     from react_run.support.files import Folder as Folder
+    from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
@@ -140,6 +141,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "is_tool", "tool"),
     "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
