@@ -18,7 +18,7 @@ POLL = 0.5
 """Seconds between looks at the clock while somebody is asked."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Request:
     """One request on its way.
 

@@ -123,6 +123,7 @@ class Server:
     def _count_loss(self, session: Session) -> None:
         if session.stopped:  # by us, or counted before
             return
+        session.stopped = session.over = True
         self._losses.append(time.monotonic())
         burial = asyncio.ensure_future(session.end())
         self._burials.add(burial)
