@@ -46,6 +46,7 @@ class McpToolset(McpOptions):
     """Tools of MCP servers: programs that are started when they are needed, or services on the network."""
 
     kind: ClassVar[str] = "mcp"
+    closes_anywhere: ClassVar[bool] = True
 
     _lock: Lock | None = PrivateAttr(default=None)
     _listings: dict[str, Listing] = PrivateAttr(default_factory=dict)
