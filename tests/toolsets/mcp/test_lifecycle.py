@@ -99,6 +99,19 @@ def test_servers_open_and_close_in_any_order_without_a_word(workspace: Path, cap
     assert caplog.records == []
 
 
+def test_with_share_run_every_run_has_a_server_of_its_own_that_ends_with_it(workspace: Path) -> None:
+    agent = agent_of(workspace, [local(workspace, PID, share="run")], ("pid", {}), ("pid", {}))
+
+    async def twice() -> list[list[int]]:
+        results = await asyncio.gather(agent.run("go"), agent.run("go"))
+        return [[int(step.observation) for step in result.steps] for result in results]
+
+    one, other = asyncio.run(twice())
+    assert len(set(one)) == len(set(other)) == 1
+    assert one != other
+    assert waited_for(lambda: not psutil.pid_exists(one[0]) and not psutil.pid_exists(other[0]))
+
+
 def test_a_run_that_is_cancelled_leaves_the_others_alone(workspace: Path) -> None:
     body = """
     serve([tool("slow"), tool("go")], lambda name, arguments, request: None if name == "slow" else text("went"))

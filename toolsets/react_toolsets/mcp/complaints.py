@@ -69,7 +69,8 @@ def not_started(error: BaseException, target: Target, words: Words) -> Exception
         return McpTrouble(f"the MCP server {target.name} does not keep to the protocol: {error}", code=error.code)
     if isinstance(error, McpTrouble | LoginRequired):
         return error
-    text = f"the MCP server {target.name} does not start: {_why(error, target)}.{words.last()}"
+    why = _why(error, target)
+    text = f"the MCP server {target.name} does not start: {why}{'' if why.endswith('?') else '.'}{words.last()}"
     return McpTrouble(shortened(text), code="server_start")
 
 
