@@ -65,7 +65,7 @@ def test_every_guard_can_be_left_out(guard: str) -> None:
 def test_a_guard_listed_among_the_plugins_takes_the_built_in_ones_place(scripted_tool: Make) -> None:
     poll = scripted_tool("poll", "0 %", repeatable=True)
     replies = [*[calls(("poll", {}))] * 8, says("done")]
-    plugins = [{"kind": "stuck", "nudge_at": 5, "stop_at": 6}]
+    plugins = [{"kind": "stuck", "polls": 3, "nudge_at": 4, "stop_at": 5}]
     agent = ReActAgent(
         {"plugins": plugins}, model=agent_with(replies).model, toolsets=agent_with([""], tools=[poll]).toolset.toolsets
     )

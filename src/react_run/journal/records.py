@@ -245,6 +245,8 @@ class Recording:
             "value": result.value,
             **self._follow(result.messages),
         }
+        if result.emitted:
+            fields["emitted"] = result.emitted_values
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)

@@ -34,7 +34,7 @@ class Deadline:
         """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
         self._run, self._task = run, asyncio.current_task()
         self._seconds, self._more = seconds, more
-        self._clock = Clock(run, seconds, self._struck)
+        self._clock = Clock(lambda: run.time_waited, seconds, self._struck)
 
     async def strike(self) -> None:
         """The time is up, unless somebody allows more."""
@@ -53,7 +53,7 @@ class Deadline:
 
     async def _extend(self, more: More) -> None:
         assert self._run is not None  # started before
-        allowed = 0.0
+        run, allowed = self._run, 0.0
         try:
             allowed = await more(self._run, self._seconds + self.extra)
         except Exception as error:  # whoever answers is broken: nobody has allowed anything
@@ -62,7 +62,7 @@ class Deadline:
             self._asking = None
             if allowed and self._clock is not None:
                 self.extra += allowed
-                self._clock = Clock(self._run, allowed, self._struck)
+                self._clock = Clock(lambda: run.time_waited, allowed, self._struck)
             elif self._clock is not None:
                 self.expire()
 
@@ -76,6 +76,11 @@ class Deadline:
             self._clock = None
         if self.expired and self._task is not None:
             self._task.uncancel()
+
+    @property
+    def started(self) -> bool:
+        """Whether the clock was ever started."""
+        return self._task is not None
 
     @property
     def running(self) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.messages import NO_USAGE, Message, ModelResponse
 from react_run.policies.deadline import Deadline
@@ -135,12 +136,20 @@ class RunTimeout(Policy):
     on_limit: OnLimit = "end"
     """Whether a person is asked for more before the run ends."""
 
+    @hookimpl(tryfirst=True)
+    @inline
+    def react_guide(self, run: Run) -> None:
+        """Guides are part of the run: its time begins before they are asked."""
+        run.state(Deadline).start(run, self.seconds, self._more if self.on_limit == "ask" else None)
+
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         deadline = run.state(Deadline)
-        deadline.start(run, self.seconds, self._more if self.on_limit == "ask" else None)
+        if not deadline.started:
+            deadline.start(run, self.seconds, self._more if self.on_limit == "ask" else None)
         try:
-            return await proceed()
+            if not deadline.expired:
+                return await proceed()
         except asyncio.CancelledError:
             if not deadline.alone:
                 raise
