@@ -62,7 +62,7 @@ class Statement:
 
 
 class Database(ABC):
-    """One database behind SQLAlchemy's pool.
+    """One database, with a connection for each statement.
 
     Args:
         url: Where it is.
@@ -84,13 +84,6 @@ class Database(ABC):
             if self._engine is None:
                 self._engine = self._made()
             return self._engine
-
-    def close(self) -> None:
-        """Close all connections."""
-        with self._making:
-            if self._engine is not None:
-                self._engine.dispose()
-                self._engine = None
 
     def read(self, statement: Statement) -> Table:
         """The rows that a statement gives, in a transaction that cannot change anything.

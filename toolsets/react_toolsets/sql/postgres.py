@@ -20,13 +20,12 @@ class Postgres(Database):
 
     def _made(self) -> Engine:
         from sqlalchemy import create_engine
+        from sqlalchemy.pool import NullPool
 
         options = "" if self.changes else "-c default_transaction_read_only=on"
         return create_engine(
             self.url,
-            pool_size=2,
-            max_overflow=8,
-            pool_pre_ping=True,
+            poolclass=NullPool,  # nothing is left open when nobody closes the agent, or stale when the server was away
             connect_args={"connect_timeout": 10, "options": options, "application_name": "react-run"},
         )
 

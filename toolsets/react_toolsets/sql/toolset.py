@@ -219,12 +219,6 @@ class SqlToolset(ReActToolset):
         address = address.set(drivername="postgresql+psycopg")
         return address if self.password is None else address.set(password=self.password.get_secret_value())
 
-    async def close(self) -> None:
-        """Close all connections."""
-        if self._database is not None:
-            await in_thread(self._database.close)
-            self._database = None
-
     def interpret_result(self, tool_name: str, args: dict[str, Any], result: object) -> Outcome | None:
         """What the database says counts as found out."""
         lines = str(result).splitlines()
