@@ -1,4 +1,4 @@
-"""Plain functions in threads that a cancelled caller leaves behind."""
+"""Work in a thread that a caller need not wait for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 async def in_thread(function: Callable[[], T]) -> T:
     """Run a plain function in a daemon thread, which a cancelled caller leaves behind.
 
-    asyncio's own executor would keep the process from exiting while a resolver, a parser or a database hangs.
+    asyncio's own executor would keep the process from exiting while a resolver or an HTML parser hangs.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
@@ -36,5 +36,5 @@ async def in_thread(function: Callable[[], T]) -> T:
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, result, error)
 
-    threading.Thread(target=work, name="react-run-toolset", daemon=True).start()
+    threading.Thread(target=work, name="react-run-work", daemon=True).start()
     return await future
