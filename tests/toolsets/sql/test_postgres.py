@@ -143,7 +143,7 @@ def running(server: Server) -> str:
 
 def test_rows_are_bounded_without_fetching_the_rest(server: Server) -> None:
     began = time.monotonic()
-    done = ask(server, "SELECT i FROM generate_series(1, 50000000) AS i", max_rows=3)
+    done = ask(server, "SELECT a.relname FROM pg_class a, pg_class b, pg_class c", max_rows=3)
     assert "[the first 3 rows; the limit of 3 rows was reached" in done.observation
     assert time.monotonic() - began < 20
     assert count(server) == "3"  # the connection is still good
