@@ -458,7 +458,7 @@ def checked_overrides(
 
 
 def _noted(record: Mapping[str, Any], detail: str) -> dict[str, Any]:
-    place = {name: record[name] for name in ("run", "parent", "round", "iteration") if name in record}
+    place = {name: record[name] for name in ("run", "parent", "iteration", "iteration") if name in record}
     return {"type": "guard", **place, "time": round(time(), 6), "guard": "desk", "detail": detail}
 
 

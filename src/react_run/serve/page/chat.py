@@ -148,7 +148,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
     seen = Seen(site, run_id)
     entry, job = seen.entry, seen.job
     stats = seen.journal.stats if seen.journal is not None else None
-    said = [] if stats is None else [f"iteration {stats.rounds}", duration(entry.seconds)]
+    said = [] if stats is None else [f"iteration {stats.iterations}", duration(entry.seconds)]
     if stats is not None and stats.usage.total_tokens:
         said += [f"{short(stats.usage.total_tokens)} tokens", money(stats.usage.cost)]
     stop = (
@@ -161,7 +161,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
         f'<div class="who">{escaped(entry.agent)} {badge(entry.status, success=entry.success)} '
         f'<span class="soft">{escaped(" · ".join(said))}</span> <a href="/runs/{run_id}">open the run</a>{stop}</div>'
     )
-    uses = [use for found in seen.journal.rounds for use in found.tools] if seen.journal is not None else []
+    uses = [use for found in seen.journal.iterations for use in found.tools] if seen.journal is not None else []
     steps = "".join(map(_of_use, uses))
     asked = "".join(card(site, approval) for approval in site.service.approvals.of_run(run_id))
     return f'<div class="it" id="turn-{run_id}"{oob}>{head}{steps}{asked}{_words(seen)}</div>\n'

@@ -30,7 +30,7 @@ _ICONS = {
 }
 _BRAND = (
     '<div class="brand"><svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke-width="2.6" '
-    'stroke-linecap="round" stroke-linejoin="round"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
+    'stroke-linecap="iteration" stroke-linejoin="iteration"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
     '<path class="tip" d="M21.5 2.5v6.6H15"/><circle class="eye" cx="12" cy="12" r="2.6"/></svg>'
     "<span>react-run</span></div>"
 )

@@ -172,7 +172,7 @@ def figures(seen: Seen, *, swaps: bool = False) -> str:
     seconds = entry.seconds if seen.job is not None else stats.seconds
     values = {
         "time at work": (duration(max(0.0, seconds - waited)), f"+{duration(waited)} waited" if waited else ""),
-        "iterations": (f"{stats.rounds:,}", f"of {header['max_iterations']}"),
+        "iterations": (f"{stats.iterations:,}", f"of {header['max_iterations']}"),
         "tool calls": (f"{stats.tool_calls:,}", f"{failed} failed" if failed else ""),
         "tokens": (short(usage.total_tokens), cached),
         "cost": (money(usage.cost), f"of {money(limits)}" if limits is not None else ""),
@@ -201,7 +201,7 @@ def content(seen: Seen, tab: str, *, swaps: bool = False) -> str:
 
 
 def _timeline(seen: Seen, journal: Journal) -> str:
-    found = journal.rounds
+    found = journal.iterations
     first = max(0, len(found) - ROWS)
     earlier = _earlier(seen.id, "timeline", first) if first else ""
     return f"{legend()}{earlier}{timeline_rows(journal, first, len(found), seen.end)}"
@@ -212,7 +212,7 @@ def timeline_rows(journal: Journal, first: int, last: int, end: float) -> str:
     start = journal.header["time"]
     length, anchors = max(end - start, 1e-6), Anchors(journal)
     parts = []
-    for found in journal.rounds[first:last]:
+    for found in journal.iterations[first:last]:
         name = f"Iteration {found.number}" if found.number else "Before the first iteration"
         inner = "".join(rows(found, anchors, start, length, link=_link(journal.run_id)))
         parts.append(f'<span class="iteration-head">{name}</span>{inner}' if inner else "")
@@ -238,7 +238,7 @@ def _earlier(run_id: str, tab: str, before: int) -> str:
 
 
 def _iterations(seen: Seen, journal: Journal) -> str:
-    found = journal.rounds
+    found = journal.iterations
     first = max(0, len(found) - ROWS)
     parts = [opening_details(journal)]
     if first:
@@ -267,7 +267,7 @@ async def more(site: Site, request: Request) -> Response:
     earlier = _earlier(seen.id, tab, first) if first else ""
     if tab == "timeline":
         return fragment(earlier, timeline_rows(journal, first, before, seen.end))
-    found = journal.rounds[first:before]
+    found = journal.iterations[first:before]
     return fragment(earlier, *(iteration_details(one, Anchors(journal)) for one in found))
 
 
@@ -315,7 +315,7 @@ def side(seen: Seen, at: str) -> str:
     inner = '<p class="soft">Choose a call to see its arguments and result.</p>'
     if journal is not None:
         anchors = Anchors(journal)
-        for found in reversed(journal.rounds):
+        for found in reversed(journal.iterations):
             uses = [anchors.of_tool(use) for use in found.tools]
             at = at or (uses[-1] if uses else "")
             if at and at in (*uses, *map(anchors.of_call, found.model_calls)):
