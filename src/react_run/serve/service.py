@@ -164,7 +164,7 @@ class Service:
         """
         kept = None if session is None else self._session(served.name, session, by)
         job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
-        job.workspace = self._workspace(session or job.id)
+        job.workspace = self._workspace(job.id if kept is None else kept.path.stem)
         if by:
             job.options["by"] = by
         if kept is not None:
