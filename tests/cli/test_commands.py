@@ -96,7 +96,8 @@ def test_the_schema_is_one_and_covers_every_installed_kind_with_descriptions(cal
             options = schema["$defs"][f"{group}.{name}"]
             assert options["properties"]["kind"]["const"] == name
             for option, about in options["properties"].items():
-                assert about.get("description"), f"{group}.{name}: {option}"
+                shared = schema["$defs"][about["$ref"].removeprefix("#/$defs/")] if "$ref" in about else about
+                assert about.get("description") or shared.get("description"), f"{group}.{name}: {option}"
     for key in schema["properties"]:
         if key != "properties":
             assert schema["$defs"][f"key.{key}"].get("description"), key
