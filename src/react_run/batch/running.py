@@ -129,14 +129,15 @@ class Batch:
             self.engine = self._embedded()
         elif self.worker is not None:
             return
-        await _fill(self.engine, self.rows, whole=self.whole)
-        if isinstance(self.engine, SqliteEngine) and self.retry_errors:
-            self.engine.retry_errors()
         workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
         runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces, options=self.options)
         self.worker = Worker(
             self.engine, runner, self.gate, retries=self.retries, finished=self._finished, say=self.say
         )
+        await self.engine.begin(self.worker.name)
+        await _fill(self.engine, self.rows, whole=self.whole)
+        if isinstance(self.engine, SqliteEngine) and self.retry_errors:
+            self.engine.retry_errors()
 
     def _embedded(self) -> SqliteEngine:
         if self.name is None:
