@@ -92,8 +92,8 @@ class Dispatch:
         return done
 
     def queue_for(self, batch: str, jobs: int) -> None:
-        """Make the queue of a batch, from which each process gets ``jobs`` rows at once."""
-        DBOS.register_queue(batch, worker_concurrency=jobs, polling_interval_sec=_POLL)
+        """Make the queue of a batch; each process gets as many rows as it runs at once, and as many again to go on with."""
+        DBOS.register_queue(batch, worker_concurrency=2 * jobs, polling_interval_sec=_POLL)
 
     def enqueue(self, keys: Sequence[Key]) -> None:
         """Put rows into the queues of their batches; those that are in it stay as they are."""
