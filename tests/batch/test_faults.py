@@ -56,7 +56,7 @@ def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
 @pytest.fixture
 def shared(tmp_path: Path, server: Server) -> Field:
     """A batch on a database, whose processes share nothing else but the effects."""
-    field = Field(tmp_path, 300 if LONG else 90, engine=server.url, pause=0.05, jobs=4)
+    field = Field(tmp_path, 300 if LONG else 40, engine=server.url, pause=0.05, jobs=4)
     _forget(server)
     return field
 
@@ -82,7 +82,7 @@ def test_workers_that_are_killed_at_random_lose_nothing(shared: Field, figures: 
     batch = shared.batch()
     others = workers(shared, 2)
     shared.until_effects(8)
-    stop = time.monotonic() + (60 if LONG else 12)
+    stop = time.monotonic() + (60 if LONG else 6)
     while time.monotonic() < stop and batch.poll() is None:
         time.sleep(CHANCE.uniform(1, 3))
         victim = CHANCE.randrange(len(others))
@@ -127,7 +127,7 @@ def test_a_database_that_is_restarted_at_once_stops_nothing(
     others = workers(shared, 1)
     for _ in range(5 if LONG else 2):
         before = shared.effects().total()
-        shared.until_effects(min(before + 30, shared.rows * 2))
+        shared.until_effects(min(before + 20, shared.rows * 2))
         server.restart_at_once()
         shared.faults += 1
     wait(batch, shared)

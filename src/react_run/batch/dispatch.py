@@ -92,7 +92,7 @@ class Dispatch:
         return done
 
     def queue_for(self, batch: str, jobs: int) -> None:
-        """Make the queue of a batch; each process gets as many rows as it runs at once, and as many again to go on with."""
+        """Make the queue of a batch; each process gets twice the rows it runs at once, so that it never waits."""
         DBOS.register_queue(batch, worker_concurrency=2 * jobs, polling_interval_sec=_POLL)
 
     def enqueue(self, keys: Sequence[Key]) -> None:

@@ -8,6 +8,7 @@ never the knowledge of an effect, since those are shipped before it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
@@ -63,6 +64,7 @@ def connect(url: str, *, size: int = 8) -> AsyncConnectionPool:
         from psycopg_pool import AsyncConnectionPool
     except ImportError:
         raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what it says is said in other words, once
     return AsyncConnectionPool(normal_url(url), min_size=1, max_size=size, timeout=5, open=False, kwargs=_CONNECTION)
 
 
