@@ -49,13 +49,14 @@ class CommandSensor(RunsCommand, Plugin):
             finished = await self.carry_out(run, self._argv(call))
         except CommandNotRun as error:
             run.note("sensor_failed", str(error))
-            return Signal(severity="warn", message=f"nothing looked at this: {error}")
+            return Signal(severity="warn", message=f"nothing looked at this: {error}", looked=False)
         message = self.complaint(finished)
         if not message:
             return None
         found = _LOCATION.search(finished.output)
         location = f"{found['file']}:{found['line']}" if found else ""
-        return Signal(severity=self.severity, message=message, hint=self.hint, location=location)
+        scope = "" if self._names_path() else "."  # without a path it looks at everything, whatever was changed
+        return Signal(severity=self.severity, message=message, hint=self.hint, location=location, scope=scope)
 
     def _is_about(self, call: ToolCall) -> bool:
         path, observation = call.arguments.get("path"), call.observation

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
+
+from react_run import Run, in_worker
 
 
 def check_parameters(function: Callable[..., Any], names: tuple[str, ...]) -> None:
@@ -22,14 +25,19 @@ def check_parameters(function: Callable[..., Any], names: tuple[str, ...]) -> No
         raise ValueError(f"the function asks for {', '.join(unknown)}; it may ask for {', '.join(names)}")
 
 
-async def called(function: Callable[..., Any], values: Mapping[str, object]) -> object:
-    """What ``function`` gives, plain or ``async``, when it is called with those of ``values`` that it asks for."""
+async def called(run: Run, function: Callable[..., Any], values: Mapping[str, object]) -> object:
+    """What ``function`` gives when it is called with those of ``values`` that it asks for.
+
+    A plain one is called in a worker thread, under the agent's ``tool_timeout``; an ``async`` one where the run is.
+    """
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         wanted = dict(values)
     else:
         wanted = {parameter.name: values[parameter.name] for parameter in parameters if parameter.name in values}
-    result = function(**wanted)
+    if inspect.iscoroutinefunction(function):
+        return await function(**wanted)
+    result = await in_worker(run, partial(function, **wanted))
     return await result if inspect.isawaitable(result) else result
 
 

@@ -23,6 +23,7 @@ from react_run import (
     ToolCall,
     ToolRequest,
     hookimpl,
+    inline,
 )
 
 SHORTEST = 4
@@ -85,6 +86,7 @@ class Redact(Plugin):
     # -- where things come in --------------------------------------------------------------------------------------
 
     @hookimpl(tryfirst=True)
+    @inline
     def react_guide(self, run: Run) -> None:
         self._tell(run)  # before anything of the run is written anywhere
 

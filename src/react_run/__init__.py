@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from react_run.components.code import LocalFunction as LocalFunction
     from react_run.components.code import LocalModule as LocalModule
     from react_run.config import ReActAgentConfig as ReActAgentConfig
+    from react_run.engine.workers import in_worker as in_worker
     from react_run.errors import ConfigError as ConfigError
     from react_run.errors import JournalBusy as JournalBusy
     from react_run.errors import JournalError as JournalError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
+    from react_run.hooks import inline as inline
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
@@ -103,6 +105,8 @@ _HOMES = {
         "ToolsetError",
     ),
     "support.files": ("Folder",),
+    "engine.workers": ("in_worker",),
+    "hooks": ("inline",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
     "journal.files": ("FileSink", "MemorySink", "Sink"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,6 +27,7 @@ from react_run.models.stack import model_stack
 from react_run.outcome import Observation
 from react_run.plugins import held_below, hook_table
 from react_run.policies import policies_for
+from react_run.policies.deadline import Deadline
 from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
 from react_run.tools.tool import Tool
@@ -306,9 +308,7 @@ class ReActAgent:
             result: RunResult = await ask(hooks.react_run, run)
             run.check_cancelled()
         except BaseException as error:
-            if isinstance(error, ModelError):
-                run.stop(StopReason.MODEL_ERROR)
-                error.result = run.result()
+            _leave_result(run, error)
             if hooks.react_run_failed:
                 await notify(hooks.react_run_failed, run, error)
             await run.drain()
@@ -321,15 +321,29 @@ class ReActAgent:
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
         run.incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
+        try:
+            guides = await guide_texts(run)
+        except asyncio.CancelledError:
+            if not (run.state(Deadline).started and run.state(Deadline).alone):
+                raise
+            guides = []  # the time of the run is up, and that is how it ends
         run.messages = opening(
-            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt,
-            await guide_texts(run),
-            run.incoming,
+            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, run.incoming
         )
         if run.prompt.strip():
             run.messages.append(Message(role="user", content=run.prompt))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
             raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
+
+
+def _leave_result(run: Run, error: BaseException) -> None:
+    """Leave what the run has reached on the exception that ends it, as ``.result``: nothing paid for is lost (S6)."""
+    reason = StopReason.CANCELLED
+    if isinstance(error, Exception):
+        reason = StopReason.MODEL_ERROR if isinstance(error, ModelError) else StopReason.ERROR
+    run.stop_reason = reason
+    with suppress(Exception):  # one that takes no attributes
+        error.result = run.result()  # type: ignore[attr-defined]  # every exception that takes attributes has it
 
 
 def _journals_above(run: Run | None) -> Iterator[int]:

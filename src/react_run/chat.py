@@ -190,6 +190,7 @@ def response_from(result: RunResult) -> ChatCompletionResponse:
         "success": result.success,
         "termination_reason": str(result.stop_reason),
         "unresolved_tool_failures": [failure.to_dict() for failure in result.unresolved],
+        "emitted": result.emitted_values,
     }
     choice = ChatChoice(
         message=ChatMessage(role="assistant", content=result.answer),

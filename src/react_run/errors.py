@@ -22,6 +22,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from react_run.run import RunResult
 
+BLAME = "raised by plugin "
+"""How the note begins that names the plugin and the hook which an exception came from."""
+
+
+def blamed(error: BaseException) -> str:
+    """Which plugin and hook ``error`` came from, such as ``plugin 'audit' in react_run``; empty when it is unknown."""
+    notes = getattr(error, "__notes__", ())
+    return next((note.removeprefix("raised by ") for note in notes if str(note).startswith(BLAME)), "")
+
+
+def result_left(error: BaseException) -> RunResult | None:
+    """What a run had reached when ``error`` ended it; every exception that leaves ``ReactAgent.run`` has it."""
+    return getattr(error, "result", None)
+
 
 class ReactError(Exception):
     """Base of every error that react-run raises for people to read.

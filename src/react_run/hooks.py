@@ -11,12 +11,13 @@ import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from inspect import getattr_static, isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
 from operator import itemgetter
-from typing import Any
+from time import perf_counter
+from typing import Any, TypeVar
 
 import pluggy
 
 from react_run.engine.concurrency import cancellations
-from react_run.errors import PluginError
+from react_run.errors import BLAME, PluginError
 from react_run.hookspecs import Hooks, hookimpl
 from react_run.support.logs import log_failure
 
@@ -24,7 +25,13 @@ logger = logging.getLogger(__name__)
 
 Call = Callable[..., Any]
 Mask = Callable[[str], str]
+F = TypeVar("F", bound=Call)
 PLAIN, AROUND, GENERATOR = range(3)
+IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
+"""Hooks whose plain implementations run in a worker thread, under a deadline (behaviour T2)."""
+SLOW = 0.1
+"""Seconds on the event loop after which an implementation is named in the log."""
+_INLINE = "__react_inline__"
 
 
 class Apart:
@@ -47,7 +54,7 @@ class Implementation:
     ``answers`` are the types that its answer may have, ``mask`` takes secrets out of what is logged.
     """
 
-    __slots__ = ("answers", "form", "hook", "is_async", "mask", "plugin", "plugin_name", "start")
+    __slots__ = ("answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
 
     def __init__(
         self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...], mask: Mask
@@ -59,11 +66,14 @@ class Implementation:
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
+        self.in_thread = hook in IN_THREADS and not self.is_async and not getattr(impl.function, _INLINE, False)
         self.start: Call = _starter(impl.function, impl.argnames, argnames)
+        if not self.is_async and not self.in_thread and not _is_ours(self.plugin):
+            self.start = _watched(self.start, f"plugin {self.plugin_name!r} took {{:.0f}} ms in {hook}")
 
     def blame(self, error: BaseException) -> None:
         """Note on ``error`` which plugin and hook it came from (architecture §4)."""
-        error.add_note(f"raised by plugin {self.plugin_name!r} in {self.hook}")
+        error.add_note(f"{BLAME}{self.plugin_name!r} in {self.hook}")
 
     def check(self, answer: object) -> None:
         """Refuse an answer of another type: what is behind would trip over it, or take it for something else.
@@ -83,6 +93,33 @@ class Implementation:
                 f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; "
                 f"what it may answer: {wanted}, None"
             )
+
+
+def inline(function: F) -> F:
+    """Mark a plain implementation of ``react_guide``, ``react_sense`` or ``react_check_answer`` that only computes.
+
+    It runs on the event loop then, without a thread and without a deadline: it must not wait for anything.
+    """
+    setattr(function, _INLINE, True)
+    return function
+
+
+def _is_ours(plugin: object) -> bool:
+    kind = plugin if isinstance(plugin, type) else type(plugin)
+    return kind.__module__.partition(".")[0] == "react_run"
+
+
+def _watched(start: Call, what: str) -> Call:
+    """``start``, with a word in the log when it holds up the event loop, and with it every other run."""
+
+    def watched(args: tuple[object, ...], proceed: object = None) -> object:
+        begun = perf_counter()
+        answer = start(args, proceed)
+        if (taken := perf_counter() - begun) > SLOW:
+            logger.warning("%s: nothing else runs meanwhile; make it async", what.format(taken * 1000))
+        return answer
+
+    return watched
 
 
 def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:

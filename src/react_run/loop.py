@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from react_run.engine.drafts import give_up_unused, stream
 from react_run.engine.iteration import judge, perform
+from react_run.engine.workers import OutOfTime, ask_one
 from react_run.errors import ModelError
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import Implementation, ask, notify
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, Usage
 from react_run.models.base import checked_response
-from react_run.outcome import Observation
+from react_run.outcome import Observation, Verdict
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
 from react_run.support.render import render
 
@@ -93,15 +94,23 @@ async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> No
     """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
     refusals = []
     if run.hooks.react_check_answer:
-        verdicts = await ask_all(run.hooks.react_check_answer, run, response.text)
-        refusals = [verdict for verdict in verdicts if not verdict.accepted]
+        verdicts = [await _verdict(run, impl, response.text) for impl in run.hooks.react_check_answer]
+        refusals = [verdict for verdict in verdicts if verdict is not None and not verdict.accepted]
     if not refusals:
-        if response.finish_reason == "length":
-            run.finish_reason = "length"  # S5: kept, and marked
-        return run.stop(StopReason.COMPLETED, response.text)
+        cut = response.finish_reason == "length"  # S5: kept, and no success
+        return run.stop(StopReason.OUTPUT_LIMIT if cut else StopReason.COMPLETED, response.text)
     feedback = "\n\n".join(verdict.feedback for verdict in refusals)
     iteration.feedback = render(feedback if feedback.strip() else NOT_ACCEPTED)
     iteration.final = any(verdict.final for verdict in refusals)
     run.messages.append(Message(role="user", content=iteration.feedback))
     await run.withdraw(iteration)
     return None
+
+
+async def _verdict(run: Run, impl: Implementation, answer: str) -> Verdict | None:
+    try:
+        return await ask_one(impl, run, answer)  # type: ignore[no-any-return]  # its type was checked
+    except OutOfTime as error:
+        text = f"The check {impl.plugin_name} could not be carried out, so nothing is accepted: {error}"
+        run.note("check_failed", text)
+        return Verdict(accepted=False, feedback=text, final=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from react_run.support.fast_init import quickly_made
-from react_run.thinking import split_thinking
+from react_run.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
@@ -83,9 +83,29 @@ class Message:
         return split_thinking(self.text)[1]
 
     @property
+    def thought(self) -> str:
+        """What the model thought: its reasoning, as far as the provider shows it, then its text."""
+        thinking, said = split_thinking(self.text)
+        return "\n\n".join(filter(None, (without_tags(thinking) or _reasoning_in(self.extra), said)))
+
+    @property
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
+
+
+def _reasoning_in(extra: Mapping[str, object]) -> str:
+    """The reasoning among the fields of a provider, whatever it calls it."""
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if isinstance(text := extra.get(name), str) and text.strip():
+            return text.strip()
+    for name in ("thinking_blocks", "reasoning_details"):
+        blocks = extra.get(name)
+        parts = [block for block in blocks if isinstance(block, Mapping)] if isinstance(blocks, Sequence) else []
+        texts = [str(part.get(key)) for part in parts for key in ("thinking", "text", "summary") if part.get(key)]
+        if texts:
+            return "\n".join(texts).strip()
+    return ""
 
 
 def _add(a: int | None, b: int | None) -> int | None:

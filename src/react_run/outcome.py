@@ -36,6 +36,8 @@ class Outcome:
         verified_summary: One line that states the result as a fact, used when an answer must be grounded (F5).
         of_call: Whether a failure is one of this very call rather than of the tool, as when a sensor objects to what
             was written: other arguments are then a new attempt (F1).
+        denied: Whether permission to run it was refused; the runtime sets it.
+        unknown: Whether the call may have taken effect all the same, as after a time-out: it is not repeated (F4).
     """
 
     disposition: Disposition
@@ -43,6 +45,8 @@ class Outcome:
     message: str = ""
     verified_summary: str = ""
     of_call: bool = False
+    denied: bool = False
+    unknown: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "disposition", Disposition(self.disposition))  # its plain text will do
@@ -53,9 +57,11 @@ class Outcome:
         return cls(disposition=Disposition.SUCCESS, verified_summary=verified_summary)
 
     @classmethod
-    def retryable(cls, code: str, message: str, *, of_call: bool = False) -> Outcome:
+    def retryable(cls, code: str, message: str, *, of_call: bool = False, unknown: bool = False) -> Outcome:
         """The model can correct the call and try again."""
-        return cls(disposition=Disposition.RETRYABLE_ERROR, code=code, message=message, of_call=of_call)
+        return cls(
+            disposition=Disposition.RETRYABLE_ERROR, code=code, message=message, of_call=of_call, unknown=unknown
+        )
 
 
 @quickly_made
@@ -65,7 +71,8 @@ class Observation:
 
     ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the whole
     result when ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
-    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers.
+    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers. ``whole``
+    keeps the content as it is, however long: it is neither cut nor moved out of the conversation.
     """
 
     content: str
@@ -73,6 +80,7 @@ class Observation:
     spilled_to: str | None = None
     repaired: tuple[str, ...] = ()
     raw: object = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         _expect(self, "content", self.content, str)
@@ -140,14 +148,19 @@ class Signal:
     """What a sensor says about an executed call (behaviour G2).
 
     ``block`` makes the call a retryable failure; ``warn`` and ``hint`` are appended to what the model reads.
-    ``patch`` is a unified diff of workspace files, applied before the model is told.
+    ``location`` is the place it means, such as ``calc.py:3:1``, and ``scope`` where a later change that the sensor lets
+    pass settles a block: the location when not given, ``.`` for anywhere (behaviour F1b). ``patch`` is a unified diff
+    of workspace files, applied before the model is told. ``looked`` is false when the sensor could not look at all, so
+    that the call has not passed it.
     """
 
     severity: Literal["block", "warn", "hint"]
     message: str
     hint: str = ""
     location: str = ""
+    scope: str = ""
     patch: str = ""
+    looked: bool = True
 
     def __post_init__(self) -> None:
         if self.severity not in SEVERITIES:  # a misspelt block must not pass for a hint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ class StopReason(StrEnum):
     REFUSED = "refused"
     EMPTY_REPLY = "empty_reply"
     CANCELLED = "cancelled"
+    ERROR = "error"
 
 
 LIMIT_REASONS = frozenset(
@@ -56,8 +57,9 @@ class ReActStep:
     """One tool request and what became of it (behaviour L9).
 
     ``thought`` is the text of the reply that asked for it, ``model_round`` that reply's iteration, ``attempt`` counts
-    calls of this tool since its last success, ``seconds`` is wall time. ``opaque`` says that nobody interprets this
-    tool's results, so a failure of it is no proof (behaviour F).
+    calls of this tool since its last success, ``started`` is when it began (seconds since 1970), ``seconds`` what it
+    took. ``id`` is the id of the request in the conversation. ``opaque`` says that nobody interprets this tool's
+    results, so a failure of it is no proof (behaviour F).
     """
 
     thought: str
@@ -71,6 +73,8 @@ class ReActStep:
     seconds: float
     opaque: bool = True
     repaired: tuple[str, ...] = ()
+    id: str = ""
+    started: float = 0.0
 
     @property
     def failed(self) -> bool:
@@ -102,6 +106,8 @@ class ReActStep:
             "attempt": self.attempt,
             "executed": self.executed,
             "model_round": self.model_round,
+            "id": self.id,
+            "started": round(self.started, 6),
             "seconds": round(self.seconds, 6),
             "repaired": list(self.repaired),
         }
@@ -109,7 +115,7 @@ class ReActStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unresolved:
-    """A failure that nothing later made good."""
+    """A failed call that stands: no later success cleared it."""
 
     tool: str
     code: str
@@ -124,33 +130,8 @@ class Unresolved:
             "code": self.code,
             "message": self.message,
             "disposition": self.disposition.value,
+            "opaque": self.opaque,
         }
-
-
-def unresolved(steps: Iterable[ReActStep]) -> list[Unresolved]:
-    """The failures that nothing later made good.
-
-    A failure is made good by any success in a later round: the model went on with other arguments, another tool or
-    another skill, and got what it needed (behaviours F1, F5). A success in the same round is no answer to a failure:
-    the model had not seen it yet. An earlier result that was served again is no success (F4).
-    """
-    open_: dict[tuple[str, str], ReActStep] = {}
-    for step in steps:
-        if step.failed:
-            open_[step.action, step.error_code or ""] = step
-        elif open_ and (step.executed or step.outcome is not None):
-            open_ = {key: failure for key, failure in open_.items() if failure.model_round == step.model_round}
-    return [
-        Unresolved(
-            tool=step.action,
-            code=step.error_code or "",
-            message=step.outcome.message,
-            disposition=step.outcome.disposition,
-            opaque=step.opaque,
-        )
-        for step in open_.values()
-        if step.outcome is not None
-    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,9 +139,9 @@ class RunResult:
     """How a run ended.
 
     ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
-    missing (behaviour F5). ``success`` is true only for a completed run with a non-empty answer and nothing interpreted
-    left unresolved (F6). ``value`` is the parsed answer under ``output_schema``. ``emitted`` is what plugins sent
-    along, as it is: for the caller, and no part of :meth:`to_dict`.
+    missing (behaviour F5). ``success`` is true only for a completed run with a whole, non-empty answer that its tool
+    calls give no reason to doubt (F6). ``value`` is the parsed answer under ``output_schema``, ``None`` when the answer
+    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values.
     """
 
     answer: str
@@ -178,6 +159,13 @@ class RunResult:
     run_id: str = ""
     model: str = ""
     emitted: Sequence[object] = field(default=(), repr=False)
+
+    @property
+    def emitted_values(self) -> list[object]:
+        """What plugins sent along, as JSON values."""
+        from react_run.models.stored import message_to_dict
+
+        return [plain(message_to_dict(item) if isinstance(item, Message) else item) for item in self.emitted]
 
     @property
     def response(self) -> ChatCompletionResponse:
@@ -202,6 +190,7 @@ class RunResult:
             "unverified_answer": self.unverified_answer,
             "disclosure": plain(self.disclosure),
             "value": plain(self.value),
+            "emitted": self.emitted_values,
             "run_id": self.run_id,
             "model": self.model,
             "messages": [plain(message_to_dict(message)) for message in self.messages],

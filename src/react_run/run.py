@@ -10,19 +10,20 @@ from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import Lock
-from time import perf_counter
+from time import perf_counter, time
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
 from react_run.engine.reports import Reports, checked
+from react_run.engine.standing import Standing
+from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
 from react_run.ids import numbered_id
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
-from react_run.outcome import Observation
-from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason, unresolved
+from react_run.outcome import Observation, Outcome
+from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 from react_run.support.jsonable import plain
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
@@ -39,8 +40,6 @@ T = TypeVar("T")
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 _handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
 _executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", default=None)
-_clocks = Lock()
-"""Tools that ask somebody may do so in threads."""
 
 
 def canonical(arguments: object) -> str:
@@ -67,6 +66,17 @@ def identity(arguments: Mapping[str, object]) -> Hashable:
     return found
 
 
+def _without(arguments: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
+    """``arguments`` without those that say what would hold anyway."""
+    return {
+        name: value for name, value in arguments.items() if name not in defaults or not _same(value, defaults[name])
+    }
+
+
+def _same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)  # to Python, true is 1
+
+
 def _whole(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
@@ -83,7 +93,9 @@ class ToolCall:
 
     ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, they are checked
     again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments, cut off).
-    ``executed`` becomes true when the tool itself is started. ``spent`` is what runs below it used.
+    ``executed`` becomes true when the tool itself is started, ``repeated`` when an earlier result
+    answers it. ``blocks`` are the sensors that object to it, each with the place it means;
+    ``passed`` those that had nothing against it. ``spent`` is what runs below it used.
     """
 
     __react_context__: ClassVar[str] = "call"
@@ -101,7 +113,12 @@ class ToolCall:
     seconds: float = 0.0
     spent: Usage = NO_USAGE
     opaque: bool = True
+    repeated: bool = False
+    blocks: tuple[tuple[object, str], ...] = ()
+    passed: frozenset[object] = frozenset()
+    started: float = 0.0
     _key: Hashable | None = None
+    _pauses: Pauses | None = None
     _reports: Reports | None = None
 
     @property
@@ -113,8 +130,30 @@ class ToolCall:
     def key(self) -> Hashable:
         """What equal calls of a tool have in common: their arguments, as they were when first asked for (F4)."""
         if self._key is None:
-            self._key = identity(self.arguments)
+            defaults = self.tool.defaults if self.tool is not None else None
+            self._key = identity(_without(self.arguments, defaults) if defaults else self.arguments)
         return self._key
+
+    def pauses(self) -> Pauses:
+        """How long a person was waited for about this call."""
+        if self._pauses is None:
+            self._pauses = Pauses()
+        return self._pauses
+
+    @property
+    def time_waited(self) -> float:
+        """Seconds that a person was waited for about this call."""
+        return 0.0 if self._pauses is None else self._pauses.seconds
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call is known to have failed."""
+        return self.observation is not None and self.observation.failed
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the call got a result of its own that is not known to be a failure."""
+        return self.observation is not None and not self.repeated and not self.observation.failed
 
     def report(self, *, done: float | None = None, total: float | None = None, message: str = "") -> None:
         """Say how far the tool is (event ``react_tool_progress``), from any thread.
@@ -159,10 +198,16 @@ class ToolCall:
         for impl in self.run.hooks.react_tool_permit:
             refusals: list[Observation] = await ask_all((impl,), self.run, self)
             if refusals:
-                return refusals[0]
+                return self._denied(refusals[0])
             if self.arguments != prepared.arguments or self.prepared is not prepared or self.tool is not tool:
-                return refused(f"the arguments of {self.name} were changed while permission was asked")
+                return self._denied(refused(f"the arguments of {self.name} were changed while permission was asked"))
         return None
+
+    def _denied(self, refusal: Observation) -> Observation:
+        """``refusal`` as the failure it is: whoever refuses need not say so. It proves nothing about the tool."""
+        self.opaque = True
+        outcome = refusal.outcome or Outcome.retryable("denied", refusal.content.removeprefix("Error: "))
+        return replace(refusal, outcome=replace(outcome, denied=True))
 
     async def execute(self) -> Observation:
         """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
@@ -251,7 +296,6 @@ class Run:
     unverified_answer: str | None = None
     disclosure: dict[str, object] | None = None
     value: object = None
-    waited: float = 0.0
     model_name: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
     price: Callable[[str, Usage], float | None] | None = None
@@ -264,8 +308,7 @@ class Run:
     _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
     _loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop, repr=False)
-    _waits: int = field(default=0, repr=False)
-    _waits_since: float = field(default=0.0, repr=False)
+    _pauses: Pauses = field(default_factory=Pauses, repr=False)
 
     @property
     def directory(self) -> Path:
@@ -342,29 +385,27 @@ class Run:
             await asyncio.wait(set(self._background))
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
+    def waiting(self, call: ToolCall | None = None) -> Iterator[None]:
         """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
 
         Waits of several calls may overlap, in threads, too, and those of a subagent count for its parents.
         """
-        with _clocks:
-            if self._waits == 0:
-                self._waits_since = perf_counter()
-            self._waits += 1
+        call = self.handled if call is None else call
+        self._pauses.begin()
+        if call is not None:
+            call.pauses().begin()
         try:
-            with nullcontext() if self.parent is None else self.parent.waiting():
+            with nullcontext() if self.parent is None else self.parent.waiting(self.within):
                 yield
         finally:
-            with _clocks:
-                self._waits -= 1
-                if self._waits == 0:
-                    self.waited += perf_counter() - self._waits_since
+            self._pauses.end()
+            if call is not None:
+                call.pauses().end()
 
     @property
     def time_waited(self) -> float:
         """Seconds that a person was waited for so far, a wait that is going on included."""
-        with _clocks:
-            return self.waited + (perf_counter() - self._waits_since if self._waits else 0.0)
+        return self._pauses.seconds
 
     def spend(self, usage: Usage) -> None:
         """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
@@ -488,6 +529,7 @@ class Run:
         try:
             if hooks.react_tool_call_started:
                 await notify(hooks.react_tool_call_started, self, call)
+            call.started = time()
             started = perf_counter()
             observation: Observation = await ask(hooks.react_tool_call, self, call)
             call.seconds = perf_counter() - started
@@ -507,14 +549,19 @@ class Run:
         assert response is not None  # called only for rounds with a reply
         reply, steps = response.message, []
         messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
+        thought = reply.thought if iteration.calls else ""
         for call in iteration.calls:
             observation = call.observation
             if observation is None:
-                observation = call.observation = refused(CANCELLED, code="cancelled")
+                text = CANCELLED if call.executed else NOT_STARTED
+                unknown = call.executed and call.tool is not None and call.tool.read_only is not True
+                observation = call.observation = refused(text, code="cancelled", unknown=unknown)
             messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-            steps.append(self._step(iteration, call, observation, response.text or reply.text))
+            steps.append(self._step(iteration, call, observation, thought))
         self.messages += messages  # all of a round, or nothing
         self.steps += steps
+        if steps:
+            self.state(Standing).settle(iteration)
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1
@@ -531,24 +578,27 @@ class Run:
             seconds=call.seconds,
             opaque=call.opaque,
             repaired=observation.repaired,
+            id=call.request.id,
+            started=call.started,
         )
 
     def result(self) -> RunResult:
         """The result as things stand now."""
         reason = self.stop_reason or StopReason.CANCELLED
-        left = unresolved(self.steps)
+        standing = self.state(Standing)
         return RunResult(
             answer=self.answer,
             stop_reason=reason,
             finish_reason=self.finish_reason or ("length" if reason in LIMIT_REASONS else "stop"),
             success=reason == StopReason.COMPLETED
             and bool(self.answer.strip())
-            and all(failure.opaque for failure in left),
+            and self.finish_reason != "length"
+            and standing.sound,
             iterations=len(self.iterations),
             steps=self.steps,
             messages=self.messages,
             usage=self.usage,
-            unresolved=left,
+            unresolved=standing.unresolved,
             unverified_answer=self.unverified_answer,
             disclosure=self.disclosure,
             value=self.value,
@@ -562,7 +612,8 @@ _DRESSED = re.compile(
     r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
 )
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
-CANCELLED = "the run was interrupted before this call finished; its outcome is unknown."
+CANCELLED = "the run was interrupted before this call finished"
+NOT_STARTED = "the run was interrupted before this call was started."
 
 
 def unknown_tool(name: str, names: list[str]) -> str:

@@ -18,6 +18,7 @@ _LONE_AT_END = re.compile(rf"(?<![`'\"]){_END}\s*\Z", re.IGNORECASE)
 _MAY_OPEN = re.compile(r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?)?\Z")
 _MAY_CLOSE = re.compile(r"</|\[/|◁/")
 _LONGEST_END = 32
+_ANY_TAG = re.compile(rf"</?{_NAMES}(?:\s[^<>]*)?>|\[/?THINK(?:ING)?\]|◁/?think▷", re.IGNORECASE)
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -34,6 +35,11 @@ def split_thinking(text: str) -> tuple[str, str]:
         return "", text
     rest = text[end:].lstrip()
     return text[: len(text) - len(rest)], rest
+
+
+def without_tags(thinking: str) -> str:
+    """What a model thought, of the thinking that :func:`split_thinking` found."""
+    return _ANY_TAG.sub("", thinking).strip()
 
 
 def _end_of_blocks(text: str) -> int:

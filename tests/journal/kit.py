@@ -32,7 +32,7 @@ def words(count: int) -> list[str]:
     return [f"word-{number}" for number in range(count)]
 
 
-@tool
+@tool(read_only=True)
 def fail(text: str) -> str:
     """Fail with a text."""
     raise KeyError(text)

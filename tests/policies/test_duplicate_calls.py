@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from react_run import Tool, tool
+from react_run.engine.execution import is_lost
 from react_run.policies.duplicate_calls import loose
 from react_run.run import identity
 from react_run.testing import calls, run_agent, says
@@ -65,7 +66,9 @@ def test_identical_calls_of_one_reply_run_once_and_share_the_result(scripted_too
         [calls(("pay", {"x": 1}), ("pay", {"x": 2}), ("pay", {"x": 1})), says("done")],
         tools=[scripted_tool("pay", "!a", "!b", "!c", read_only=False, serial=True)],
     )
-    assert [(step.executed, step.observation) for step in result.steps] == [(True, "a"), (True, "b"), (False, "a")]
+    first, second, again = result.steps
+    assert [(step.executed, step.observation) for step in (first, second)] == [(True, "a"), (True, "b")]
+    assert again.observation.startswith("a\n\n[You asked for this exact call more than once in one reply. It ran once")
 
 
 def test_a_failed_call_may_run_once_more(scripted_tool: Make) -> None:
@@ -85,10 +88,59 @@ def test_a_change_that_did_not_run_makes_nothing_stale(scripted_tool: Make) -> N
     assert executed(tools, read, broken, read) == [True, False, False]
 
 
-def test_a_tool_of_which_nothing_is_known_makes_nothing_stale(scripted_tool: Make) -> None:
-    tools = [scripted_tool("read", "old", "new"), scripted_tool("other", "ok")]
-    read = calls(("read", {"x": 1}))
-    assert executed(tools, read, calls(("other", {"x": 1})), read) == [True, True, False]
+@pytest.mark.parametrize(
+    ("read", "other", "again"),
+    [
+        ({}, {}, True),
+        ({"read_only": True}, {}, True),
+        ({}, {"read_only": True}, False),
+        ({"read_only": False}, {}, False),
+        ({"read_only": False, "idempotent": True}, {}, True),
+    ],
+)
+def test_a_tool_of_which_nothing_is_known_makes_others_stale(
+    scripted_tool: Make, read: dict[str, Any], other: dict[str, Any], again: bool
+) -> None:
+    tools = [scripted_tool("read", "old", "new", **read), scripted_tool("other", "ok", **other)]
+    first = calls(("read", {"x": 1}))
+    assert executed(tools, first, calls(("other", {"x": 1})), first) == [True, True, again]
+
+
+def test_another_call_of_the_same_unmarked_tool_makes_nothing_stale(scripted_tool: Make) -> None:
+    one, other = calls(("w", {"x": 1})), calls(("w", {"x": 2}))
+    assert executed([scripted_tool("w", "a", "b")], one, other, one) == [True, True, False]
+
+
+@pytest.mark.parametrize("spelt", [{"x": 1}, {"x": 1.0, "y": 2}, {"y": 2, "x": 1}])
+def test_an_explicitly_given_default_makes_no_other_call(spelt: dict[str, object]) -> None:
+    @tool(read_only=True)
+    def f(x: float, y: int = 2) -> str:
+        """Compute."""
+        return f"{x} {y}"
+
+    assert executed([Tool.from_function(f)], calls(("f", {"x": 1})), calls(("f", spelt))) == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("error", "flags", "runs"),
+    [
+        (ConnectionResetError("gone"), {}, 1),
+        (ConnectionError("down"), {"read_only": False}, 1),
+        (TimeoutError("late"), {"read_only": False}, 1),
+        (ConnectionError("down"), {"read_only": False, "idempotent": True}, 2),
+        (ConnectionError("down"), {"read_only": True}, 2),
+        (ConnectionRefusedError("nobody there"), {"read_only": False}, 2),
+        (ValueError("no such account"), {"read_only": False}, 2),
+    ],
+)
+def test_what_may_have_taken_effect_is_not_repeated(
+    scripted_tool: Make, error: Exception, flags: dict[str, Any], runs: int
+) -> None:
+    pay = calls(("pay", {"x": 1}))
+    result = run_agent([pay, pay, says("done")], tools=[scripted_tool("pay", error, "paid", **flags)])
+    assert sum(step.executed for step in result.steps) == runs
+    assert ("find that out" in result.steps[0].observation) is (flags.get("read_only") is not True and is_lost(error))
+    assert result.success is (runs == 2)
 
 
 def test_what_was_read_beside_a_change_may_be_read_again(scripted_tool: Make) -> None:  # it may have been first

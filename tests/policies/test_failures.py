@@ -26,26 +26,32 @@ def test_the_second_failure_of_a_kind_ends_the_run(scripted_tool: Make) -> None:
 
 def test_a_failure_with_another_code_is_another_kind(scripted_tool: Make) -> None:  # F1
     replies = [calls(("measure", {"x": n})) for n in range(3)]
-    result = run_agent([*replies, says("7")], tools=[scripted_tool("measure", bad("low"), bad("high"), "!7")])
+    result = run_agent(
+        [*replies, says("7")], tools=[scripted_tool("measure", bad("low"), bad("high"), "!7", read_only=True)]
+    )
     assert (result.answer, result.success, list(result.unresolved)) == ("7", True, [])
 
 
 def test_a_success_of_the_tool_clears_its_latest_failure(scripted_tool: Make) -> None:  # F1
     replies = [calls(("measure", {"x": n})) for n in range(4)]
-    result = run_agent([*replies, says("7")], tools=[scripted_tool("measure", bad(), "!1", bad(), "!7")])
+    result = run_agent(
+        [*replies, says("7")], tools=[scripted_tool("measure", bad(), "!1", bad(), "!7", read_only=True)]
+    )
     assert (result.answer, result.success) == ("7", True)
 
 
 def test_failures_of_one_round_count_once(scripted_tool: Make) -> None:  # F1
     replies = [calls(*[("measure", {"x": n}) for n in range(3)]), calls(("measure", {"x": 9})), says("7")]
-    result = run_agent(replies, tools=[scripted_tool("measure", bad(), bad(), bad(), "!7")])
+    result = run_agent(replies, tools=[scripted_tool("measure", bad(), bad(), bad(), "!7", read_only=True)])
     assert (result.answer, result.success) == ("7", True)
 
 
 def test_how_many_corrections_there_are_can_be_set(scripted_tool: Make) -> None:  # F1
     replies = [calls(("measure", {"x": n})) for n in range(4)]
     options: dict[str, Any] = {"failure_handling": {"kind": "safe", "corrections": 3}}
-    result = run_agent([*replies, says("7")], tools=[scripted_tool("measure", bad(), bad(), bad(), "!7")], **options)
+    result = run_agent(
+        [*replies, says("7")], tools=[scripted_tool("measure", bad(), bad(), bad(), "!7", read_only=True)], **options
+    )
     assert (result.answer, result.success) == ("7", True)
     options = {"failure_handling": {"kind": "safe", "corrections": 0}}
     result = run_agent(replies, tools=[scripted_tool("measure", bad(), "!7")], **options)
@@ -112,12 +118,13 @@ def test_the_first_reason_in_request_order_stands(scripted_tool: Make) -> None: 
 
 
 def test_a_search_that_found_nothing_may_be_tried_once_more_differently(scripted_tool: Make) -> None:  # F3
-    words = ["red kites", "milvus", "raptors"]
+    words = ["red kites", "kites milvus", "raptors"]
     replies = [calls(("search", {"x": word})) for word in words]
     result = run_agent([*replies, says("They soar.")], tools=[scripted_tool("search", NoResult("nothing"))])
     assert (result.stop_reason, result.iterations) == (StopReason.TOOL_RETRY_EXHAUSTED, 2)
     result = run_agent(
-        [*replies[:2], says("They soar.")], tools=[scripted_tool("search", NoResult("nothing"), "!2 kg")]
+        [*replies[:2], says("They soar.")],
+        tools=[scripted_tool("search", NoResult("nothing"), "!2 kg", read_only=True)],
     )
     assert (result.answer, result.success) == ("They soar.", True)
 

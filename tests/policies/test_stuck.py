@@ -26,12 +26,29 @@ def test_who_listens_to_the_nudge_goes_on(scripted_tool: Make) -> None:
     assert (result.answer, result.success) == ("done", True)
 
 
-def test_going_to_and_fro_is_nudged_within_two_periods_and_ends_within_four(scripted_tool: Make) -> None:
+def test_going_to_and_fro_is_nudged_and_ends_within_four_periods(scripted_tool: Make) -> None:
     there, back = calls(("a", {})), calls(("b", {}))
-    result = run_agent([*[there, back] * 4, says("done")], tools=[scripted_tool("a", "1"), scripted_tool("b", "2")])
+    tools = [scripted_tool("a", "1", read_only=True), scripted_tool("b", "2", read_only=True)]
+    result = run_agent([*[there, back] * 4, says("done")], tools=tools)
     assert result.stop_reason == StopReason.STUCK
-    assert "Change your approach: use other" in result.steps[3].observation
-    assert result.iterations <= 8
+    assert ["Change your approach: use other" in step.observation for step in result.steps].index(True) == 4
+    assert result.iterations == 7
+
+
+def test_asking_once_more_for_several_different_things_is_no_loop(scripted_tool: Make) -> None:
+    pages = [calls(("read", {"x": n})) for n in range(4)]
+    result = run_agent(
+        [*pages, *pages, says("done")], tools=[scripted_tool("read", "a", "b", "c", "d", read_only=True)]
+    )
+    assert (result.answer, result.success) == ("done", True)
+
+
+def test_rounds_in_which_nothing_works_are_nudged_and_end(scripted_tool: Make) -> None:  # F1
+    replies = [calls(("fetch", {"x": n})) for n in range(6)]
+    result = run_agent([*replies, says("It is down.")], tools=[scripted_tool("fetch", OSError("no"))])
+    assert (result.stop_reason, result.iterations, result.answer) == (StopReason.STUCK, 6, "It is down.")
+    nudged = ["Nothing you called in the last" in step.observation for step in result.steps]
+    assert nudged == [False, False, False, True, True, False]
 
 
 def test_a_result_that_changes_is_progress(scripted_tool: Make) -> None:
@@ -43,7 +60,7 @@ def test_a_result_that_changes_is_progress(scripted_tool: Make) -> None:
 def test_a_result_that_stays_the_same_is_none(scripted_tool: Make) -> None:
     poll = scripted_tool("poll", "0 %", repeatable=True)
     result = run_agent([*[calls(("poll", {}))] * 8, says("done")], tools=[poll])
-    assert (result.stop_reason, result.iterations) == (StopReason.STUCK, 4)
+    assert (result.stop_reason, result.iterations) == (StopReason.STUCK, 8)
 
 
 def test_one_new_call_makes_a_round_new(scripted_tool: Make) -> None:
@@ -62,7 +79,7 @@ def test_reading_after_each_write_is_no_loop(scripted_tool: Make) -> None:
 
 def test_how_patient_to_be_can_be_set(scripted_tool: Make) -> None:
     poll = scripted_tool("poll", "0 %", repeatable=True)
-    replies = [*[calls(("poll", {}))] * 7, says("done")]
+    replies = [*[calls(("poll", {}))] * 9, says("done")]
     patient = {"kind": "safe", "nudge_at": 8, "stop_at": 9}
     assert run_agent(replies, tools=[poll], failure_handling=patient).answer == "done"
     assert run_agent(replies, tools=[poll], plugins=[], failure_handling="legacy").answer == "done"

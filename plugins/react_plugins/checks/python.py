@@ -34,7 +34,7 @@ class PythonCheck(Check):
 
     async def check(self, run: Run, answer: str) -> Verdict:
         try:
-            said = await called(self.function, {"run": run, "answer": answer})
+            said = await called(run, self.function, {"run": run, "answer": answer})
         except AssertionError as error:
             return Verdict(accepted=False, feedback=str(error) or self.feedback)
         match said:

@@ -95,7 +95,7 @@ def _called(arguments: list[str], debug: bool) -> int:
     from click.exceptions import Abort, ClickException, Exit
 
     from react_run.cli.app import application
-    from react_run.errors import ReactError
+    from react_run.errors import ReactError, blamed
 
     try:
         if COMPLETE in os.environ:
@@ -119,6 +119,8 @@ def _called(arguments: list[str], debug: bool) -> int:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
             complain(str(error))
+        elif where := blamed(error):
+            complain(f"{where} failed: {type(error).__name__}: {error}\n{DEBUG} shows the traceback.")
         elif isinstance(error, OSError):
             complain(reason_of(error))
         else:

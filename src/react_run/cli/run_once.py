@@ -11,7 +11,7 @@ from react_run.cli.exit import Interrupted, logs_to, warnings_to
 from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
-from react_run.errors import ModelError, ReactError
+from react_run.errors import ModelError, ReactError, blamed, result_left
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -44,6 +44,7 @@ class OneRun:
     screen: Screen = field(init=False)
     progress: Progress = field(init=False)
     journal: Recorder | None = field(init=False, default=None)
+    config: ReActAgentConfig | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.screen = Screen(quiet=self.quiet)
@@ -54,11 +55,14 @@ class OneRun:
         try:
             with warnings_to(self.screen.note), logs_to(self.screen.note):
                 return self._answer(prompt)
-        except ReactError as error:
+        except Exception as error:
             if self.style == "text":
+                self._show_what_is_left(error)
                 raise
-            self._write_json({"success": False, "error": described(error)})
-            return error.exit_status
+            if not isinstance(error, ReactError) and not blamed(error):
+                raise
+            self._write_json({"success": False, "error": described(error)}, self.config)
+            return error.exit_status if isinstance(error, ReactError) else 1
         finally:
             self.screen.stop_status()
 
@@ -67,7 +71,7 @@ class OneRun:
         from react_run.cli.progress import Clock, Draft, Permitted, Progress
         from react_run.cli.statuses import footer
 
-        config = self.options.config()
+        self.config = config = self.options.config()
         if config.model is None and self.replay is None:
             self.screen.note(OFFLINE)
         self.progress = progress = Progress(self.screen, config.masker, self.verbose)
@@ -159,6 +163,13 @@ class OneRun:
         shown = config.masker.mask_data(data) if config else data
         print(json_text(shown), flush=True)
 
+    def _show_what_is_left(self, error: Exception) -> None:
+        """Write what a run that failed had reached: the answer that was ready, or what its tools verified."""
+        result = result_left(error)
+        if result is not None and result.answer and self.config is not None:
+            self.screen.stop_status()
+            show_answer(self.config.masker.mask(result.answer), None, self.screen)
+
     def _say_interrupted(self) -> None:
         from react_run.cli.persistence import shown_run
 
@@ -185,8 +196,8 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
     print(shown(answer), flush=True)
 
 
-def described(error: ReactError) -> dict[str, object]:
-    """An error as data, for ``--json``."""
+def described(error: Exception) -> dict[str, object]:
+    """An error as data, for ``--json``, with what the run had reached."""
     from react_run.config.yaml import AgentFileError
 
     data: dict[str, object] = {"type": type(error).__name__, "message": str(error)}
@@ -194,6 +205,8 @@ def described(error: ReactError) -> dict[str, object]:
         data["problems"] = [problem.to_dict() for problem in error.problems]
     if isinstance(error, ModelError):
         data |= {"provider": error.provider, "status": error.status, "code": error.code}
-        if error.result is not None:
-            data["result"] = error.result.to_dict()
+    if where := blamed(error):
+        data["raised_by"] = where
+    if (result := result_left(error)) is not None:
+        data["result"] = result.to_dict()
     return data

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import ConfigDict, Field
 
 from react_run.components import Options
@@ -28,5 +30,8 @@ class Limits(Options):
     """Whether a run with `max_cost` goes on when the price of the model is unknown."""
     max_total_tokens: int | None = Field(default=None, ge=1)
     """Tokens, read and written, that a run may use, subagents included."""
+    on_limit: Literal["end", "ask"] = "end"
+    """Whether a person is asked for half as much again at `max_iterations`, `max_cost`, `max_total_tokens` and
+    `run_timeout`, before the run ends. Where nobody can be asked, it ends."""
     max_check_rounds: int = Field(default=2, ge=0)
     """How often an answer may be refused by checks before it is kept as unaccepted."""

@@ -19,7 +19,7 @@ from react_run.support.render import render
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
-    from react_run.run import Run, ToolCall
+    from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
 logger = logging.getLogger(__name__)
@@ -28,14 +28,58 @@ MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
 MAX_MESSAGE = 2_000
 """Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
+UNKNOWN = "Whether it took effect is unknown: find that out before you go on."
 GRACE = 0.5
 """Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
 
 
-def refused(message: str, *, code: str = "refused") -> Observation:
-    """An observation for a call that did not run, or whose tool failed in the runtime's own terms."""
+def refused(message: str, *, code: str = "refused", unknown: bool = False) -> Observation:
+    """An observation for a call that did not run, or whose tool failed in the runtime's own terms.
+
+    Args:
+        message: What the model reads.
+        code: A short stable name of the failure.
+        unknown: Whether the call may have taken effect all the same; the model is told so.
+    """
     text = message if message.startswith("Error: ") else f"Error: {message}"
-    return Observation(content=text, outcome=Outcome.retryable(code, text.removeprefix("Error: ")))
+    if unknown:
+        text = f"{text}{'' if text[-1] in '.!?' else '.'} {UNKNOWN}"
+    return Observation(content=text, outcome=Outcome.retryable(code, text.removeprefix("Error: "), unknown=unknown))
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether ``error`` says that a connection broke or an answer never came, so that nobody knows what was done.
+
+    A connection that was never made is none of these: then nothing was done.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return not names & _NEVER_MADE and bool(names & _LOST)
+
+
+_LOST = frozenset(
+    {
+        "ClientConnectionError",
+        "ConnectionError",
+        "IncompleteRead",
+        "IncompleteReadError",
+        "RemoteProtocolError",
+        "Timeout",
+        "TimeoutError",
+        "TimeoutException",
+        "TransportError",
+    }
+)
+_NEVER_MADE = frozenset(
+    {
+        "ClientConnectorError",
+        "ConnectError",
+        "ConnectTimeout",
+        "ConnectionRefusedError",
+        "NewConnectionError",
+        "gaierror",
+    }
+)
+"""Names of the classes of the standard library and of the common HTTP clients, none of which is imported for this."""
 
 
 def interpreting(tool: Tool) -> bool:
@@ -52,20 +96,19 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     cancelled = cancellations()
     try:
-        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call.run)
+        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call)
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
         call.error = error
         call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
-        return refused(
-            f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up.", code="timeout"
-        )
+        text = f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up."
+        return refused(text, code="timeout", unknown=tool.read_only is not True)
     except asyncio.CancelledError as error:
         if cancellations() > cancelled:
             raise
         return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
-    except (KeyboardInterrupt, GeneratorExit):
+    except KeyboardInterrupt:
         raise
     except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are no Exception
         return _failed(call, error)
@@ -77,20 +120,23 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
 class _Deadline(TimeoutError):
     """Ours, as opposed to a TimeoutError that the tool raised."""
 
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"no answer within {seconds:g} seconds")
 
-async def _start(tool: Tool, function: Callable[[], Any], limit: float, run: Run) -> object:
+
+async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: ToolCall) -> object:
     if tool.is_async:
-        return await _supervise(_shielded(function), limit, run)
+        return await _supervise(_shielded(function), limit, call)
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+        return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
     thread = started_in_thread(function)
-    clock = Clock(run, limit, partial(_end, thread, _Deadline()))
+    clock = Clock(lambda: call.time_waited, limit, partial(_end, thread, _Deadline(limit)))
     try:
         result = await thread
     finally:
         clock.stop()
-    return await _supervise(_shielded(lambda: result), limit, run) if isawaitable(result) else result
+    return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
 
 
 async def _shielded(function: Callable[[], object]) -> object:
@@ -101,6 +147,8 @@ async def _shielded(function: Callable[[], object]) -> object:
         return result
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
+    except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        raise RuntimeError(f"GeneratorExit: {error}") from error
 
 
 class _Exited(Exception):
@@ -108,14 +156,14 @@ class _Exited(Exception):
         super().__init__(f"the tool called exit({error.code!r})")
 
 
-async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) -> object:
+async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: ToolCall) -> object:
     """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
     task = asyncio.ensure_future(work)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Clock(run, limit, partial(_end, over))
+    clock = Clock(lambda: call.time_waited, limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
     try:
         await over
@@ -128,7 +176,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, run: Run) 
     if not task.done():
         task.cancel()
         task.add_done_callback(forget)
-        raise _Deadline
+        raise _Deadline(limit)
     return task.result()
 
 
@@ -173,7 +221,8 @@ def _failed(call: ToolCall, error: BaseException) -> Observation:
         except Exception as failure:  # a subclass whose text, code or disposition is none
             _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
     _log(call, logging.INFO, f"tool {call.name!r} failed", error)
-    return refused(describe(error), code="execution_error")
+    changes = call.tool is not None and call.tool.read_only is not True
+    return refused(describe(error), code="execution_error", unknown=changes and is_lost(error))
 
 
 def _log(call: ToolCall, level: int, what: str, error: BaseException) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from react_run.hooks import ask_all
+from react_run.engine.workers import OutOfTime, ask_one
+from react_run.errors import PluginError
 
 if TYPE_CHECKING:
     from react_run.run import Run
@@ -14,8 +15,12 @@ async def guide_texts(run: Run) -> list[str]:
     """The text of every guide, in plugin order, each under a heading: its own, else the name of its plugin."""
     texts: list[str] = []
     for impl in run.hooks.react_guide:
-        answers = await ask_all((impl,), run)
-        texts += [_headed(text.strip(), impl.plugin_name) for text in answers if text.strip()]
+        try:
+            text = await ask_one(impl, run)
+        except OutOfTime as error:  # what it would have said may be what keeps the run safe
+            raise PluginError(f"the guide {impl.plugin_name!r} could not be carried out: {error}") from error
+        if text is not None and text.strip():
+            texts.append(_headed(text.strip(), impl.plugin_name))
     return texts
 
 

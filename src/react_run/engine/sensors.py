@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import in_thread
-from react_run.hooks import ask_all
+from react_run.engine.workers import OutOfTime, ask_one
+from react_run.hooks import Implementation
 from react_run.outcome import Outcome, Signal, ToolError
 from react_run.support.files import Folder
 from react_run.support.render import render
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CODE = "sensor_blocked"
 """The code of a call that a sensor objects to."""
+FAILED = "sensor_failed"
+"""The guard that is noted when a sensor could not look."""
 NOTES = {"changed": "sensor_patch", "unfit": "sensor_unpatched"}
 """How a patch that was applied, and one that was not, is noted."""
 SHOWN = 4_000
@@ -31,6 +34,11 @@ class Heard:
     signal: Signal
     changed: str = ""
     unfit: str = ""
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it keeps the call from being a success."""
+        return self.signal.severity == "block" and not self.changed
 
 
 class Warned:
@@ -54,16 +62,40 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
         if not heard:
             continue
         iteration.changed |= any(one.changed for one in heard)
-        _block(run, call, [one.signal for one in heard if one.signal.severity == "block" and not one.changed])
+        _block(run, call, [one.signal for one in heard if one.blocks])
         if text := _told(run, iteration.number, heard):
             texts[call] = render(text)
     return texts
 
 
 async def _heard(run: Run, call: ToolCall) -> list[Heard]:
-    answers = await ask_all(run.hooks.react_sense, run, call, call.observation)
-    signals = [signal for answer in answers for signal in _flat(answer)]
-    return [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+    """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
+    heard: list[Heard] = []
+    passed: set[object] = set()
+    for impl in run.hooks.react_sense:
+        signals = await _signals(run, call, impl)
+        said = [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+        blocks = [(impl.plugin_name, one.signal.scope or one.signal.location) for one in said if one.blocks]
+        call.blocks += tuple(blocks)
+        if not blocks and all(one.signal.looked for one in said):
+            passed.add(impl.plugin_name)
+        heard += said
+    call.passed = frozenset(passed)
+    return heard
+
+
+async def _signals(run: Run, call: ToolCall, impl: Implementation) -> list[Signal]:
+    try:
+        answer = await ask_one(impl, run, call, call.observation)
+    except OutOfTime as error:
+        run.note(FAILED, f"{impl.plugin_name} after {call.name}: {error}")
+        return [not_looked(f"{impl.plugin_name} could not be carried out: {error}")]
+    return [] if answer is None else list(_flat(answer))
+
+
+def not_looked(why: str) -> Signal:
+    """The signal of a sensor that could not look: the model is told, and the call has not passed it."""
+    return Signal(severity="warn", message=f"nothing looked at this: {why}", looked=False)
 
 
 def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:

@@ -18,7 +18,7 @@ _OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
-_KINDS = ("header", *_MODEL, *_TOOL, "looked", "asked", "decided", "guard", "round_finished", "footer")
+_KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "round_finished", "footer")
 
 
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
@@ -38,7 +38,7 @@ def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
 
 def _is_of_the_run(record: Record) -> bool:
     """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
-    return record["type"] in _KINDS and "inside" not in record
+    return record["type"] in _KINDS and "inside" not in record and "by_clock" not in record
 
 
 def canonical_record(record: Record) -> Record:

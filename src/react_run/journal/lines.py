@@ -16,7 +16,21 @@ if TYPE_CHECKING:
 _OURS = frozenset(
     (
         *("type", "version", "run", "parent", "time", "round", "call", "position", "attempt", "keep", "seconds"),
-        *("usage", "spent", "digest", "role", "disposition", "status", "executed", "opaque", "structured", "success"),
+        *(
+            "usage",
+            "spent",
+            "digest",
+            "role",
+            "disposition",
+            "status",
+            "executed",
+            "opaque",
+            "denied",
+            "unknown",
+            "of_call",
+            "structured",
+            "success",
+        ),
         *("stop_reason", "response", "result_of"),
     )
 )

@@ -14,6 +14,7 @@ from pydantic import Field, PrivateAttr
 
 from react_run.components import LocalPath, Plugin
 from react_run.errors import JournalError
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.journal.files import FileSink, Sink
 from react_run.journal.header import described, header_of
@@ -127,6 +128,7 @@ class Recorder(Plugin):
         return recording.book.sink.sync() if _changes(call) else None
 
     @hookimpl(tryfirst=True)
+    @inline
     def react_guide(self, run: Run) -> None:
         """The first that happens in a run: what it finds out about the world is recorded from here on."""
         if run.remember is None:

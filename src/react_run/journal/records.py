@@ -206,11 +206,15 @@ class Recording:
             fields["schema"] = question.schema
         if question.tool:
             fields |= {"tool": question.tool, "arguments": question.arguments}
+        if question.by_clock:
+            fields["by_clock"] = True
         self.put("asked", {**self._within(self.run.handled), **fields})
 
     def decided(self, question: Question, answer: Answer | None) -> None:
         """A question has its answer, or there is nobody to ask."""
         fields: Record = {"question": question.id, "digest": question.digest}
+        if question.by_clock:
+            fields["by_clock"] = True
         fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
         self.put("decided", {**self._within(self.run.handled), **fields})
 
@@ -241,6 +245,8 @@ class Recording:
             "value": result.value,
             **self._follow(result.messages),
         }
+        if result.emitted:
+            fields["emitted"] = result.emitted_values
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)

@@ -9,14 +9,15 @@ from react_run.errors import JournalError
 from react_run.journal.iterations import Round, ToolUse
 from react_run.journal.reading import Journal
 from react_run.journal.values import outcome_from_data, usage_from_data
-from react_run.results import ReActStep, RunResult, unresolved
+from react_run.outcome import Disposition
+from react_run.results import ReActStep, RunResult, Unresolved
 
 
 def result_of(journal: Journal) -> RunResult:
     """The result that a run ended with.
 
-    Secrets are masked in it, as in the journal. What plugins sent along (``emitted``) was never recorded, and calls
-    that did not run have their arguments as the model sent them.
+    Secrets are masked in it, as in the journal. What plugins sent along (``emitted``) is there as JSON values, and
+    calls that did not run have their arguments as the model sent them.
 
     Raises:
         JournalError: The run has not ended, or its journal is damaged.
@@ -35,10 +36,13 @@ def result_of(journal: Journal) -> RunResult:
         steps=steps,
         messages=list(journal.messages),
         usage=usage_from_data(footer["usage"]),
-        unresolved=unresolved(steps),
+        unresolved=[
+            Unresolved(**{**left, "disposition": Disposition(left["disposition"])}) for left in footer["unresolved"]
+        ],
         unverified_answer=footer["unverified_answer"],
         disclosure=footer["disclosure"],
         value=footer["value"],
+        emitted=footer.get("emitted", ()),
         run_id=journal.run_id,
         model=responses[-1]["model"] if responses else journal.header["model"],
     )
@@ -60,7 +64,7 @@ def _step(round_: Round, use: ToolUse, attempt: int) -> ReActStep:
     finished = next((attempt.finished for attempt in reversed(use.attempts) if attempt.finished), None)
     known = use.judged or use.answered or finished or {}
     return ReActStep(
-        thought="" if reply is None else reply.text,
+        thought="" if reply is None else reply.thought,
         action=use.name,
         action_input=use.arguments,  # type: ignore[arg-type]  # a mapping or text, as it was recorded
         observation=use.content or "",
@@ -71,4 +75,6 @@ def _step(round_: Round, use: ToolUse, attempt: int) -> ReActStep:
         seconds=use.seconds or 0.0,
         opaque=bool((finished or {}).get("opaque", True)),
         repaired=tuple(next(use.results).get("repaired", ())),
+        id=use.id,
+        started=use.span[0] if use.span is not None else 0.0,
     )

@@ -58,8 +58,9 @@ def outcome_to_data(outcome: Outcome | None) -> Record | None:
         data["message"] = outcome.message
     if outcome.verified_summary:
         data["verified_summary"] = outcome.verified_summary
-    if outcome.of_call:
-        data["of_call"] = True
+    for flag in ("of_call", "denied", "unknown"):
+        if getattr(outcome, flag):
+            data[flag] = True
     return data
 
 

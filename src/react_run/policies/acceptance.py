@@ -11,6 +11,7 @@ from pydantic import Field
 from react_run.checks import Check
 from react_run.engine.concurrency import in_thread
 from react_run.engine.execution import describe
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
 from react_run.policies.order import Policy
@@ -48,6 +49,7 @@ class Acceptance(Policy):
     """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
 
     @hookimpl
+    @inline
     def react_guide(self, run: Run) -> str | None:
         return "\n\n".join(filter(None, (check.guide() for check in self.checks))) or None
 

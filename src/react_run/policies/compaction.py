@@ -11,7 +11,7 @@ from pydantic import Field
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
-from react_run.policies.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
+from react_run.policies.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.policies.conversation import Conversation, Mover
 from react_run.policies.order import Policy
 from react_run.policies.summary import outline, question
@@ -71,15 +71,19 @@ class Compaction(Policy):
         if size_in_bytes(conversation.messages) > room:
             older = conversation.older(self.keep_rounds)
             if older:
-                conversation.replace_older(self.keep_rounds, await self._summary(run, iteration, gauge, older, room))
+                summary = await self._summary(run, iteration, gauge, older, room)
+                lasting = [message.text for message in older if mover.lasts(message)]
+                conversation.replace_older(self.keep_rounds, "\n\n".join([summary, *lasting]))
             for keep in (1, 0):
                 if size_in_bytes(conversation.messages) > room:
                     conversation.move_out(mover, keep=keep)
-        run.messages = conversation.messages
+        messages = conversation.messages
+        run.state(MovedOut).compare(run.messages, messages)
+        run.messages = messages
         gauge.own = len(conversation.start)
         gauge.reset()
-        messages = [*run.messages, *beyond] if beyond else MessageView(run.messages)
-        iteration.request = replace(iteration.request, messages=messages)
+        view = [*run.messages, *beyond] if beyond else MessageView(run.messages)
+        iteration.request = replace(iteration.request, messages=view)
         after = gauge.measure(iteration.request)
         run.note(self.guard, f"about {before:,.0f} tokens reduced to {after:,.0f}")
 

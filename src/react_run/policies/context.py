@@ -15,6 +15,24 @@ PER_MESSAGE = 16
 """Bytes that a message takes beside its text."""
 
 
+class MovedOut:
+    """The results of one run that compaction took out of the conversation, by request id, and how often it did so."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.ids: set[str] = set()
+
+    def compare(self, before: Sequence[Message], after: Sequence[Message]) -> None:
+        """Note which results of ``before`` are no longer in ``after`` as they were."""
+        left = {message.tool_request_id: message.content for message in after if message.role == "tool"}
+        self.ids.update(
+            message.tool_request_id
+            for message in before
+            if message.tool_request_id is not None and left.get(message.tool_request_id) != message.content
+        )
+        self.times += 1
+
+
 class Gauge:
     """The size of one run's requests, in tokens, corrected by what the provider counted last."""
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from react_run.engine.concurrency import forget
 from react_run.engine.timer import Clock
 
 if TYPE_CHECKING:
     from react_run.run import Run
+
+
+More = Callable[["Run", float], Awaitable[float]]
 
 
 class Deadline:
@@ -19,19 +24,63 @@ class Deadline:
         self._run: Run | None = None
         self._task: asyncio.Task[object] | None = None
         self._clock: Clock | None = None
+        self._seconds = 0.0
+        self._more: More | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self.extra = 0.0
+        """Seconds that were allowed beyond the limit."""
 
-    def start(self, run: Run, seconds: float) -> None:
-        """Start the clock, for the current task."""
+    def start(self, run: Run, seconds: float, more: More | None = None) -> None:
+        """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
         self._run, self._task = run, asyncio.current_task()
-        self._clock = Clock(run, seconds, self.expire)
+        self._seconds, self._more = seconds, more
+        self._clock = Clock(lambda: run.time_waited, seconds, self._struck)
+
+    async def strike(self) -> None:
+        """The time is up, unless somebody allows more."""
+        if self._more is None:
+            self.expire()
+            return
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._extend(self._more))
+        await asyncio.shield(self._asking)
+
+    def _struck(self) -> None:
+        if self._more is None:
+            self.expire()
+        elif self._asking is None:
+            self._asking = asyncio.ensure_future(self._extend(self._more))
+
+    async def _extend(self, more: More) -> None:
+        assert self._run is not None  # started before
+        run, allowed = self._run, 0.0
+        try:
+            allowed = await more(self._run, self._seconds + self.extra)
+        except Exception as error:  # whoever answers is broken: nobody has allowed anything
+            self._run.note("run_timeout", f"nobody could be asked for more time: {type(error).__name__}: {error}")
+        finally:
+            self._asking = None
+            if allowed and self._clock is not None:
+                self.extra += allowed
+                self._clock = Clock(lambda: run.time_waited, allowed, self._struck)
+            elif self._clock is not None:
+                self.expire()
 
     def stop(self) -> None:
         """Stop the clock; its cancellation, if there was one, is done with."""
+        if self._asking is not None:
+            self._asking.cancel()
+            self._asking.add_done_callback(forget)
         if self._clock is not None:
             self._clock.stop()
             self._clock = None
         if self.expired and self._task is not None:
             self._task.uncancel()
+
+    @property
+    def started(self) -> bool:
+        """Whether the clock was ever started."""
+        return self._task is not None
 
     @property
     def running(self) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
+from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
+from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.run import canonical
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 Key = tuple[str, Hashable]
+Known = dict[Key, tuple["ToolCall", int]]
 
 SAME = (
     "You already ran this exact call in round {round}, so it was not run again. Change your approach, or answer from "
@@ -25,18 +29,25 @@ ALIKE = (
     "You already ran this call in round {round}, worded a little differently, and it found nothing, so it was not run "
     "again. Change your approach: use materially different arguments or another tool, or say what was not found."
 )
+IN_DOUBT = (
+    "{tool} was called with these arguments in round {round} and gave no answer, so it was not run again. "
+    "What is known of that call: {earlier}"
+)
 SHARED = Observation(content="Asked for twice in one reply: runs once, and the result is shared.")
+ONCE = "[You asked for this exact call more than once in one reply. It ran once, and this is its one result.]"
 
 
 class Memory:
-    """What one run has already been told, by tool and arguments."""
+    """What one run has already been told, by tool and arguments, and which calls have an unknown outcome."""
 
     def __init__(self) -> None:
         self.round = 0
         self.current: dict[Key, ToolCall] = {}
         self.shared: list[tuple[ToolCall, ToolCall]] = []
-        self.answered: dict[Key, tuple[ToolCall, int]] = {}
-        self.nothing: dict[Key, tuple[ToolCall, int]] = {}
+        self.answered: Known = {}
+        self.nothing: Known = {}
+        self.in_doubt: Known = {}
+        self.moves = 0
 
     def enter(self, number: int) -> None:
         """Start a round, unless it has started already."""
@@ -44,17 +55,26 @@ class Memory:
             self.round = number
             self.current = {}
 
-    def forget_reads(self) -> None:
-        """Something was changed: what was read before may no longer be so."""
+    def forget_moved(self, moved: MovedOut) -> None:
+        """Forget the results that are no longer in the conversation: the model may need them again."""
+        if moved.times != self.moves:
+            self.moves = moved.times
+            for known in (self.answered, self.nothing):
+                for key in [key for key, (call, _) in known.items() if call.request.id in moved.ids]:
+                    del known[key]
+
+    def forget_stale(self, changes: list[ToolCall], *, by_others: bool) -> None:
+        """Forget what may no longer be so after ``changes``, or after files were changed by somebody else."""
         for known in (self.answered, self.nothing):
-            for key in [key for key, (call, _) in known.items() if goes_stale(call)]:
+            for key in [key for key, (call, _) in known.items() if goes_stale(call, changes, by_others=by_others)]:
                 del known[key]
 
 
 class Repeats(Policy):
     """An identical call of a tool that is not ``repeatable`` gets the earlier result instead of running again.
 
-    Failures may run once more. A call of a tool that changes things (``read_only: false``) makes earlier reads stale.
+    A failed call may run once more, unless it may have taken effect all the same. A call of a tool that may change
+    things makes earlier results of other tools stale.
     """
 
     kind: ClassVar[str] = "repeats"
@@ -63,15 +83,22 @@ class Repeats(Policy):
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
         tool = call.tool
-        if tool is None or tool.repeatable or call.problem is not None:
+        if tool is None or call.problem is not None:
             return None
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         key = (call.request.name, call.key)
+        if memory.in_doubt and (known := memory.in_doubt.get(key)) is not None:
+            return self._refused(run, call, known)
+        if tool.repeatable:
+            return None
         first = memory.current.setdefault(key, call)
         if first is not call:
             memory.shared.append((call, first))
+            call.repeated = True
             return SHARED  # until the round is judged
+        if memory.answered:
+            memory.forget_moved(run.state(MovedOut))
         if (known := memory.answered.get(key)) is not None:
             return self._served(run, call, known, SAME)
         if memory.nothing and (known := memory.nothing.get((call.name, loose(call.arguments)))) is not None:
@@ -81,8 +108,20 @@ class Repeats(Policy):
     def _served(self, run: Run, call: ToolCall, known: tuple[ToolCall, int], head: str) -> Observation:
         earlier, number = known
         assert earlier.observation is not None  # only judged calls are remembered
+        call.repeated = True
         run.note(self.guard, f"{call.name}: answered from round {number}")
         return Observation(content=f"{head.format(round=number)}\n\n{earlier.observation.content}")
+
+    def _refused(self, run: Run, call: ToolCall, known: tuple[ToolCall, int]) -> Observation:
+        earlier, number = known
+        assert earlier.observation is not None  # as above
+        assert earlier.observation.outcome is not None  # what is in doubt has failed
+        call.opaque = earlier.opaque
+        run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since round {number}")
+        text = IN_DOUBT.format(tool=call.name, round=number, earlier=earlier.observation.outcome.message)
+        refusal = refused(text, code="outcome_unknown")
+        assert refusal.outcome is not None  # it is a refusal
+        return replace(refusal, outcome=replace(refusal.outcome, unknown=True))
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -90,21 +129,21 @@ class Repeats(Policy):
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
             assert first.observation is not None  # a round is judged when all its calls are in
-            call.observation, call.opaque = first.observation, first.opaque
+            content = f"{first.observation.content}\n\n{ONCE}"
+            call.observation, call.opaque = replace(first.observation, content=content), first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
-        executed, changed = 0, int(iteration.changed)
-        for call in iteration.calls:
-            if call.executed and call.tool is not None:
-                executed += 1
-                changed += call.tool.read_only is False
-        if changed:
-            memory.forget_reads()
+        changes = [call for call in iteration.calls if may_have_changed(call)]
+        if changes or iteration.changed:
+            memory.forget_stale(changes, by_others=iteration.changed)
         for key, call in memory.current.items():
-            # It may have read before the change.
-            raced = changed and (executed > 1 or iteration.changed) and goes_stale(call)
-            if call.executed and not raced:
+            # What was read beside a change may have been read before it.
+            if call.executed and not goes_stale(call, changes, by_others=iteration.changed):
                 self._remember(memory, key, call)
+        for call in changes:
+            outcome = call.observation.outcome if call.observation is not None else None
+            if outcome is not None and outcome.unknown and call.tool is not None and not call.tool.idempotent:
+                memory.in_doubt[call.request.name, call.key] = (call, memory.round)
 
     def _remember(self, memory: Memory, key: Key, call: ToolCall) -> None:
         assert call.observation is not None  # as above
@@ -115,12 +154,25 @@ class Repeats(Policy):
             memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.round)
 
 
-def goes_stale(call: ToolCall) -> bool:
-    """Whether a change elsewhere can make the result of ``call`` untrue.
+def may_have_changed(call: ToolCall) -> bool:
+    """Whether ``call`` ran a tool that does not say it changes nothing."""
+    return call.executed and call.tool is not None and call.tool.read_only is not True
 
-    Reads go stale. So does a change that can be made twice without harm: after another change it may be needed again.
+
+def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False) -> bool:
+    """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
+
+    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm: after
+    another change it may be needed again. A payment never does.
     """
-    return call.tool is not None and (call.tool.read_only is not False or call.tool.idempotent)
+    tool = call.tool
+    if tool is None or (tool.read_only is False and not tool.idempotent):
+        return False
+    if by_others:
+        return True
+    if tool.idempotent:
+        return any(change.name != call.name or change.key != call.key for change in changes)
+    return any(change.name != call.name for change in changes)
 
 
 def loose(arguments: object) -> str:

@@ -62,13 +62,14 @@ class Failures(Policy):
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         ledger = run.state(Ledger)
         counted: set[Key] = set()
-        for call in iteration.calls:
+        if ledger.latest:
+            for call in iteration.calls:
+                if call.succeeded:
+                    ledger.clear(call.name)
+        for call in iteration.calls:  # after all successes: their order within a reply changes nothing (F1b)
             assert call.observation is not None  # a round is judged when all its calls are in
             outcome = call.observation.outcome
-            if outcome is None or outcome.disposition is Disposition.SUCCESS:
-                if ledger.latest and (call.executed or outcome is not None):  # an activation runs nothing (D2)
-                    ledger.clear(call.name)
-            elif outcome.code not in NOT_THE_TOOLS:
+            if outcome is not None and outcome.disposition.failed and outcome.code not in NOT_THE_TOOLS:
                 self._judge(run, ledger, call, outcome, counted)
 
     def _judge(self, run: Run, ledger: Ledger, call: ToolCall, outcome: Outcome, counted: set[Key]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from react_run.engine.standing import Standing
+from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.outcome import Disposition
@@ -32,6 +34,8 @@ BY_POLICY = frozenset(
 )
 """Reasons to stop that leave no answer of the model, unless it gave a last one."""
 FAILED_TOOL = frozenset({StopReason.TOOL_FAILURE, StopReason.TOOL_RETRY_EXHAUSTED, StopReason.CLARIFICATION_REQUIRED})
+PROVIDER_FAILED = "The model's provider failed before there was an answer."
+SOMETHING_FAILED = "Something failed beside the model and its tools before there was an answer."
 NOTHING = "No result could be verified, and nothing is known to have failed."
 
 
@@ -47,7 +51,13 @@ class Grounding(Policy):
 
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
-        result = await proceed()
+        try:
+            result = await proceed()
+        except Exception as error:
+            if run.steps and not run.answer:
+                why = PROVIDER_FAILED if isinstance(error, ModelError) else SOMETHING_FAILED
+                run.answer = grounded(run.steps, run.state(Standing).unresolved, why)
+            raise
         reason = result.stop_reason
         claimed = said_by_the_model(result)
         missing = any(not failure.opaque for failure in result.unresolved)
@@ -58,12 +68,13 @@ class Grounding(Policy):
             return result
         if reason == StopReason.COMPLETED:
             reason = StopReason.UNRESOLVED_TOOL_FAILURE
+        partial = claimed if claimed is not None else run.unverified_answer  # what a cut answer began with
         text = grounded(result.steps, result.unresolved, "" if reason in FAILED_TOOL or claimed else result.answer)
         run.note(self.guard, f"{reason}: {'the claim of the model is set aside' if claimed else 'no answer'}")
         await self._take_back(run)
         run.messages.append(Message(role="assistant", content=text))
-        run.stop_reason, run.answer, run.unverified_answer = reason, text, claimed
-        return replace(result, stop_reason=reason, answer=text, unverified_answer=claimed, success=False)
+        run.stop_reason, run.answer, run.unverified_answer, run.value = reason, text, partial, None
+        return replace(result, stop_reason=reason, answer=text, unverified_answer=partial, value=None, success=False)
 
     async def _take_back(self, run: Run) -> None:
         if is_answer(run.messages[-1]):

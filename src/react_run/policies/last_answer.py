@@ -10,6 +10,7 @@ from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.policies.order import Policy
+from react_run.policies.reply_checks import called_in_text
 from react_run.results import RunResult, StopReason
 from react_run.run import Iteration
 
@@ -62,7 +63,7 @@ class LastAnswer(Policy):
             message = response.message
             if message.tool_requests and question == ASK_AGAIN:
                 message = Message(role="assistant", content=response.text)
-            if not message.tool_requests and message.said.strip():
+            if not message.tool_requests and message.said.strip() and not await called_in_text(run, message):
                 run.state(LastWords).iteration = iteration
                 return message
         return None

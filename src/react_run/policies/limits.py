@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
-from react_run.messages import NO_USAGE, Message, ModelResponse, Usage
+from react_run.messages import NO_USAGE, Message, ModelResponse
 from react_run.policies.deadline import Deadline
 from react_run.policies.order import Policy
 from react_run.results import RunResult, StopReason
@@ -17,8 +18,18 @@ from react_run.results import RunResult, StopReason
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run
 
+OnLimit = Literal["end", "ask"]
 WITHHELD = ModelResponse(message=Message(role="assistant"), usage=NO_USAGE)
 """What stands for the reply of a call that was not made."""
+
+
+class Extra:
+    """What a person has allowed one run beyond its limits."""
+
+    def __init__(self) -> None:
+        self.cost = 0.0
+        self.tokens = 0
+        self.asking = asyncio.Lock()
 
 
 class RunLimits(Policy):
@@ -39,10 +50,14 @@ class RunLimits(Policy):
     max_total_tokens: int | None = Field(default=None, ge=1)
     """Tokens, read and written."""
 
+    on_limit: OnLimit = "end"
+    """Whether a person is asked for more before the run ends."""
+
     @hookimpl(trylast=True)
-    def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
-        exceeded = self._exceeded(self._owner(run).usage)
-        if exceeded is None:
+    async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
+        owner = self._owner(run)
+        exceeded = self._exceeded(owner)
+        if exceeded is None or await self._extended(run, owner):
             return None
         reason, text = exceeded
         if run.stop_reason is None:
@@ -53,24 +68,55 @@ class RunLimits(Policy):
             run.iterations.pop()  # a round is one model call, and this one is not made (L2)
         return WITHHELD
 
-    def _exceeded(self, used: Usage) -> tuple[StopReason, str] | None:
+    def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:
+        used, allowed = owner.usage, owner.state(self._extra)
         if self.max_cost is not None:
+            limit = self.max_cost + allowed.cost
             if used.cost is None:
                 if not self.allow_unknown_cost:
-                    text = f"The price of the model is unknown: the cost limit of {self.max_cost:g} USD cannot be kept."
+                    text = f"The price of the model is unknown: the cost limit of {limit:g} USD cannot be kept."
                     return StopReason.COST_LIMIT, text
-            elif used.cost >= self.max_cost:
-                text = f"The cost limit of {self.max_cost:g} USD was reached ({used.cost:g} USD used)."
+            elif used.cost >= limit:
+                text = f"The cost limit of {limit:g} USD was reached ({used.cost:g} USD used)."
                 return StopReason.COST_LIMIT, text
         if self.max_total_tokens is not None:
+            most = self.max_total_tokens + allowed.tokens
             total = used.total_tokens
             if total is None:
-                text = f"The tokens used are unknown: the limit of {self.max_total_tokens} tokens cannot be kept."
+                text = f"The tokens used are unknown: the limit of {most} tokens cannot be kept."
                 return StopReason.TOKEN_LIMIT, text
-            if total >= self.max_total_tokens:
-                text = f"The limit of {self.max_total_tokens} tokens was reached ({total} used)."
+            if total >= most:
+                text = f"The limit of {most} tokens was reached ({total} used)."
                 return StopReason.TOKEN_LIMIT, text
         return None
+
+    async def _extended(self, run: Run, owner: Run) -> bool:
+        """Whether a person has allowed as much as was used, and more; one question at a time, for all runs below."""
+        if self.on_limit == "end":
+            return False
+        from react_run.policies.extensions import SHARE, extended
+
+        allowed = owner.state(self._extra)
+        async with allowed.asking:
+            while (exceeded := self._exceeded(owner)) is not None:
+                reason, used = exceeded[0], owner.usage
+                if reason == StopReason.COST_LIMIT and self.max_cost and used.cost is not None:
+                    more = self.max_cost / SHARE
+                    if not await extended(run, f"{self.max_cost + allowed.cost:g} USD", f"{more:g} USD"):
+                        return False
+                    allowed.cost += more
+                elif reason == StopReason.TOKEN_LIMIT and self.max_total_tokens and used.total_tokens is not None:
+                    tokens = -(-self.max_total_tokens // SHARE)
+                    if not await extended(run, f"{self.max_total_tokens + allowed.tokens} tokens", f"{tokens}"):
+                        return False
+                    allowed.tokens += tokens
+                else:
+                    return False  # what was used is unknown: there is nothing to allow
+        return True
+
+    def _extra(self) -> Extra:
+        """What `run.state` makes for these limits alone."""
+        return Extra()
 
     def _owner(self, run: Run) -> Run:
         """The run these limits were made for: the outermost one that has them."""
@@ -87,13 +133,23 @@ class RunTimeout(Policy):
 
     seconds: float = Field(gt=0)
     """For the whole run; time in which a person is asked does not count."""
+    on_limit: OnLimit = "end"
+    """Whether a person is asked for more before the run ends."""
+
+    @hookimpl(tryfirst=True)
+    @inline
+    def react_guide(self, run: Run) -> None:
+        """Guides are part of the run: its time begins before they are asked."""
+        run.state(Deadline).start(run, self.seconds, self._more if self.on_limit == "ask" else None)
 
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         deadline = run.state(Deadline)
-        deadline.start(run, self.seconds)
+        if not deadline.started:
+            deadline.start(run, self.seconds, self._more if self.on_limit == "ask" else None)
         try:
-            return await proceed()
+            if not deadline.expired:
+                return await proceed()
         except asyncio.CancelledError:
             if not deadline.alone:
                 raise
@@ -109,5 +165,12 @@ class RunTimeout(Policy):
         """Look at the clock before each call (S4), for a run in which nothing waits."""
         deadline = run.state(Deadline)
         if deadline.overdue:
-            deadline.expire()
+            await deadline.strike()
             await asyncio.sleep(0)  # where the cancellation arrives
+
+    async def _more(self, run: Run, limit: float) -> float:
+        """The seconds that a person allows beyond ``limit``."""
+        from react_run.policies.extensions import SHARE, extended
+
+        more = self.seconds / SHARE
+        return more if await extended(run, f"{limit:g} s", f"{more:g} s", by_clock=True) else 0.0

@@ -13,6 +13,7 @@ Guard = Literal[
     "grounding",
     "run_timeout",
     "limits",
+    "more_iterations",
     "last_answer",
     "acceptance",
     "ceiling",

@@ -1,7 +1,9 @@
-"""Replies that are no answer: refused, empty, or cut by the token limit (behaviours S3, S5)."""
+"""Replies that are no answer: refused, empty, a call written as text, or cut by the token limit (behaviours S3, S5)."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -10,6 +12,7 @@ from pydantic import Field
 
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, ToolChoice
+from react_run.models.text_calls import read_calls
 from react_run.policies.order import Policy
 from react_run.results import StopReason
 
@@ -21,16 +24,28 @@ Proceed = Callable[[], Awaitable[ModelResponse]]
 REFUSALS = frozenset({"refusal", "content_filter"})
 EMPTY = "Your reply was empty. Call the tool you need next, or answer in text."
 EMPTY_AGAIN = "Your reply was empty again. Answer in text now, from what is above, and say what is missing."
+NO_CALL = (
+    "That was no call: it stood in the text of your reply, so nothing ran. Use the tool interface to call a tool, or "
+    "answer in plain text."
+)
+NO_CALL_AGAIN = "That was no call either. Answer in plain text now, from what is above, and say what is missing."
 CONTINUE = "Your reply was cut off. Continue exactly where it stopped, without repeating anything."
 NO_ANSWER = "The model gave no answer, although it was asked again."
 NO_ROOM = "The model used its whole output limit before it wrote an answer."
 REFUSED = "The model refused to answer."
+_MARKUP = re.compile(
+    r"<(tool_calls?|function_calls?|invoke|function=|tool_use|\|tool)|\[TOOL_CALLS?\]|<\|python_tag\|>|[{\[`]",
+    re.IGNORECASE,
+)
+"""How a text begins that may be a call and nothing else."""
+_FENCED = re.compile(r"```\w*\s*\n(.*?)\n?```", re.DOTALL)
 
 
 class Replies(Policy):
-    """Ends a run whose model refuses, asks again after an empty reply, and has a cut answer continued.
+    """Ends a run whose model refuses, asks again after a reply that says nothing, and has a cut answer continued.
 
-    These calls count in ``usage.requests``, not as iterations.
+    A call written as text says nothing either: it is never run. These calls of the model count in ``usage.requests``,
+    not as iterations.
     """
 
     kind: ClassVar[str] = "replies"
@@ -49,7 +64,7 @@ class Replies(Policy):
         if response.finish_reason not in REFUSALS:
             if response.message.tool_requests:
                 return response
-            if is_empty(response):
+            if is_empty(response) or await called_in_text(run, response.message):
                 response = await self._ask_again(run, iteration, proceed, response)
             elif response.finish_reason == "length":
                 response = await self._continue(run, iteration, proceed, response)
@@ -67,14 +82,22 @@ class Replies(Policy):
     ) -> ModelResponse:
         for again in range(1, self.empty_replies + 1):
             without_tools = again == self.empty_replies > 1
-            run.note(self.guard, "empty reply: asked again" + (" without tools" if without_tools else ""))
-            run.messages.append(Message(role="user", content=EMPTY if again == 1 else EMPTY_AGAIN))
+            written = not is_empty(response)
+            what = "a call written as text" if written else "empty reply"
+            run.note(self.guard, f"{what}: asked again" + (" without tools" if without_tools else ""))
+            questions = (NO_CALL, NO_CALL_AGAIN) if written else (EMPTY, EMPTY_AGAIN)
+            if written:
+                run.messages.append(response.message)
+            run.messages.append(Message(role="user", content=questions[again > 1]))
             request = replace(iteration.request, messages=MessageView(run.messages))
             iteration.request = replace(request, tools=(), tool_choice=None) if without_tools else request
+            await run.withdraw(iteration)
             response = await proceed()
             if without_tools and response.message.tool_requests:
                 response = replace(response, message=Message(role="assistant", content=response.message.content))
-            if run.stop_reason is not None or response.finish_reason in REFUSALS or not is_empty(response):
+            if run.stop_reason is not None or response.finish_reason in REFUSALS:
+                return response
+            if not is_empty(response) and not await called_in_text(run, response.message):
                 return response
         if self.empty_replies:
             if response.finish_reason == "length":
@@ -92,15 +115,20 @@ class Replies(Policy):
                 break
             run.note(self.guard, "cut answer: continued")
             shown = iteration.drafted
-            so_far = [Message(role="assistant", content=response.text), Message(role="user", content=CONTINUE)]
+            so_far = [Message(role="assistant", content=response.message.text), Message(role="user", content=CONTINUE)]
             choice: ToolChoice | None = "none" if asked.tools else None
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
+            run.unverified_answer = response.text  # should anything end the run before the rest is there
             more = await proceed()
             if not shown:  # the first part was withdrawn, and what follows it is no answer by itself
                 await run.withdraw(iteration)
             if run.stop_reason is not None:
                 break
-            message = replace(response.message, content=response.text + more.text)
+            run.unverified_answer = None
+            if more.message.tool_requests:  # no continuation: the first part stays what it is, cut
+                response = replace(response, usage=response.usage + more.usage)
+                break
+            message = replace(response.message, content=response.message.text + more.message.text)
             usage = response.usage + more.usage
             response = replace(more, message=message, usage=usage, finish_reason=more.finish_reason)
         iteration.request = asked
@@ -110,3 +138,25 @@ class Replies(Policy):
 def is_empty(response: ModelResponse) -> bool:
     """Whether a reply has neither text nor calls; reasoning alone is not text."""
     return not response.message.tool_requests and not response.text.strip()
+
+
+async def called_in_text(run: Run, message: Message) -> bool:
+    """Whether a reply is nothing but the markup of a call of a tool there is, which a server should have read (S3).
+
+    JSON that the agent was told to answer with is no call.
+    """
+    text = message.said.strip()
+    if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":
+        return False  # the usual case
+    if text[0] in "<[" and not text.startswith("[{"):
+        return any(re.search(rf"\b{re.escape(name)}\b", text) for name in run.catalogue)
+    source = fence[1] if (fence := _FENCED.fullmatch(text)) is not None else text
+    try:
+        json.loads(source)
+    except (ValueError, RecursionError):
+        return False
+    found = read_calls(source, run.catalogue).calls
+    if not found or not all(call.name in run.catalogue for call in found):
+        return False
+    forms = [check for check in run.agent.config.checks if check.kind == "json_schema"]
+    return not forms or not all([(await check.check(run, message.said)).accepted for check in forms])

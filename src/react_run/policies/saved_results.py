@@ -26,9 +26,15 @@ SHOWN = 120
 def reading_tools() -> tuple[Tool, ...]:
     """Both tools, made once."""
     return (
-        Tool.from_function(read_result, read_only=True),
-        Tool.from_function(search_result, read_only=True),
+        Tool.from_function(read_result, read_only=True, bookkeeping=True),
+        Tool.from_function(search_result, read_only=True, bookkeeping=True),
     )
+
+
+class ReadingTrouble(ToolError):
+    """Something is wrong with how a saved result was asked for: no reason to doubt an answer (behaviour F5)."""
+
+    opaque = True
 
 
 def read_result(run: Run, name: str, offset: int = 0, limit: int = 8_000) -> str:
@@ -41,7 +47,7 @@ def read_result(run: Run, name: str, offset: int = 0, limit: int = 8_000) -> str
     """
     text = _text(run, name)
     if offset < 0 or limit < 1:
-        raise ToolError("offset must be 0 or more, and limit 1 or more", code="out_of_range")
+        raise ReadingTrouble("offset must be 0 or more, and limit 1 or more", code="out_of_range")
     room = run.agent.config.limits.max_result_bytes - 256
     shown = head(text[offset : offset + limit], room)
     end = offset + len(shown)
@@ -63,7 +69,7 @@ async def search_result(run: Run, name: str, pattern: str, limit: int = 20) -> s
     try:
         re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        raise ToolError(f"the pattern is no regular expression: {error}", code="invalid_pattern") from error
+        raise ReadingTrouble(f"the pattern is no regular expression: {error}", code="invalid_pattern") from error
     limit = max(1, min(limit, 50))
     if re.escape(pattern) == pattern:
         found = [(match.start(), match.end()) for match in re.finditer(pattern, text)]
@@ -88,9 +94,11 @@ def _text(run: Run, name: str) -> str:
         return spill.read(run.workspace, name.rpartition("/")[2])
     except KeyError:
         known = ", ".join(spill.names) or "none"
-        raise ToolError(f"no saved result is named {name[:80]!r}; there are: {known}", code="unknown_result") from None
+        raise ReadingTrouble(
+            f"no saved result is named {name[:80]!r}; there are: {known}", code="unknown_result"
+        ) from None
     except OSError as error:
-        raise ToolError(f"{name} can no longer be read: {error.strerror}", code="unreadable_result") from error
+        raise ReadingTrouble(f"{name} can no longer be read: {error.strerror}", code="unreadable_result") from error
 
 
 async def _search(text: str, pattern: str, limit: int) -> tuple[int, list[tuple[int, int]]]:
@@ -110,7 +118,7 @@ async def _search(text: str, pattern: str, limit: int) -> tuple[int, list[tuple[
             output, _ = await process.communicate(query + text.encode(errors="replace"))
     except TimeoutError:
         problem = f"the search took more than {SEARCH_SECONDS:g} s; use a simpler pattern"
-        raise ToolError(problem, code="timeout") from None
+        raise ReadingTrouble(problem, code="timeout") from None
     finally:
         if process.returncode is None:
             process.kill()

@@ -39,13 +39,18 @@ def _limits(limits: Limits) -> list[Policy]:
     """The policies for the limits that are set."""
     policies: list[Policy] = []
     if limits.run_timeout is not None:
-        policies.append(RunTimeout(seconds=limits.run_timeout))
+        policies.append(RunTimeout(seconds=limits.run_timeout, on_limit=limits.on_limit))
     if limits.max_cost is not None or limits.max_total_tokens is not None:
         policies.append(
             RunLimits(
                 max_cost=limits.max_cost,
                 allow_unknown_cost=limits.allow_unknown_cost,
                 max_total_tokens=limits.max_total_tokens,
+                on_limit=limits.on_limit,
             )
         )
+    if limits.on_limit == "ask":
+        from react_run.policies.extensions import MoreIterations
+
+        policies.append(MoreIterations())
     return policies

@@ -1,4 +1,4 @@
-"""Rounds that only ask for what was already answered: a nudge, then the end (behaviour S1)."""
+"""Rounds that only ask for what was already answered, or in which nothing works: a nudge, then the end (S1, F1)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.hookspecs import hookimpl
+from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.run import canonical
@@ -20,53 +21,103 @@ NUDGE = (
     "approach: use other arguments or another tool, or answer with what you have. The run ends if you go on like this.]"
 )
 STUCK = "The same calls were repeated although their results did not change."
+FAILING = (
+    "[Nothing you called in the last {count} rounds worked. Read the errors again and change your approach: use "
+    "another tool, or answer with what you have and say what did not work. The run ends if you go on like this.]"
+)
+NOTHING_WORKED = "Every call failed in {count} rounds in a row."
+
+Key = tuple[str, Hashable]
 
 
 class Answers:
-    """The latest result of each call of one run, and how many rounds in a row brought nothing new."""
+    """What one run knows of the results of its calls, and how long it has been getting nowhere."""
 
     def __init__(self) -> None:
-        self.known: dict[tuple[str, Hashable], str] = {}
-        self.rounds = 0
+        self.known: dict[Key, tuple[str, int, str]] = {}
+        """By call: its latest result, how often in a row it was the same, and the id of the request."""
+        self.stale: dict[frozenset[Key], int] = {}
+        """How often each round without anything new has come, since the last one that brought something."""
+        self.failing = 0
+        """How many rounds in a row in which every call failed."""
+        self.moves = 0
 
-    def is_old(self, call: ToolCall) -> bool:
+    def forget_moved(self, moved: MovedOut) -> None:
+        """What compaction took away may be asked for again."""
+        if moved.times != self.moves:
+            self.moves = moved.times
+            self.known = {key: known for key, known in self.known.items() if known[2] not in moved.ids}
+
+    def is_old(self, key: Key, call: ToolCall, patience: int) -> bool:
         """Whether ``call`` was answered before with the same result; remembers the result when not."""
         assert call.observation is not None  # a round is judged when all its calls are in
-        same = call.key if call.problem is None else canonical(call.request.arguments)
-        key = (call.request.name, same)
         before = self.known.get(key)
-        if before is not None and not call.executed and call.problem is None:
-            return True  # served from elsewhere
-        self.known[key] = content = call.observation.content
-        return before == content
+        if before is not None and call.repeated:
+            return True
+        content = call.observation.content
+        count = before[1] + 1 if before is not None and before[0] == content else 1
+        self.known[key] = (content, count, call.request.id)
+        return count >= (patience if call.tool is not None and call.tool.repeatable else 2)
 
 
 class Stuck(Policy):
-    """Ends a run that keeps asking for what it has been told.
+    """Ends a run that keeps asking for what it has been told, or whose calls all fail.
 
-    A repeatable tool whose results change is progress, and so is any new call in a round.
+    A round is stale when every call in it was answered before with the same result. What counts is how often the same
+    stale round comes back, so asking for several different things once more is no loop, and neither is polling.
     """
 
     kind: ClassVar[str] = "stuck"
     guard: ClassVar[str] = "stuck"
 
     nudge_at: int = Field(default=2, ge=1)
-    """The round in a row without anything new that is answered with a nudge."""
+    """How often the same stale round may come before it is answered with a nudge: the second time, by default."""
     stop_at: int = Field(default=3, ge=1)
-    """The round in a row without anything new that ends the run."""
+    """The time the same stale round comes that ends the run."""
+    polls: int = Field(default=6, ge=2)
+    """The result in a row of a repeatable tool, each the same, from which on asking for it again is stale."""
+    failing_nudge_at: int = Field(default=4, ge=1)
+    """The round in a row in which every call failed that is answered with a nudge."""
+    failing_stop_at: int = Field(default=6, ge=1)
+    """The round in a row in which every call failed that ends the run."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         answers = run.state(Answers)
-        new = 0
-        for call in iteration.calls:  # all of them: each is remembered
-            new += not answers.is_old(call)
-        answers.rounds = 0 if new else answers.rounds + 1
-        if answers.rounds < self.nudge_at or run.stop_reason is not None:
+        answers.forget_moved(run.state(MovedOut))
+        self._look_for_failing(run, iteration, answers)
+        keys = [_key(call) for call in iteration.calls]
+        new = [not answers.is_old(key, call, self.polls) for key, call in zip(keys, iteration.calls, strict=True)]
+        if any(new):
+            if answers.stale:
+                answers.stale = {}
             return
-        if answers.rounds >= self.stop_at:
-            run.note(self.guard, f"nothing new in {answers.rounds} rounds: stopped")
-            run.stop(StopReason.STUCK, STUCK)
+        same = frozenset(keys)
+        answers.stale[same] = count = answers.stale.get(same, 0) + 1
+        if count < self.nudge_at:
+            return
+        what = f"the same round without anything new for the {count}. time"
+        self._react(run, iteration, count >= self.stop_at, what, (NUDGE, STUCK))
+
+    def _look_for_failing(self, run: Run, iteration: Iteration, answers: Answers) -> None:
+        if not all(call.failed for call in iteration.calls):
+            answers.failing = 0
+            return
+        answers.failing = count = answers.failing + 1
+        if count >= self.failing_nudge_at:
+            texts = (FAILING.format(count=count), NOTHING_WORKED.format(count=count))
+            self._react(run, iteration, count >= self.failing_stop_at, f"nothing worked in {count} rounds", texts)
+
+    def _react(self, run: Run, iteration: Iteration, ends: bool, what: str, texts: tuple[str, str]) -> None:
+        if run.stop_reason is not None:
+            return
+        nudge, reason = texts
+        run.note(self.guard, f"{what}: {'stopped' if ends else 'nudged'}")
+        if ends:
+            run.stop(StopReason.STUCK, reason)
         else:
-            run.note(self.guard, f"nothing new in {answers.rounds} rounds: nudged")
-            iteration.calls[-1].append(NUDGE)
+            iteration.calls[-1].append(nudge)
+
+
+def _key(call: ToolCall) -> Key:
+    return call.request.name, call.key if call.problem is None else canonical(call.request.arguments)

@@ -33,6 +33,7 @@ class Question:
         arguments: For an approval, the arguments of the tool.
         default: The choice that an empty line stands for.
         hint: What else helps to decide, shown below the arguments.
+        by_clock: Whether it depends on the time that it is asked, so that a replay need not come to it.
         id: Names it within its run; set when it is asked.
         digest: What an answer is bound to: the tool and its arguments, else the text, the choices and the schema.
     """
@@ -44,6 +45,7 @@ class Question:
     arguments: Mapping[str, object] = field(default_factory=dict)
     default: str = ""
     hint: str = ""
+    by_clock: bool = False
     id: str = ""
     digest: str = ""
 

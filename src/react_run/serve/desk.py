@@ -6,6 +6,7 @@ import asyncio
 from time import time
 from typing import TYPE_CHECKING
 
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.questions import Answer, Question
 from react_run.serve.approvals import Approval, Approvals
@@ -34,6 +35,7 @@ class Desk:
         self.approvals, self.park_after, self.expires = approvals, park_after, expires
 
     @hookimpl(tryfirst=True)
+    @inline
     def react_guide(self, run: Run) -> str | None:
         job = current_job.get()
         if job is None or run.parent is not None:

@@ -11,8 +11,7 @@ class ToolFlags:
     """The promises; a :class:`~react_run.tools.tool.Tool` and a :class:`~react_run.tools.toolset.ToolSpec` carry them.
 
     Args:
-        read_only: It changes nothing. ``None`` means unknown: it counts as changing things for caches, resuming and
-            permissions, but does not make earlier reads stale.
+        read_only: It changes nothing. ``None`` means unknown: it counts as changing things.
         repeatable: The same call may give another result later, so it may run again (behaviour F4).
         idempotent: Running it twice does no more than once, so resuming may run it again (behaviour J4).
         serial: Calls of one reply run one at a time, in order (behaviour L4).
@@ -20,6 +19,8 @@ class ToolFlags:
         timeout: Seconds one call may take; ``None`` means the agent's ``tool_timeout``.
         network: It reaches the network.
         runs_programs: It starts programs.
+        bookkeeping: It serves the model's own order (a plan, notes, reading on in a result): its calls are no evidence,
+            so they count neither for nor against the success of a run (behaviour F6).
     """
 
     read_only: bool | None = None
@@ -30,6 +31,7 @@ class ToolFlags:
     timeout: float | None = None
     network: bool = False
     runs_programs: bool = False
+    bookkeeping: bool = False
 
 
 class ToolOptions(TypedDict, total=False):
@@ -43,6 +45,7 @@ class ToolOptions(TypedDict, total=False):
     timeout: float | None
     network: bool
     runs_programs: bool
+    bookkeeping: bool
 
 
 def options_of(declared: ToolFlags) -> ToolOptions:

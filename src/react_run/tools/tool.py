@@ -109,6 +109,12 @@ class Tool(ToolFlags):
         return {"type": "function", "function": function}
 
     @cached_property
+    def defaults(self) -> dict[str, object]:
+        """What its optional parameters are when a call does not say: to say so makes no other call (behaviour F4)."""
+        properties = self.parameters.get("properties", {})
+        return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+    @cached_property
     def parameter_class(self) -> type[BaseModel] | None:
         """The pydantic model of the arguments; ``None`` when the tool came with a schema of its own."""
         model: type[BaseModel] | None = getattr(self.checker, "model", None)

@@ -421,7 +421,7 @@ def test_a_round_that_a_plugin_had_done_twice_is_replayed_as_it_was(tools: Tools
     again = replayed(journal, agent, tools)
     assert canonical(again.journal) == canonical(journal)
     assert again.result is not None
-    assert [step.observation for step in again.result.steps][:3] == ["3", "3", "4"]
+    assert [step.observation.split("\n")[0] for step in again.result.steps][:3] == ["3", "3", "4"]
 
 
 def test_a_masked_value_stands_for_anything() -> None:

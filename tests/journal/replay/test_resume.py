@@ -122,7 +122,7 @@ def shown(result: RunResult) -> dict[str, object]:
     """A result without what is different every time."""
     data = result.to_dict()
     steps: list[dict[str, object]] = data["steps"]  # type: ignore[assignment]  # a list of dicts it is
-    return {**data, "steps": [{**step, "seconds": 0} for step in steps], "run_id": ""}
+    return {**data, "steps": [{**step, "seconds": 0, "started": 0} for step in steps], "run_id": ""}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -363,7 +363,7 @@ def _comparable(result: dict[str, Any]) -> dict[str, Any]:
     return {
         **result,
         "steps": [
-            {**step, "seconds": 0, "action_input": step["action_input"] if step["executed"] else None}
+            {**step, "seconds": 0, "started": 0, "action_input": step["action_input"] if step["executed"] else None}
             for step in result["steps"]
         ],
     }

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Container
 from functools import partial
 from typing import TYPE_CHECKING
 
+from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.journal.iterations import Attempt, ToolUse
 from react_run.journal.reading import Journal
@@ -66,6 +67,7 @@ class Player:
                     self.lasting[record["digest"]] = record
 
     @hookimpl(tryfirst=True)
+    @inline
     def react_guide(self, run: Run) -> None:
         """The first that happens in a run."""
         run.id = self.recording.run_id

@@ -1,0 +1,162 @@
+"""What stands: failed calls that nothing has made good, and whether a run may call itself a success (F1b, F6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from react_run.engine.subjects import file_of, paths, subject, words
+from react_run.outcome import Disposition, Outcome
+from react_run.results import Unresolved
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, ToolCall
+    from react_run.tools.tool import Tool
+
+
+@dataclass(eq=False, slots=True)
+class Failure:
+    """A failed call that stands, and the sensors that still object to it."""
+
+    call: ToolCall
+    outcome: Outcome
+    iteration: int
+    sensors: set[object] = field(default_factory=set)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool it was about; ``None`` when there is no such tool."""
+        return self.call.tool
+
+    @property
+    def serious(self) -> bool:
+        """Whether a run may not be a success while it stands, whatever the model says (F6)."""
+        if not self.call.opaque:
+            return True
+        if self.tool is None or self.tool.read_only is True:
+            return False
+        return self.tool.read_only is False or self.outcome.denied or self.outcome.unknown
+
+
+class Standing:
+    """The failed calls of one run that stand, and how many calls it asked for and got a result from."""
+
+    def __init__(self) -> None:
+        self.failures: list[Failure] = []
+        self.asked = self.succeeded = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the tools give no reason to doubt an answer: nothing serious stands, not every call was in vain."""
+        return bool(self.succeeded or not self.asked) and not any(failure.serious for failure in self.failures)
+
+    @property
+    def unresolved(self) -> list[Unresolved]:
+        """The failures that stand, in the order in which they came about."""
+        return [
+            Unresolved(
+                tool=failure.call.name,
+                code=failure.outcome.code,
+                message=failure.outcome.message,
+                disposition=failure.outcome.disposition,
+                opaque=failure.call.opaque,
+            )
+            for failure in self.failures
+        ]
+
+    def settle(self, iteration: Iteration) -> None:
+        """Take in an iteration that was judged: its successes first, then its failures, in request order."""
+        succeeded, failed = [], []
+        for call in iteration.calls:
+            counts = call.tool is None or not call.tool.bookkeeping
+            self.asked += counts
+            if call.failed:
+                failed.append(call)
+            elif call.succeeded:
+                succeeded.append(call)
+                self.succeeded += counts
+        if self.failures and succeeded:
+            self.failures = [failure for failure in self.failures if not _is_cleared(failure, succeeded, later=True)]
+        for call in failed:
+            assert call.observation is not None  # it failed
+            assert call.observation.outcome is not None  # as above
+            failure = Failure(call, call.observation.outcome, iteration.number, {sensor for sensor, _ in call.blocks})
+            if not _is_cleared(failure, succeeded, later=False):
+                self._add(failure)
+
+    def _add(self, failure: Failure) -> None:
+        """A call that fails again stands once, with what it failed by last; a block stays a block."""
+        same = (failure.call.name, failure.call.key, bool(failure.sensors))
+        self.failures = [
+            known for known in self.failures if (known.call.name, known.call.key, bool(known.sensors)) != same
+        ]
+        self.failures.append(failure)
+
+
+def _is_cleared(failure: Failure, successes: list[ToolCall], *, later: bool) -> bool:
+    """Whether one of ``successes`` makes ``failure`` good; they are of a later iteration, or of the same one."""
+    if failure.sensors:
+        return later and _is_passed(failure, successes)
+    if failure.tool is None or failure.tool.read_only is True:
+        return any(_answers(failure, call, later=later) for call in successes)
+    return later and any(_does_again(failure, call) for call in successes)
+
+
+def _is_passed(failure: Failure, successes: list[ToolCall]) -> bool:
+    """Whether every sensor that objects has let a later change on the same place pass."""
+    for call in successes:
+        changes = call.tool is not None and call.tool.read_only is not True and call.executed
+        if changes and _same_place(failure.call, call):
+            failure.sensors -= call.passed
+    return not failure.sensors
+
+
+def _same_place(blocked: ToolCall, call: ToolCall) -> bool:
+    """Whether ``call`` is about what a sensor objected to: the path that both name, else what the signal is about."""
+    located = {file_of(location) for _, location in blocked.blocks} - {""}
+    named, known = paths(call), paths(blocked)
+    if "." in located or not (known or located):
+        return True  # it is about everything, or about nothing that could be compared
+    if not named and not known:
+        return call.name == blocked.name  # a tool that has one place only
+    return bool(named & (known | located))
+
+
+def _does_again(failure: Failure, call: ToolCall) -> bool:
+    """For a call that may change things: whether ``call`` did the same (F1b, first row)."""
+    failed = failure.call
+    if call.name != failed.name:
+        return False
+    has_one, about = subject(failed)
+    if about is not None:
+        return subject(call) == (True, about)
+    if has_one or failed.problem is not None:
+        return True  # it named nothing, or was never right in form: the tool's next success is its correction
+    return call.key == failed.key
+
+
+def _answers(failure: Failure, call: ToolCall, *, later: bool) -> bool:
+    """For a look-up: whether ``call`` answered the same question (F1b, second and third row)."""
+    failed = failure.call
+    nothing_found = failure.outcome.disposition is Disposition.NO_RESULT
+    if call.name == failed.name:
+        if later and (not nothing_found or call.key == failed.key):
+            return True
+        return bool(words(failed, of_subject=True) & words(call, of_subject=True))
+    if call.tool is None or call.tool.repeatable or not call.arguments:
+        return False  # reading the clock proves nothing
+    if nothing_found and _of_one_group(failed.tool, call.tool):
+        return True
+    return bool(words(failed) & words(call))
+
+
+def _of_one_group(one: Tool | None, other: Tool) -> bool:
+    """Whether two tools belong to one toolset or one skill."""
+    if one is None or one.toolset is None or other.toolset is None:
+        return False
+    return one.toolset is other.toolset or bool(_skills_of(one) & _skills_of(other))
+
+
+def _skills_of(tool: Tool) -> set[str]:
+    assert tool.toolset is not None  # asked only of tools that have one
+    return {skill.name for skill in tool.toolset.get_skill_specs() if tool.name in skill.tool_names}

@@ -1,0 +1,77 @@
+"""Plain functions of guides, sensors and checks: in a thread, in turns, under a deadline (behaviour T2)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from react_run.engine.concurrency import started_in_thread
+from react_run.engine.timer import Clock
+from react_run.hooks import Implementation
+
+if TYPE_CHECKING:
+    from react_run.run import Run
+
+T = TypeVar("T")
+
+
+class OutOfTime(TimeoutError):
+    """A function could not be carried out within the agent's ``tool_timeout``."""
+
+
+class Turn:
+    """Whose turn it is among the functions of one run."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+
+
+async def in_worker(run: Run, function: Callable[[], T]) -> T:
+    """Run a plain function of a guide, a sensor or a check in a thread of its own.
+
+    Functions of one run take turns, so they need no locks; those of other runs go on meanwhile.
+
+    Args:
+        run: The run that it is for.
+        function: What to call.
+
+    Raises:
+        OutOfTime: It took longer than the agent's ``tool_timeout``; it goes on by itself, and nobody waits for it.
+    """
+    seconds = run.agent.config.limits.tool_timeout
+    async with run.state(Turn).lock:
+        thread = started_in_thread(function)
+        clock = Clock(lambda: run.time_waited, seconds, partial(_give_up, thread, seconds))
+        try:
+            return await thread
+        finally:
+            clock.stop()
+
+
+def _give_up(thread: asyncio.Future[Any], seconds: float) -> None:
+    if not thread.done():
+        thread.set_exception(OutOfTime(f"no answer within {seconds:g} seconds, so it was given up"))
+
+
+async def ask_one(impl: Implementation, run: Run, *args: object) -> Any:
+    """Ask one plugin a question: its answer, or ``None``; a plain implementation is asked in a worker thread.
+
+    Raises:
+        OutOfTime: It took too long.
+    """
+    try:
+        if impl.in_thread:
+            answer = await in_worker(run, partial(impl.start, (run, *args)))
+        else:
+            answer = impl.start((run, *args))
+        if answer is not None and isawaitable(answer):
+            answer = await answer
+        if answer is not None:
+            impl.check(answer)
+        return answer
+    except BaseException as error:
+        impl.blame(error)
+        raise

@@ -1,0 +1,47 @@
+"""``on_limit: ask``: a person may let a run go on where a limit would end it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from react_run.hookspecs import hookimpl
+from react_run.policies.order import Policy
+from react_run.questions import NO, YES, Question
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run
+
+SHARE = 2
+"""A person is asked for the limit divided by this."""
+
+
+async def extended(run: Run, limit: str, more: str, *, by_clock: bool = False) -> bool:
+    """Whether a person allows ``more`` than ``limit``; when there is nobody to ask, nobody does.
+
+    ``by_clock`` says that the question depends on the time, so that a replay need not come to it.
+    """
+    name = run.agent.config.name or "The agent"
+    text = f"{name} has reached its limit of {limit}. Allow {more} more?"
+    answer = await run.ask(Question(text, choices=(YES, NO), default=NO, by_clock=by_clock))
+    return answer is not None and answer.value == YES
+
+
+class MoreIterations(Policy):
+    """Asks a person for more iterations when a run has made all it may, before it is ended."""
+
+    kind: ClassVar[str] = "more_iterations"
+    guard: ClassVar[str] = "more_iterations"
+
+    @hookimpl
+    async def react_iteration(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
+    ) -> Iteration:
+        iteration = await proceed()
+        if run.stop_reason is None and len(run.iterations) >= run.max_iterations:
+            limit = run.agent.config.max_iterations
+            more = -(-limit // SHARE)
+            if await extended(run, f"{run.max_iterations} iterations", f"{more}"):
+                run.max_iterations += more
+                run.note(self.guard, f"{more} more iterations were allowed")
+        return iteration

@@ -1,0 +1,72 @@
+"""The ``people`` toolset: a question to the user, in the middle of the work."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from react_run import ClarificationNeeded, NoResult, Outcome, Question, ReActToolset, Run, ToolError, tool
+
+LONGEST_QUESTION = 2_000
+"""Characters of a question."""
+
+
+class Asked:
+    """How many questions one run has asked."""
+
+    count = 0
+
+
+class PeopleToolset(ReActToolset):
+    """Asks the user what only the user knows, and waits for the answer."""
+
+    kind: ClassVar[str] = "people"
+
+    nobody: Literal["end", "go_on"] = "end"
+    """What happens when there is nobody to ask: the run ends with the question, or the model goes on without."""
+    wait: float | None = Field(default=None, gt=0)
+    """Seconds to wait for an answer; after that there is nobody. Without it, as long as it takes."""
+    questions: int = Field(default=5, ge=1)
+    """Questions that one run may ask."""
+
+    @tool(read_only=True, repeatable=True, serial=True)
+    async def ask_user(
+        self,
+        question: Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)],
+        run: Run,
+        choices: Annotated[list[str] | None, Field(max_length=20)] = None,
+    ) -> str:
+        """Ask the user something that you cannot find out with another tool and that changes what you do.
+
+        Args:
+            question: One question, complete in itself: the user sees nothing else of your work.
+            choices: The possible answers, when there are only a few.
+        """
+        choices = list(dict.fromkeys(choice.strip() for choice in choices or () if choice.strip()))
+        if len(choices) == 1:
+            raise ToolError("one choice is no question: give several, or none for any answer", code="one_choice")
+        asked = run.state(Asked)
+        if asked.count >= self.questions:
+            text = f"{self.questions} questions are all that a run may ask. Go on with what you know."
+            raise ToolError(text, code="too_many_questions")
+        asked.count += 1
+        said = await self._said(run, Question(f"The agent asks: {question.strip()}", choices=choices))
+        if said is None:
+            if self.nobody == "end":
+                raise ClarificationNeeded(question.strip())
+            raise NoResult("there is nobody to ask. Go on without it, and say in your answer what you assumed")
+        return said
+
+    async def _said(self, run: Run, question: Question) -> str | None:
+        try:
+            async with asyncio.timeout(self.wait):
+                answer = await run.ask(question)
+        except TimeoutError:
+            return None
+        return None if answer is None else str(answer.value).strip() or "(the user gave no answer)"
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
+        """What a person said counts as found out."""
+        return Outcome.success(f"The user was asked: {args.get('question')} The answer: {result}")
