@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.batch.database import Server
 from tests.batch.faults import CHANCE, Field, kill, wait
+from tests.batch.proxy import Proxy
 
 LONG = bool(os.environ.get("REACT_RUN_LONG_TESTS"))
 pytestmark = pytest.mark.slow
@@ -133,3 +135,65 @@ def test_a_database_that_is_restarted_at_once_stops_nothing(
     wait(batch, shared)
     end(others)
     figures.update(shared.check(at_work=2 * shared.jobs * shared.faults))
+
+
+@pytest.fixture
+def network(server: Server) -> Iterator[Proxy]:
+    """What lies between one worker and the database."""
+    proxy = Proxy(server.port)
+    yield proxy
+    proxy.end()
+
+
+@pytest.mark.parametrize("fault", ["cut", "swallow"])
+def test_a_network_that_fails_stops_one_worker_for_a_while(
+    shared: Field, network: Proxy, fault: str, figures: dict[str, object]
+) -> None:
+    through = shared.engine.replace(shared.engine.rpartition(":")[2], f"{network.port}/postgres")
+    worker = shared.worker(HOME_OF_ITS_OWN="far", ENGINE=through)
+    batch = shared.batch()
+    for _ in range(3 if LONG else 1):
+        before = shared.effects().total()
+        shared.until_effects(min(before + 30, shared.rows * 2))
+        getattr(network, fault)()
+        shared.faults += 1
+        time.sleep(6)
+        network.mend()
+    wait(batch, shared)
+    end([worker])
+    figures.update(shared.check(at_work=2 * shared.jobs * shared.faults))
+
+
+def test_a_worker_whose_clock_is_an_hour_off_is_like_any_other(shared: Field, figures: dict[str, object]) -> None:
+    if shutil.which("faketime") is None:
+        pytest.skip("faketime is not installed")
+    others = [
+        shared.worker(HOME_OF_ITS_OWN="early", BEFORE="faketime -f -1h"),
+        shared.worker(HOME_OF_ITS_OWN="late", BEFORE="faketime -f +1h"),
+    ]
+    batch = shared.batch()
+    shared.until_effects(30)
+    kill(others[0])
+    shared.faults = 1
+    wait(batch, shared)
+    end(others)
+    figures.update(shared.check(at_work=shared.jobs))
+
+
+def test_a_worker_whose_disk_is_full_gives_its_rows_to_others(
+    shared: Field, tmp_path: Path, figures: dict[str, object]
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(small)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no small file system can be mounted here")
+    try:
+        (small / "nearly all").write_bytes(b"x" * 40_960)
+        worker = shared.worker(HOME_OF_ITS_OWN="full", TMPDIR=str(small))
+        batch = shared.batch()
+        wait(batch, shared)
+        end([worker])
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=False)
+    figures.update(shared.check(at_work=0))

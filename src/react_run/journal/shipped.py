@@ -16,6 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from react_run.engine.concurrency import running_loop
 from react_run.errors import ConfigError, JournalError
 from react_run.journal.files import FileSink
 from react_run.journal.lines import as_bytes
@@ -136,7 +137,7 @@ class ShippedSink:
 
     def __init__(self, pool: AsyncConnectionPool, run: str, epoch: int, path: Path, size: int) -> None:
         self.run, self.epoch, self.path = run, epoch, path
-        self._pool = pool
+        self.pool = pool
         self._file = FileSink(path, fsync=lambda _: None)
         self._at = size
         self._pending = bytearray()
@@ -155,8 +156,12 @@ class ShippedSink:
             raise self._problem
         self._file.write(record, text)
         self._pending += as_bytes(text) + b"\n"
-        if self._timer is None and self._shipping is None:
-            self._timer = asyncio.get_running_loop().call_later(SOON, self._begin)
+        if self._timer is None and self._shipping is None and (loop := running_loop()) is not None:
+            self._timer = loop.call_later(SOON, self._begin)
+
+    async def open(self) -> None:
+        """Connect, where nobody has."""
+        await self.pool.open()
 
     async def sync(self) -> None:
         """Return when the database has everything, and the run is still ours.
@@ -202,7 +207,7 @@ class ShippedSink:
             self._shipping = None
 
     async def _insert(self, data: bytes) -> int:
-        async with self._pool.connection() as connection:
+        async with self.pool.connection() as connection:
             values = {"run": self.run, "at": self._at, "data": data, "epoch": self.epoch}
             return (await connection.execute(_SHIP, values)).rowcount
 
