@@ -5,7 +5,7 @@ kind (text in an agent file) → class (``kinds``) → object (``building``: val
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -144,6 +144,10 @@ class Component(Options):
         """Why an agent file that names this needs a trusted directory, such as ``starts programs``; else nothing."""
         return ""
 
+    def secrets_from_environment(self) -> Iterable[str]:
+        """The names of variables with secrets that this reads by itself, so that their values are masked, too."""
+        return ()
+
     async def open(self) -> None:
         """Acquire what lives as long as the agent; called by ``async with agent:`` and before the first run."""
 
@@ -173,7 +177,7 @@ class Component(Options):
 class Plugin(Component):
     """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods will do, too."""
 
-    holds_below: ClassVar[bool | None] = None
+    inherited_by_subagents: ClassVar[bool | None] = None
     """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
 
     Left open it does when it answers ``react_tool_permit`` or ``react_ask``: a subagent never has more rights than its

@@ -13,7 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
-from react_run.models.error_body import Said, read_envelope, retry_after
+from react_run.models.error_body import ProviderError, parse_error_body, retry_after
+from react_run.secrets import Masker
 
 LONGEST_WAIT = 120.0
 """Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""
@@ -33,6 +34,8 @@ RETRYABLE = frozenset(
 )
 
 _SHOWN = 500
+_LOOKED_AT = 64 * 1024
+"""Characters of a message that are looked at, so that no secret is cut before it is masked."""
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length|context[ _-]?(window|length|size|limit)"
     r"|(prompt|input) (is )?too long|too many (input )?tokens|reduce the length of the (messages|prompt|input)"
@@ -131,7 +134,7 @@ def failure(
         provider: Who failed.
         secrets: Values that must not be repeated in the message (behaviour J2).
     """
-    said = read_envelope(body)
+    said = parse_error_body(body)
     status = status or said.status
     code = _classify(status, said)
     wait = retry_after(headers or {})
@@ -181,15 +184,13 @@ def model_error(
 
 def mask(message: str, secrets: Iterable[str] = ()) -> str:
     """``message`` as one line of at most 500 characters, without ``secrets`` and what looks like an API key."""
-    for secret in secrets:
-        if len(secret) > 3:
-            message = message.replace(secret, "***")
-    line = "".join(c if c.isprintable() else " " for c in _SECRET.sub("***", message[: 8 * _SHOWN]))
+    message = Masker(secrets).mask(message[:_LOOKED_AT])[: 8 * _SHOWN]
+    line = "".join(c if c.isprintable() else " " for c in _SECRET.sub("***", message))
     line = " ".join(line.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def _classify(status: int | None, said: Said) -> str:
+def _classify(status: int | None, said: ProviderError) -> str:
     words = f"{said.code} {said.message}"[:4000]
     if status not in (401, 403, 429) and _OVERFLOW.search(words):
         return "context_overflow"

@@ -15,6 +15,7 @@ from react_run.serve.chat_api import ChatApi
 from react_run.serve.errors import ApiError
 from react_run.serve.measures import CONTENT_TYPE
 from react_run.serve.protection import Gate, Protection
+from react_run.serve.responses_api import ResponsesApi
 from react_run.serve.runs_api import RunsApi
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         gate: Who is let in.
     """
     chat, runs = ChatApi(service), RunsApi(service)
+    responses = ResponsesApi(chat)
     routes: list[BaseRoute] = [
         Route("/healthz", _healthy),
         Route("/readyz", _ready(service)),
@@ -42,6 +44,8 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         Route("/v1/models", chat.models),
         Route("/v1/models/{name:path}", chat.model),
         Route("/v1/chat/completions", chat.completions, methods=["POST"]),
+        Route("/v1/responses", responses.create, methods=["POST"]),
+        Route("/v1/responses/{id}", responses.one),
         *runs.routes(),
     ]
     if service.options.page:
@@ -76,6 +80,10 @@ def _measures(service: Service) -> Endpoint:
 
 async def _api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # registered for it
+    if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
+        from react_run.serve.page.frame import problem
+
+        return problem(error)
     return error.response
 
 
@@ -83,7 +91,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # registered for it
     status = error.status_code if error.status_code in (404, 405) else 400
     text = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible here"}
-    return ApiError(status, text.get(status, error.detail), headers=dict(error.headers or {})).response
+    found = ApiError(status, text.get(status, error.detail), headers=dict(error.headers or {}))
+    return await _api_error(request, found)
 
 
 async def _unknown_error(request: Request, error: Exception) -> Response:

@@ -17,6 +17,7 @@ from react_run.support.files.globs import compiled, fixed_part
 from react_run.support.files.names import PathRefused, parts_of, refusal, shown, written_parts_of
 from react_run.support.files.opening import DIRECTORY, FILE, open_in
 from react_run.support.files.replacing import Version, replace
+from react_run.support.own_code import guard_imports, is_own_code
 
 
 class Folder:
@@ -35,7 +36,7 @@ class Folder:
         """A descriptor of the regular file ``path``, open for reading.
 
         Raises:
-            PathRefused: There is none, it is no regular file, or the path is refused.
+            PathRefused: There is none, it is not a regular file, or the path is refused.
         """
         parts = parts_of(path)
         if not parts:
@@ -108,7 +109,7 @@ class Folder:
                 raise refusal(error, path) from None
 
     def walk(self, path: str = ".", skipped: frozenset[str] = frozenset(), depth: int = 64) -> Iterator[Entry]:
-        """Everything below the directory ``path`` that is no directory, depth first and by name.
+        """Everything below the directory ``path`` that is not a directory, depth first and by name.
 
         Args:
             path: Where to start.
@@ -123,14 +124,14 @@ class Folder:
             yield from walk(directory, "/".join(parts), skipped, depth)
 
     def find(self, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
-        """What ``pattern`` names: without wildcards what is there, else everything that matches and is no directory.
+        """What ``pattern`` names: without wildcards what is there, else everything that matches and is not a directory.
 
         Args:
             pattern: Relative to the folder: ``*`` and ``?`` stay within a name, ``**`` is any number of levels.
             skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
 
         Raises:
-            PathRefused: The pattern is absolute, leads out, is none, or leads through something that is no directory.
+            PathRefused: The pattern is absolute, leads out, is not valid, or leads through a file.
         """
         parts = parts_of(pattern)
         matches = compiled(pattern, parts)
@@ -157,7 +158,7 @@ class Folder:
         Raises:
             PathRefused: The path is refused, leads to something that is no file, or the file may not be written.
         """
-        *folders, name = written_parts_of(path)
+        *folders, name = self._written_parts(path)
         with self._directory(folders, path, make=True) as directory:
             try:
                 replace(directory, name, data, version, path)
@@ -170,13 +171,22 @@ class Folder:
         Raises:
             PathRefused: There is none, or the path is refused.
         """
-        *folders, name = written_parts_of(path)
+        *folders, name = self._written_parts(path)
         os.close(self.open(path))
         with self._directory(folders, path) as directory:
             try:
                 os.unlink(name, dir_fd=directory)
             except OSError as error:
                 raise refusal(error, path) from None
+
+    def _written_parts(self, path: str) -> list[str]:
+        """The names of a file that is to be written, which is not part of the code that runs here."""
+        parts = written_parts_of(path)
+        if is_own_code(self.root, parts):
+            text = f"{shown(path)}: nothing is written to the code of react-run, or to a virtual environment"
+            raise PathRefused(text, code="not_permitted")
+        guard_imports(self.root)
+        return parts
 
     @contextmanager
     def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> Iterator[int]:
