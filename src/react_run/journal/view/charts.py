@@ -126,12 +126,8 @@ def rows(
         parts = [("bad" if use.failed else "tool", began - start, taken or 0.0)]
         waits = [asked for asked in iteration.questions if asked.record.get("position") == use.position]
         parts += [_wait(asked, start, length) for asked in waits]
-<<<<<<< ours
-        label = f"{iteration.number} · {use.name} {_brief(use.arguments)}"
-=======
         mark = "✗ " if use.failed else ""
-        label = f"{round_.number} · {mark}{use.name} {brief(use.arguments)}"
->>>>>>> theirs
+        label = f"{iteration.number} · {mark}{use.name} {brief(use.arguments)}"
         yield _row(link(anchors.of_tool(use)), label, parts, taken, length)
     for asked in iteration.questions:
         if "position" not in asked.record or not iteration.tools:
