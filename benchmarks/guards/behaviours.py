@@ -198,7 +198,7 @@ BEHAVIOURS = [
     case("a refusal", persona="stubborn", mischief=m.refused("refusal"), ends="refused"),
     case("a content filter", persona="stubborn", mischief=m.refused("content_filter"), ends="refused"),
     case("a cut answer", t.Greet, "stubborn", m.cut_answer(1), rounds=0),
-    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), solved=False, rounds=0),
+    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), ends="output_limit", rounds=0),
     case("cut calls", mischief=m.cut_calls),
     case("cut calls for ever", persona="stubborn", mischief=m.cut_calls, ends="output_limit", rounds=3),
     # -- the budget of rounds -----------------------------------------------------------------------------------------
