@@ -248,15 +248,9 @@ class Raising(ToolCallWrapper, LLMCallWrapper):
     ],
 )
 def test_a_wrapper_that_raises_ends_the_run_with_a_note_naming_it(level: str, method: str, hook: str) -> None:
+    call = calls(("broken", {})) if method == "on_error" else ADD
     with pytest.raises(KeyError) as caught:
-        run_agent(
-            [
-                calls(("broken" if method == "on_error" else "add", {} if method == "on_error" else {"a": 1, "b": 2})),
-                says("done"),
-            ],
-            tools=[broken, add],
-            **at(level, Raising(method)),
-        )
+        run_agent([call, says("done")], tools=[broken, add], **at(level, Raising(method)))
     assert f"raised by plugin 'Raising' in {hook}" in caught.value.__notes__
 
 
@@ -585,8 +579,10 @@ def test_a_postprocessor_that_takes_failed_sees_a_refused_call() -> None:
             return Observation(content="Error: never", outcome=Outcome.retryable("never", "never"))
 
     class Watching(Editing):
-        def postprocess(self, *given: Any, failed: bool) -> Any:
-            self.outputs.append(f"{given[-1]} {failed}")
+        def postprocess(
+            self, agent: Any, ctx: Run, tool_name: str, tool_input: Any, tool_output: Any, failed: bool = False
+        ) -> Any:
+            self.outputs.append(f"{tool_output} {failed}")
 
     wrapper = Watching()
     result = run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper], plugins=[Never()])
