@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from react_offline.answering import answer, compared, distinguishing, label
 from react_offline.conversation import Calls, Conversation, conversation_of
@@ -18,6 +19,7 @@ from react_offline.slots import Card, card_of
 from react_offline.text import read
 from react_offline.understanding import understand
 from react_run.messages import ModelRequest
+from react_run.tools.tool import Tool
 
 _UNCLEAR = re.compile(r"mean by '(.+?)'\?|Which '(.+?)' is meant|Is (\S+) the date ")
 """What a question of ours or of a tool is about."""
@@ -36,7 +38,8 @@ class Reply:
 def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     """The reply to one request: a function of its messages and tools alone."""
     conversation = conversation_of(request.messages, request.call)
-    cards = [card_of(tool) for tool in request.tools] if request.tool_choice != "none" else []
+    listed = _listed_skills(request)
+    cards = [card_of(_told(tool, listed)) for tool in request.tools] if request.tool_choice != "none" else []
     if not cards:
         return _without_tools(conversation)
     selectors = [card for card in cards if card.unlocks]
@@ -47,6 +50,19 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     if due:
         return Reply(text=_thought(due), calls=due, finish_reason="tool_calls")
     return _final(parts, conversation.calls, cards)
+
+
+def _listed_skills(request: ModelRequest) -> str:
+    """The list of skills in the system prompt, where it is too long for the description of the tool."""
+    system = next((message.text for message in request.messages if message.role == "system"), "")
+    return system.partition("\n# Skills\n")[2].partition("\n# ")[0]
+
+
+@lru_cache(maxsize=64)
+def _told(tool: Tool, listed: str) -> Tool:
+    """``tool`` with what the system prompt says about it."""
+    refers = bool(listed) and "'Skills' in the system prompt" in tool.description
+    return replace(tool, description=f"{tool.description}\n{listed}") if refers else tool
 
 
 def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_changes: bool) -> tuple[Part, ...]:

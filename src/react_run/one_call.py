@@ -40,7 +40,7 @@ class OneCall(Loop):
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
         run.model_calls += 1
-        wanted = run.state(Call)
+        run.model_name, wanted = CALLER, run.state(Call)
         request = ToolRequest(id="call_1", name=wanted.tool, arguments=dict(wanted.arguments))
         return ModelResponse(
             message=Message(role="assistant", tool_requests=(request,)),

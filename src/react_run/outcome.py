@@ -71,7 +71,8 @@ class Observation:
 
     ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the whole
     result when ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
-    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers.
+    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers. ``whole``
+    keeps the content as it is, however long: it is neither cut nor moved out of the conversation.
     """
 
     content: str
@@ -79,6 +80,7 @@ class Observation:
     spilled_to: str | None = None
     repaired: tuple[str, ...] = ()
     raw: object = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         _expect(self, "content", self.content, str)

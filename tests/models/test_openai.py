@@ -9,7 +9,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 
 import pytest
 from pydantic import ValidationError
@@ -31,6 +32,13 @@ def model_at(server: StubServer, **options: Json) -> OpenAIModel:
 
 def ask(messages: Sequence[Message] = HELLO, **fields: Json) -> ModelRequest:
     return ModelRequest(messages=list(messages), **fields)
+
+
+@asynccontextmanager
+async def opened(model: OpenAIModel) -> AsyncIterator[None]:
+    await model.open()
+    yield
+    await model.close()
 
 
 def both(model: OpenAIModel, request: ModelRequest) -> list[ModelResponse]:
@@ -385,3 +393,30 @@ def test_leaving_a_stream_early_closes_the_connection() -> None:
 def test_importing_it_loads_no_http_library() -> None:
     code = "import sys, react_run.models.openai; assert not {'httpx', 'litellm', 'openai'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_calls_in_flight_share_the_connections_of_those_before() -> None:
+    async def waves(model: OpenAIModel) -> None:
+        async with opened(model):
+            for _ in range(3):
+                await asyncio.gather(*(model.complete(ask()) for _ in range(20)))
+            await model.complete(ask())
+
+    with StubServer([completion("ok")]) as server:
+        asyncio.run(waves(OpenAIModel(model="m", base_url=server.url)))
+        assert len(server.requests) == 61
+        assert server.connections <= 20
+        assert server.wait_until_closed()
+
+
+def test_a_reply_that_is_given_up_frees_no_broken_connection() -> None:
+    async def cut_off(model: OpenAIModel) -> str:
+        async with opened(model):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await model.complete(ask())
+            return (await model.complete(ask())).text
+
+    with StubServer([Raw(steps=[b"{", "hang"], length=9), completion("ok")]) as server:
+        assert asyncio.run(cut_off(OpenAIModel(model="m", base_url=server.url))) == "ok"
+        assert server.connections == 2

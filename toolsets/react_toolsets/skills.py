@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Iterable
@@ -61,7 +62,8 @@ class SkillToolset(ReActToolset):
     )
     """Skill folders, or folders of skill folders."""
     strict: bool = False
-    """Whether a skill with a mistake is an error; otherwise it is left out, with a warning."""
+    """Whether a skill that breaks a rule is an error; otherwise it is loaded with a warning, or left out if it is of
+    no use."""
     scripts: bool = True
     """Whether scripts of skills can be run; an agent file needs a trusted directory for that."""
     script_timeout: float = Field(default=60.0, gt=0)
@@ -84,6 +86,8 @@ class SkillToolset(ReActToolset):
         found = read_skills(self.paths, strict=self.strict)
         for problem in found.problems:
             warnings.warn(f"skill left out: {problem}", SkillWarning, stacklevel=2)
+        for doubt in found.doubts:
+            warnings.warn(f"skill loaded all the same: {doubt}", SkillWarning, stacklevel=2)
         self._skills = {skill.name: replace(skill, tool_names=tuple(self._file_tools(skill))) for skill in found.skills}
         with_scripts = (skill for skill in self.skills if "run_skill_script" in skill.tool_names)
         self._sealed = {skill.name: _digests(skill.directory) for skill in with_scripts}
@@ -215,12 +219,38 @@ def _command(folder: Path, script: str) -> list[str]:
     path = Path(os.path.normpath(folder / script))  # no link is in the way, so this is what was opened
     if not path.is_relative_to(folder / "scripts"):
         raise ToolError(f"{script!r} is not in scripts/; only files in there are run", code="outside")
+    if command := _first_line(path):
+        return [*command, str(path)]
     if interpreter := _INTERPRETERS.get(path.suffix.lower()):
         return [*interpreter, str(path)]
     if os.access(path, os.X_OK):
         return [str(path)]
     known = ", ".join(_INTERPRETERS)
-    raise ToolError(f"{script!r} is not executable, and its name ends in none of {known}", code="script_not_started")
+    problem = f"{script!r} is not executable, has no '#!' in its first line, and its name ends in none of {known}"
+    raise ToolError(problem, code="script_not_started")
+
+
+def _first_line(path: Path) -> list[str]:
+    """The command in the first line of a script (``#!/usr/bin/env bash``); nothing where it names none.
+
+    Raises:
+        ToolError: The program it names is not on this machine.
+    """
+    with path.open("rb") as file:
+        line = file.readline(1000).decode("utf-8", "replace")
+    words = line[2:].split() if line.startswith("#!") else []
+    if words and Path(words[0]).name == "env":
+        words = words[2:] if words[1:2] == ["-S"] else words[1:]
+    if not words:
+        return []
+    name = Path(words[0]).name
+    if name.startswith("python"):
+        return [sys.executable, *words[1:]]
+    program = words[0] if os.access(words[0], os.X_OK) else shutil.which(name)
+    if program is None:
+        problem = f"{path.name!r} is to be run by {words[0]}, which is not installed here"
+        raise ToolError(problem, code="script_not_started")
+    return [program, *words[1:]]
 
 
 def _told(script: str, finished: Finished, timeout: float) -> str:

@@ -6,6 +6,7 @@ The toolset of kind ``mcp`` does the work (:class:`Servers` is what is asked of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -28,6 +29,7 @@ class Servers(Protocol):
 
     @property
     def names(self) -> list[str]: ...
+    def end(self) -> None: ...
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]: ...
     def locked(self) -> dict[str, dict[str, Any]] | None: ...
     def differences(self, *, anew: bool = False) -> dict[str, list[str]]: ...
@@ -61,22 +63,10 @@ def _file_options(function: F) -> F:
 @click.option("-y", "--yes", is_flag=True, help="Write it without asking.")
 def lock(file: str, env_file: str | None, trust: bool, yes: bool) -> int:
     """Start every server, show what is new, ask, and write AGENT.mcp.lock."""
-    config, all_servers = _servers(file, env_file, trust)
-    entries: dict[str, Any] = {}
-    before: dict[str, Any] = {}
-    changed: dict[str, list[str]] = {}
-    for servers in all_servers:
-        found, failed = servers.entries()
-        for name, reason in failed.items():
-            raise ConfigError(f"nothing is locked, for {name} cannot be asked: {reason}")
-        if twice := sorted(set(found) & set(entries)):
-            raise ConfigError(f"two MCP servers have the name {twice[0]!r}: give each a name of its own")
-        entries |= found
-        before |= _lock_of(servers)
-        changed |= servers.differences(anew=True)
-    entries = config.masker.mask_data(entries)  # type: ignore[assignment]  # a mapping stays one
-    gone = sorted(set(before) - set(entries))
-    if not changed and not gone:
+    with _servers(file, env_file, trust) as (config, all_servers):
+        entries, before, changed = _compared(all_servers)
+    entries = {name: config.masker.mask_data(entry) for name, entry in entries.items()}
+    if not changed and set(before) <= set(entries):
         print("nothing has changed")
         return 0
     for name, lines in changed.items():
@@ -92,12 +82,29 @@ def lock(file: str, env_file: str | None, trust: bool, yes: bool) -> int:
     return 0
 
 
+def _compared(all_servers: list[Servers]) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[str]]]:
+    """What the servers offer, what the lock says they do, and what is different, by server."""
+    entries: dict[str, Any] = {}
+    before: dict[str, Any] = {}
+    changed: dict[str, list[str]] = {}
+    for servers in all_servers:
+        found, failed = servers.entries()
+        for name, reason in failed.items():
+            raise ConfigError(f"nothing is locked, for {name} cannot be asked: {reason}")
+        if twice := sorted(set(found) & set(entries)):
+            raise ConfigError(f"two MCP servers have the name {twice[0]!r}: give each a name of its own")
+        entries |= found
+        before |= _lock_of(servers)
+        changed |= servers.differences(anew=True)
+    return entries, before, changed
+
+
 @command.command("diff", context_settings=HELP)
 @_file_options
 def diff(file: str, env_file: str | None, trust: bool) -> int:
     """Show what is different from the lock; exit status 1 when something is."""
-    _, all_servers = _servers(file, env_file, trust)
-    found = {name: lines for servers in all_servers for name, lines in servers.differences().items()}
+    with _servers(file, env_file, trust) as (_, all_servers):
+        found = {name: lines for servers in all_servers for name, lines in servers.differences().items()}
     for name, lines in found.items():
         for line in lines:
             print(shown(f"{name}: {line}"))
@@ -113,17 +120,17 @@ def diff(file: str, env_file: str | None, trust: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with the schemas.")
 def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: bool, as_json: bool) -> int:
     """List the tools of the servers: from the lock, or from the servers when there is no lock."""
-    config, all_servers = _servers(file, env_file, trust, name)
     entries: dict[str, Any] = {}
     status = 0
-    for servers in all_servers:
-        found = None if live else servers.locked()
-        if found is None:
-            found, failed = servers.entries()
-            for server, reason in failed.items():
-                click.echo(shown(f"{server}: {reason}"), err=True)
-                status = 1
-        entries |= {server: entry for server, entry in found.items() if name in (None, server)}
+    with _servers(file, env_file, trust, name) as (config, all_servers):
+        for servers in all_servers:
+            found = None if live else servers.locked()
+            if found is None:
+                found, failed = servers.entries()
+                for server, reason in failed.items():
+                    click.echo(shown(f"{server}: {reason}"), err=True)
+                    status = 1
+            entries |= {server: entry for server, entry in found.items() if name in (None, server)}
     if as_json:
         print(json_text(config.masker.mask_data(entries), indent=2))
         return status
@@ -165,11 +172,11 @@ def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_fi
     """Print a prompt of a server, ready to be given to an agent; without PROMPT, list them."""
     from react_run.outcome import ToolError
 
-    config, [servers] = _servers(file, env_file, trust, name)
-    try:
-        text = servers.prompt(name, prompt, dict(_pairs(arguments)))
-    except ToolError as error:
-        raise ConfigError(str(error)) from error
+    with _servers(file, env_file, trust, name) as (config, [servers]):
+        try:
+            text = servers.prompt(name, prompt, dict(_pairs(arguments)))
+        except ToolError as error:
+            raise ConfigError(str(error)) from error
     print(shown(config.masker.mask(text)))
     return 0
 
@@ -181,11 +188,11 @@ def login(file: str, name: str, env_file: str | None, trust: bool) -> int:
     """Log in to a remote server with the browser, and keep its tokens for later runs."""
     from react_run.outcome import ToolError
 
-    _, [servers] = _servers(file, env_file, trust, name)
-    try:
-        servers.login(name, lambda text: click.echo(text, err=True))
-    except ToolError as error:
-        raise ConfigError(str(error)) from error
+    with _servers(file, env_file, trust, name) as (_, [servers]):
+        try:
+            servers.login(name, lambda text: click.echo(text, err=True))
+        except ToolError as error:
+            raise ConfigError(str(error)) from error
     click.echo(f"logged in to {name}", err=True)
     return 0
 
@@ -207,14 +214,21 @@ def import_(path: str) -> int:
     return 0
 
 
+@contextmanager
 def _servers(
     file: str, env_file: str | None, trust: bool, name: str | None = None
-) -> tuple[ReActAgentConfig, list[Servers]]:
+) -> Iterator[tuple[ReActAgentConfig, list[Servers]]]:
+    """The servers that ``file`` names, or the toolset of the one that is called ``name``."""
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
     toolsets = [_toolset_of(config, name)] if name else list(_mcp_toolsets(config.toolsets))
     if not toolsets:
         raise ConfigError(f"{file} names no MCP server (kind: mcp)")
-    return config, [toolset.inspection() for toolset in toolsets]
+    inspections = [toolset.inspection() for toolset in toolsets]
+    try:
+        yield config, inspections
+    finally:
+        for inspection in inspections:
+            inspection.end()
 
 
 def _mcp_toolsets(toolsets: Any) -> Iterator[Any]:

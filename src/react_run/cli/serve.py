@@ -66,6 +66,12 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--park-after", default="10m", show_default=True, callback=_time, help="Put waiting runs aside then.")
 @click.option("--no-page", "page", flag_value=False, default=True, help="Serve the APIs alone.")
 @click.option("--no-save", "save", flag_value=False, default=True, help="Keep journals only while the server runs.")
+@click.option("--mcp", is_flag=True, help="Serve one agent as an MCP server instead, on standard input and output.")
+@click.option("--tools", is_flag=True, help="With --mcp: its tools one by one, instead of the whole agent.")
+@click.option(
+    "--http", metavar="[HOST:PORT]", is_flag=False, flag_value="127.0.0.1:8765", help="With --mcp: over HTTP."
+)
+@click.option("--token-env", metavar="VAR", help="With --mcp --http: the variable with the token clients must send.")
 @click.option("--resume", is_flag=True, help="Have runs go on that were interrupted when the server ended.")
 @agent_options
 def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int:
@@ -82,6 +88,11 @@ def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int
     from react_run.serve.options import ServeOptions, tokens_from
 
     reading = {name: given.pop(name) for name in ("model", "sets", "plugins", "env_file")}
+    mcp = {name: given.pop(name) for name in ("mcp", "tools", "http", "token_env")}
+    if any(mcp.values()):
+        from react_run.cli.serve_mcp import serve_mcp
+
+        return serve_mcp([AgentOptions(file=file, trust=given["trust"], **reading) for file in files], **mcp)
     options = ServeOptions(tokens=tokens_from(token_file), **given)
     options.check()
     agents = [AgentOptions(file=file, trust=options.trust, **reading) for file in files]

@@ -1,26 +1,35 @@
-"""POST over keep-alive connections, one pool per event loop.
+"""POST over keep-alive connections, a stack of free ones per event loop.
 
-httpx is used one layer below its client, and imported when the first request is sent.
+httpx keeps a pool whose work for each request grows with the number of connections, so that two hundred calls in flight
+cost twenty times as much as ten. Here each call has a connection to itself, taken from the stack and put back: the same
+work for any number of calls (docs/decisions/0019-free-connections.md).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 from react_run.models.per_loop import PerLoop
 from react_run.models.reply import Reply, typed_errors
 
+if TYPE_CHECKING:
+    import httpx
+
 _CONNECT_TIME = 20.0
+_KEPT_SECONDS = 30.0
+_MOST_FREE = 500
 
 
 class Connections:
-    """The connections of one model to one URL, a pool per event loop: opened on first use, closed with its loop."""
+    """The connections of one model to one URL, a stack per event loop: opened when needed, closed with its loop."""
 
     def __init__(self, *, url: str, provider: str, timeout: float) -> None:
         self._provider = provider
         self._timeout = timeout
-        self._pools = PerLoop(lambda: _Pool(url, timeout), _Pool.close)
+        self._stacks = PerLoop(lambda: _Stack(url, timeout), _Stack.close)
 
     async def post(self, headers: Mapping[str, str], pieces: list[bytes], length: int) -> Reply:
         """Send one request and return the answer once its headers are there.
@@ -33,42 +42,78 @@ class Connections:
         deadline = asyncio.get_running_loop().time() + self._timeout
         content = pieces[0] if len(pieces) == 1 else _each(pieces)
         with typed_errors(self._provider, headers):
-            pool = await self._pools.get()
+            stack = await self._stacks.get()
             sized = {**headers, "Content-Length": str(length)}
-            request = httpx.Request("POST", pool.url, headers=sized, content=content, extensions=pool.extensions)
+            request = httpx.Request("POST", stack.url, headers=sized, content=content, extensions=stack.extensions)
             async with asyncio.timeout_at(deadline):
-                response = await pool.transport.handle_async_request(request)
-        reply = Reply(response, deadline, self._provider, headers)
+                response, free = await stack.send(request)
+        reply = Reply(response, deadline, self._provider, headers, free)
         if not response.is_success:
             raise await reply.refusal()
         return reply
 
     async def open(self) -> None:
-        """Make the pool of the running loop; nothing is connected yet."""
-        await self._pools.get()
+        """Make the stack of the running loop; nothing is connected yet."""
+        await self._stacks.get()
 
     async def close(self) -> None:
-        """Close the pool of the running loop; a later request makes a new one."""
-        await self._pools.close()
+        """Close the connections of the running loop; a later request opens new ones."""
+        await self._stacks.close()
 
 
-class _Pool:
-    """httpx one layer below its client: what the client adds for each call (cookies, redirects, merging) is unused."""
+class _Stack:
+    """Free connections, the one used last on top; each is a transport of httpx that holds one connection."""
 
     def __init__(self, url: str, timeout: float) -> None:
         import httpx
 
         self.url = httpx.URL(url)
         self.extensions = {"timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIME)).as_dict()}
-        self.transport = httpx.AsyncHTTPTransport(
-            # Without TLS there is nothing to verify, and loading the certificates costs tens of milliseconds.
-            verify=self.url.scheme == "https",
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30),
-            proxy=_proxy(self.url.scheme, self.url.host),
-        )
+        # Without TLS there is nothing to verify, and loading the certificates costs tens of milliseconds.
+        self._verify = httpx.create_ssl_context() if self.url.scheme == "https" else False
+        self._proxy = _proxy(self.url.scheme, self.url.host)
+        self._free: list[tuple[httpx.AsyncHTTPTransport, float]] = []
+        self._open: set[httpx.AsyncHTTPTransport] = set()
+
+    async def send(self, request: httpx.Request) -> tuple[httpx.Response, Callable[[], Awaitable[None]]]:
+        """The response, and what frees its connection once it is closed."""
+        transport = await self._taken()
+        try:
+            response = await transport.handle_async_request(request)
+        except BaseException:
+            await self._discard(transport)
+            raise
+        return response, partial(self._put_back, transport)
+
+    async def _put_back(self, transport: httpx.AsyncHTTPTransport) -> None:
+        """Make a connection free again; the oldest is closed where many are."""
+        if transport not in self._open:
+            return  # the stack was closed meanwhile
+        self._free.append((transport, asyncio.get_running_loop().time()))
+        if len(self._free) > _MOST_FREE:
+            await self._discard(self._free.pop(0)[0])
+
+    async def _taken(self) -> httpx.AsyncHTTPTransport:
+        import httpx
+
+        while self._free and asyncio.get_running_loop().time() - self._free[0][1] > _KEPT_SECONDS:
+            await self._discard(self._free.pop(0)[0])
+        if self._free:
+            return self._free.pop()[0]
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=_KEPT_SECONDS)
+        transport = httpx.AsyncHTTPTransport(verify=self._verify, limits=limits, proxy=self._proxy)
+        self._open.add(transport)
+        return transport
+
+    async def _discard(self, transport: httpx.AsyncHTTPTransport) -> None:
+        self._open.discard(transport)
+        await transport.aclose()
 
     async def close(self) -> None:
-        await self.transport.aclose()
+        """Close all connections, those in use included."""
+        transports, self._open, self._free = self._open, set(), []
+        for transport in transports:
+            await transport.aclose()
 
 
 def _proxy(scheme: str, host: str) -> str | None:

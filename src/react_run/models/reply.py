@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -35,8 +35,16 @@ class Reply:
         ModelError: The connection broke, nothing came in time, or the body cannot be decompressed.
     """
 
-    def __init__(self, response: httpx.Response, deadline: float, provider: str, sent: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        response: httpx.Response,
+        deadline: float,
+        provider: str,
+        sent: Mapping[str, str],
+        free: Callable[[], Awaitable[None]],
+    ) -> None:
         self._response = response
+        self._free: Callable[[], Awaitable[None]] | None = free
         self._body = response.aiter_bytes()
         self._deadline = deadline
         self._provider = provider
@@ -86,7 +94,12 @@ class Reply:
 
     async def close(self) -> None:
         """Give the connection back, or close it when the body was not read to its end."""
-        await self._response.aclose()
+        free, self._free = self._free, None
+        if free is not None:
+            try:
+                await self._response.aclose()
+            finally:
+                await free()
 
     async def refusal(self) -> ModelError:
         """The error that an answer without success stands for."""

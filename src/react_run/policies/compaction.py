@@ -71,7 +71,9 @@ class Compaction(Policy):
         if size_in_bytes(conversation.messages) > room:
             older = conversation.older(self.keep_rounds)
             if older:
-                conversation.replace_older(self.keep_rounds, await self._summary(run, iteration, gauge, older, room))
+                summary = await self._summary(run, iteration, gauge, older, room)
+                lasting = [message.text for message in older if mover.lasts(message)]
+                conversation.replace_older(self.keep_rounds, "\n\n".join([summary, *lasting]))
             for keep in (1, 0):
                 if size_in_bytes(conversation.messages) > room:
                     conversation.move_out(mover, keep=keep)

@@ -71,11 +71,17 @@ class Mover:
 
     def __init__(self, run: Run) -> None:
         self._run = run
+        handled = (call for iteration in run.iterations for call in iteration.calls)
+        self._lasting = {call.request.id for call in handled if call.observation and call.observation.whole}
+
+    def lasts(self, message: Message) -> bool:
+        """Whether ``message`` is a result that stays as it is, such as the instructions of a skill."""
+        return message.role == "tool" and message.tool_request_id in self._lasting
 
     def moved(self, message: Message) -> Message:
         """``message`` with its long result replaced by a pointer to a copy of it."""
         text = message.text
-        if message.role != "tool" or size_of(text) <= SMALL:
+        if message.role != "tool" or self.lasts(message) or size_of(text) <= SMALL:
             return message
         where = self._pointer(text)
         return replace(message, content=f"{head(text, LEFT)}\n[{where}]")

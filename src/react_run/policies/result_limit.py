@@ -49,7 +49,7 @@ class Ceiling(Policy):
             observation = _observed(call)
             size = size_of(observation.content)
             left += STUB
-            if size > STUB and size > min(self.max_bytes, left):
+            if size > STUB and not observation.whole and size > min(self.max_bytes, left):
                 call.observation = self._shortened(run, call, observation, size, left)
                 size = size_of(call.observation.content)
             left -= size

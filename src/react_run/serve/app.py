@@ -44,6 +44,10 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         Route("/v1/chat/completions", chat.completions, methods=["POST"]),
         *runs.routes(),
     ]
+    if service.options.page:
+        from react_run.serve.page.site import Site
+
+        routes += Site(service, gate).routes()
     app = Starlette(
         routes=routes,
         exception_handlers={ApiError: _api_error, HTTPException: _http_error, Exception: _unknown_error},

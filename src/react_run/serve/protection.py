@@ -37,7 +37,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 _API = re.compile(r"/(v1|api)(/|$)")
 _SECURITY = {
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "X-Frame-Options": "DENY",

@@ -185,6 +185,14 @@ class Service:
         except ReactError as error:
             raise wrong(str(error), "X-React-Session") from None
 
+    def kept(self, agent: str, name: str, by: str) -> list[Message]:
+        """What was said in a kept conversation.
+
+        Raises:
+            ConfigError: It cannot be read.
+        """
+        return self._session(agent, name, by).read()
+
     @asynccontextmanager
     async def _turn_of(self, job: Job, kept: Session) -> AsyncIterator[None]:
         """One turn of a kept conversation: those of other requests, and of other processes, wait."""

@@ -44,7 +44,7 @@ class AgentSkill(ReActSkillSpec):
         compatibility: What it needs of its environment.
         metadata: Whatever else its author noted.
         allowed_tools: Tools of the agent that it unlocks, and the only ones offered while no skill without such a list
-            is active; ``None`` when it names none.
+            is active; ``None`` when it names none that the agent has. They are offered, never approved.
         files: Paths of the files in its folder, relative to it, without SKILL.md.
     """
 

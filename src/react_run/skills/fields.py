@@ -41,42 +41,51 @@ class Fields:
     allowed_tools: tuple[str, ...] | None
 
 
-def read_fields(front: FrontMatter, folder: Path, report: Report) -> Fields:
-    """The fields of ``front``, everything that is wrong with them added to the report."""
+def read_fields(front: FrontMatter, folder: Path, report: Report, doubts: Report) -> Fields:
+    """The fields of ``front``.
+
+    What makes a skill useless is added to the report, what only breaks a rule to the doubts.
+    """
     entries = front.root.mapping
     for key, node in entries.items():
         if key not in FIELDS:
             known = f"{near(key, FIELDS)} Fields: {', '.join(FIELDS)}; others belong under metadata:"
-            report.add("skill.field", f"unknown field {key!r}.{known}", node.key_place)
-    for key in REQUIRED:
-        if key not in entries:
-            report.add(f"skill.{key}", f"the field {key}: is missing", front.start)
-    name = normalize("NFKC", _text("name", entries, report))
-    for text in wrong_with_name(name, Path(abspath(folder)).name) if name else ():
-        report.add("skill.name", text, entries["name"].place)
+            doubts.add("skill.field", f"unknown field {key!r}.{known}", node.key_place)
+    if "description" not in entries:
+        report.add("skill.description", "the field description: is missing", front.start)
     return Fields(
-        name=name,
-        description=_text("description", entries, report, MAX_DESCRIPTION),
-        license=_text("license", entries, report),
-        compatibility=_text("compatibility", entries, report, MAX_COMPATIBILITY),
-        metadata=_metadata(entries.get("metadata"), report),
-        allowed_tools=_allowed_tools(entries.get("allowed-tools"), report),
+        name=_name(front, folder, doubts),
+        description=_text("description", entries, report, doubts, MAX_DESCRIPTION),
+        license=_text("license", entries, doubts, doubts),
+        compatibility=_text("compatibility", entries, doubts, doubts, MAX_COMPATIBILITY),
+        metadata=_metadata(entries.get("metadata"), doubts),
+        allowed_tools=_allowed_tools(entries.get("allowed-tools"), doubts),
     )
 
 
-def _text(key: str, entries: Mapping[str, Node], report: Report, limit: int | None = None) -> str:
+def _name(front: FrontMatter, folder: Path, doubts: Report) -> str:
+    """The name of the skill; that of its folder where it has none of its own."""
+    called, entries = Path(abspath(folder)).name, front.root.mapping
+    if "name" not in entries:
+        doubts.add("skill.name", f"the field name: is missing; that of the folder, {called!r}, is used", front.start)
+        return called
+    name = " ".join(normalize("NFKC", _text("name", entries, doubts, doubts)).split())
+    for text in wrong_with_name(name, called) if name else ():
+        doubts.add("skill.name", text, entries["name"].place)
+    return name or called
+
+
+def _text(key: str, entries: Mapping[str, Node], report: Report, doubts: Report, limit: int | None = None) -> str:
     node = entries.get(key)
     if node is None:
         return ""
-    problem = ""
     if isinstance(node.value, (dict, list)):
-        problem = "must be text"
-    elif key in REQUIRED and not node.raw.strip():
-        problem = "is empty"
+        report.add(f"skill.{key}", f"{key}: must be text", node.place)
+        return ""
+    if key in REQUIRED and not node.raw.strip():
+        report.add(f"skill.{key}", f"{key}: is empty", node.place)
     elif limit is not None and len(node.raw) > limit:
-        problem = f"has {len(node.raw)} characters, more than {limit}"
-    if problem:
-        report.add(f"skill.{key}", f"{key}: {problem}", node.place)
+        doubts.add(f"skill.{key}", f"{key}: has {len(node.raw)} characters, more than {limit}", node.place)
     return node.raw.strip()
 
 
@@ -118,4 +127,4 @@ def _allowed_tools(node: Node | None, report: Report) -> tuple[str, ...] | None:
         return tuple(dict.fromkeys(_TOOL.findall(node.raw)))
     text = "allowed-tools: must be names with spaces between them, or a list of names"
     report.add("skill.allowed-tools", text, node.place)
-    return ()
+    return None

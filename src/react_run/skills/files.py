@@ -1,15 +1,16 @@
-"""SKILL.md folders (agentskills.io) → skills: found, read, and checked like the reference validator does."""
+"""SKILL.md folders (agentskills.io) → skills: found and read, with a word about every rule that one breaks."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from react_run.config.yaml import AgentFileError, Place, Report, Source
-from react_run.config.yaml.problems import in_order
+from react_run.config.yaml import AgentFileError, Node, Place, Report, Source
+from react_run.config.yaml.problems import Problem, in_order
 from react_run.config.yaml.text import read_text
 from react_run.skills import AgentSkill
 from react_run.skills.fields import FrontMatter, read_fields
@@ -17,9 +18,15 @@ from react_run.skills.fields import FrontMatter, read_fields
 FILE_NAMES = ("SKILL.md", "skill.md")
 MAX_FILES = 500
 """Files of one skill that are listed."""
+MAX_DEPTH = 4
+"""How deep below a directory skills are looked for."""
+_NO_CATEGORIES = frozenset({"node_modules", "__pycache__"})
 
 _FENCE = "---"
 _TEXT_IN_YAML = ("yaml.ambiguous", "yaml.value")
+_COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
+_PLAIN_VALUE = re.compile(r"^([A-Za-z][\w-]*:[ \t]+)(?![\"'>|]|\[.*\]\s*$|\{.*\}\s*$)(.+)$")
+"""A field whose value its author forgot to quote: ``description: Use when: …`` is no YAML."""
 _CODE_OR_COMMENT = re.compile(
     r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -27,26 +34,29 @@ _CODE_OR_COMMENT = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundSkills:
-    """Skills, and what is wrong with those left out: ``file:line:column: …`` with the line and a caret."""
+    """Skills, what is wrong with those left out, and which rules others break: ``file:line:column: …`` with a caret."""
 
     skills: tuple[AgentSkill, ...]
     problems: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
 
 
 def read_skills(directories: Iterable[Path], *, strict: bool = False) -> FoundSkills:
-    """The skills in ``directories``: each a skill folder, or a folder of skill folders.
+    """The skills in ``directories``: each a skill folder, or a folder of skill folders, in categories or not.
 
-    A skill with a mistake is left out; of two with one name the first counts. Nothing is run, and below a skill folder
-    no link is followed.
+    As the standard asks of clients, a skill that breaks a rule is loaded all the same; one that cannot be used (without
+    a description, or with front matter that cannot be read) is left out. Of two with one name the first counts. Nothing
+    is run, and below a skill folder no link is followed.
 
     Raises:
         ConfigError: With ``strict``, everything that is wrong.
     """
     report = Report()
+    doubts = report if strict else Report()
     found: dict[str, AgentSkill] = {}
     for directory in directories:
         for folder in _folders(directory, report):
-            skill = read_skill(folder, report)
+            skill = read_skill(folder, report, doubts)
             if skill is None:
                 continue
             first = found.setdefault(skill.name, skill)
@@ -55,35 +65,52 @@ def read_skills(directories: Iterable[Path], *, strict: bool = False) -> FoundSk
                 report.add("skill.duplicate", text, Place(Source(str(folder / FILE_NAMES[0]))))
     if strict and report.problems:
         raise AgentFileError(report.problems)
-    problems = tuple(problem.render() for problem in in_order(report.problems))
-    return FoundSkills(skills=tuple(found.values()), problems=problems)
+    return FoundSkills(
+        skills=tuple(found.values()),
+        problems=tuple(problem.render() for problem in in_order(report.problems)),
+        doubts=tuple(problem.render() for problem in in_order(doubts.problems)),
+    )
 
 
 def _folders(directory: Path, report: Report) -> list[Path]:
     if _skill_file(directory):
         return [directory]
-    folders = [entry for entry in sorted(directory.iterdir()) if entry.is_dir() and _skill_file(entry)]
+    folders = list(_below(directory, MAX_DEPTH))
     if not folders:
         report.add("skill.none", "no SKILL.md, neither in it nor in a folder of it", Place(Source(str(directory))))
     return folders
+
+
+def _below(directory: Path, depth: int) -> Iterator[Path]:
+    """The skill folders in a directory and in the categories (folders that are no skills) below it."""
+    for entry in sorted(directory.iterdir()):
+        if entry.name.startswith(".") or entry.name in _NO_CATEGORIES or not entry.is_dir():
+            continue
+        if _skill_file(entry):
+            yield entry
+        elif depth > 1 and not entry.is_symlink():
+            yield from _below(entry, depth - 1)
 
 
 def _skill_file(folder: Path) -> Path | None:
     return next((path for name in FILE_NAMES if (path := folder / name).is_file()), None)
 
 
-def read_skill(folder: Path, report: Report) -> AgentSkill | None:
-    """The skill in ``folder``; ``None`` when something is wrong with it, which is then in the report."""
+def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | None:
+    """The skill in ``folder``; ``None`` when it cannot be used, for reasons that are then in the report.
+
+    Which rules it breaks all the same is added to ``doubts``; where that is the report, too, no rule may be broken.
+    """
     before = len(report.problems)
     path = _skill_file(folder) or folder / FILE_NAMES[0]
-    read = read_text(path, str(path), report)
+    read = read_text(path, str(path), report, "a SKILL.md")
     if read is None:
         return None
-    split = _split(read[1], report)
+    split = _split(read[1], report, doubts)
     if split is None:
         return None
     front, body = split
-    fields = read_fields(front, folder, report)
+    fields = read_fields(front, folder, report, doubts)
     if len(report.problems) > before:
         return None
     return AgentSkill(
@@ -100,36 +127,67 @@ def read_skill(folder: Path, report: Report) -> AgentSkill | None:
     )
 
 
-def _split(source: Source, report: Report) -> tuple[FrontMatter, str] | None:
+def _split(source: Source, report: Report, doubts: Report) -> tuple[FrontMatter, str] | None:
     lines, start = source.lines, Place(source, 1, 1)
-    if not lines or lines[0].rstrip() != _FENCE:
+    fences = [number for number, line in enumerate(lines) if line.rstrip() == _FENCE]
+    before = _COMMENTS.sub("", "\n".join(lines[: fences[0]])) if fences else "-"
+    if before.strip():
         text = "a SKILL.md begins with front matter: a line '---', then name: and description:, then a line '---'"
         report.add("skill.front_matter", text, start)
         return None
-    end = next((number for number, line in enumerate(lines) if number and line.rstrip() == _FENCE), None)
-    if end is None:
+    if fences[0]:
+        doubts.add("skill.front_matter", "front matter must be the first thing in the file", start)
+    if len(fences) < 2:
         report.add("skill.front_matter", "the front matter is not closed: put a line '---' after its last field", start)
         return None
-    front = _composed(lines[1:end], source, report)
+    first, end = fences[:2]
+    front = _composed([""] * (first + 1) + list(lines[first + 1 : end]), source, report, doubts)
     return None if front is None else (front, "\n".join(lines[end + 1 :]).strip())
 
 
-def _composed(lines: Iterable[str], source: Source, report: Report) -> FrontMatter | None:
-    from react_run.config.yaml.compose import compose
-
-    found, start = Report(), Place(source, 1, 1)
-    root = compose("\n".join(["", *lines]), source, found)  # the empty line stands for the first '---' of the file
-    if any(problem.code == "yaml.empty" for problem in found.problems):
+def _composed(lines: list[str], source: Source, report: Report, doubts: Report) -> FrontMatter | None:
+    """The front matter; ``lines`` are those up to its end, with empty ones in the place of what is before it."""
+    start, (root, found) = Place(source, 1, 1), _yaml(lines, source)
+    if any(problem.code == "yaml.empty" for problem in found):
         report.add("skill.front_matter", "the front matter is empty: name: and description: are needed", start)
         return None
-    problems = [problem for problem in found.problems if problem.code not in _TEXT_IN_YAML]  # here every scalar is text
-    report.problems += problems
-    if root is None or problems:
-        return None
-    if not isinstance(root.value, dict):
-        report.add("skill.front_matter", "the front matter must be a mapping such as 'name: my-skill'", root.place)
+    if found:
+        again, still = _yaml(_quoted(lines), source)
+        if still:
+            report.problems += found
+            return None
+        doubts.problems += found  # its values had to be quoted
+        root = again
+    if root is None or not isinstance(root.value, dict):
+        place = start if root is None else root.place
+        report.add("skill.front_matter", "the front matter must be a mapping such as 'name: my-skill'", place)
         return None
     return FrontMatter(root, start)
+
+
+def _yaml(lines: list[str], source: Source) -> tuple[Node | None, list[Problem]]:
+    from react_run.config.yaml.compose import compose
+
+    found = Report()
+    root = compose("\n".join(lines), source, found)
+    return root, [problem for problem in found.problems if problem.code not in _TEXT_IN_YAML]  # every scalar is text
+
+
+def _quoted(lines: list[str]) -> list[str]:
+    """``lines`` with quotes around the plain values of fields, those that go on in the next lines included."""
+    quoted: list[str] = []
+    place, name, value = -1, "", ""
+    for line in lines:
+        if field := _PLAIN_VALUE.match(line):
+            place, name, value = len(quoted), field[1], field[2].strip()
+        elif place >= 0 and line[:1].isspace() and line.strip():
+            value, line = f"{value} {line.strip()}", ""
+        else:
+            place = -1
+        quoted.append(line)
+        if place >= 0:
+            quoted[place] = name + json.dumps(value, ensure_ascii=False)
+    return quoted
 
 
 def visible(body: str) -> str:

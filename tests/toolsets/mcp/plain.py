@@ -49,6 +49,7 @@ def initialized(request: Message, **capabilities: Any) -> None:
 def serve(
     tools: Sequence[Message] | Callable[[Message], Mapping[str, Any]],
     call: Callable[[str, Message, Message], Mapping[str, Any] | None] = lambda name, arguments, request: text(name),
+    other: Callable[[Message], None] = lambda message: refuse(message, -32601, "Method not found"),
     **capabilities: Any,
 ) -> None:
     """Answer until the input ends.
@@ -56,6 +57,7 @@ def serve(
     Args:
         tools: The tools, or what answers ``tools/list``.
         call: What answers a call, given its tool, its arguments and the request; ``None`` when it has done so itself.
+        other: What answers everything else.
         capabilities: What is declared besides tools.
     """
     for message in messages():
@@ -72,4 +74,4 @@ def serve(
             if result is not None:
                 answer(message, result)
         else:
-            refuse(message, -32601, "Method not found")
+            other(message)

@@ -225,10 +225,10 @@ def test_limits_add_up_and_end_with_a_skill_that_has_none(tmp_path: Path) -> Non
     ]
 
 
-def test_a_limit_of_no_tools_leaves_none(tmp_path: Path) -> None:
+def test_a_limit_of_no_tools_is_none(tmp_path: Path) -> None:  # D8
     write(tmp_path, "think", "allowed-tools:")
     _, requests = ran(tmp_path, activate("think"), DONE, toolsets=(Things(),))
-    assert offered(requests[1]) == [SELECTOR]
+    assert offered(requests[1]) == offered(requests[0])
 
 
 def test_a_skill_unlocks_tools_of_the_agents_toolsets(tmp_path: Path) -> None:  # one mechanism
@@ -266,9 +266,9 @@ def test_expansion_keeps_the_limit_and_the_selector(tmp_path: Path) -> None:  # 
 
 
 def test_tools_that_the_agent_does_not_have_are_named_and_never_offered(tmp_path: Path) -> None:
-    write(tmp_path, "foreign", "allowed-tools: Look look Bash(git:*)")
+    write(tmp_path, "foreign", "allowed-tools: Lok look Bash(git:*)")
     toolsets = [Things(), SkillToolset.from_paths([tmp_path])]
-    with pytest.warns(SkillWarning, match=r"'foreign' allows Look, Bash\(git:\*\).*permissions") as caught:
+    with pytest.warns(SkillWarning, match=r"'foreign' names Lok, Bash\(git:\*\).*permissions") as caught:
         agent = agent_with([activate("foreign"), DONE], toolsets=toolsets)
     assert "Did you mean 'look'?" in str(caught[0].message)
     agent.run_sync("go")
@@ -279,12 +279,12 @@ def test_tools_that_the_agent_does_not_have_are_named_and_never_offered(tmp_path
 # -- configuration ---------------------------------------------------------------------------------------------------
 
 
-def test_an_invalid_skill_is_left_out_with_a_warning(tmp_path: Path) -> None:
+def test_a_skill_that_breaks_a_rule_is_loaded_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, "good")
     write(tmp_path, "bad", "verion: 1")
     with pytest.warns(SkillWarning, match=r"bad/SKILL\.md:4:1: unknown field 'verion'"):
         toolset = SkillToolset(paths=[tmp_path])
-    assert [skill.name for skill in toolset.skills] == ["good"]
+    assert [skill.name for skill in toolset.skills] == ["bad", "good"]
 
 
 def test_strict_makes_it_an_error(tmp_path: Path) -> None:
@@ -490,10 +490,11 @@ def test_python_scripts_run_with_our_python(tmp_path: Path) -> None:
 
 
 def test_an_executable_without_ending_runs_itself(tmp_path: Path) -> None:
-    folder = write(tmp_path, "letters", scripts__go="#!/bin/sh\necho gone")
+    folder = write(tmp_path, "letters", scripts__go="echo gone")
     run = calls(("run_skill_script", {"skill": "letters", "script": "scripts/go"}))
     refused, _ = ran(tmp_path, activate("letters"), run, DONE)
     assert refused.steps[1].error_code == "script_not_started"
+    (folder / "scripts" / "go").write_text("#!/bin/sh\necho gone")
     (folder / "scripts" / "go").chmod(0o755)
     result, _ = ran(tmp_path, activate("letters"), run, DONE)
     assert result.steps[1].observation == "gone"

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 import anyio
 import httpx2
@@ -19,6 +20,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from react_toolsets.mcp.requests import request_of_task
+from react_toolsets.mcp.stragglers import MARK, end_stragglers
 from react_toolsets.mcp.target import Local, Remote, Target
 from react_toolsets.mcp.troubles import McpTrouble
 from react_toolsets.mcp.words import Words
@@ -50,7 +52,9 @@ async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]
         own = os.path.realpath(temporary)  # noqa: ASYNC240  # a directory made just now
         launcher = _launcher(target, own)
         command = [*launcher, *target.command]
-        environment = {**({"TMPDIR": own, "HOME": own} if launcher else {}), **dict(target.environment)}
+        mark = uuid4().hex
+        home = {"TMPDIR": own, "HOME": own} if launcher else {}
+        environment = {**home, **dict(target.environment), MARK: mark}
         parameters = StdioServerParameters(
             command=command[0],
             args=command[1:],
@@ -60,25 +64,12 @@ async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]
         )
         errors = words.pipe(asyncio.get_running_loop())
         try:
-            connection = stdio_client(parameters, errlog=errors)
-            streams = await connection.__aenter__()
+            async with stdio_client(parameters, errlog=errors) as streams:
+                errors.close()  # the program has it now: its end is the end of what can be read
+                yield streams
         finally:
             errors.close()
-        async with _Entered(connection):
-            yield streams
-
-
-class _Entered:
-    """Leaves what was entered before."""
-
-    def __init__(self, entered: AbstractAsyncContextManager[Any]) -> None:
-        self._entered = entered
-
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *error: Any) -> bool | None:
-        return await self._entered.__aexit__(*error)
+            await end_stragglers(mark)
 
 
 def _launcher(target: Local, temporary: str) -> list[str]:

@@ -50,7 +50,8 @@ class Host:
             free = [server for server in servers if not server.holders]
             for server in free:
                 del self.servers[server.target]
-        await self.do(_stop(free))
+        if free:
+            await self.do(_stop(free))
 
     async def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Do ``work`` on the host's loop; cancelling whoever waits cancels the work."""

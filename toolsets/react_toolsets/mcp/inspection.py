@@ -29,6 +29,10 @@ class Inspection:
     def __init__(self, toolset: McpToolset) -> None:
         self._toolset = toolset
 
+    def end(self) -> None:
+        """Stop the servers that were started to be looked at."""
+        asyncio.run(self._toolset.close())
+
     @property
     def names(self) -> list[str]:
         """The servers, in order."""

@@ -16,7 +16,7 @@ _LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def read_text(path: Path, name: str, report: Report) -> tuple[str, Source] | None:
+def read_text(path: Path, name: str, report: Report, what: str = "an agent file") -> tuple[str, Source] | None:
     """The text of a file, and the source for positions in it; ``None`` when it is unfit, and the report says why."""
     whole = Place(Source(name, path=path))
     try:
@@ -26,7 +26,7 @@ def read_text(path: Path, name: str, report: Report) -> tuple[str, Source] | Non
         report.add("cfg.path_missing", f"cannot read it: {reason}", whole)
         return None
     if len(data) > MAX_BYTES:
-        report.add("yaml.too_large", f"more than {MAX_BYTES} bytes: not an agent file", whole)
+        report.add("yaml.too_large", f"more than {MAX_BYTES} bytes, which is too long for {what}", whole)
         return None
     try:
         text = data.decode("utf-8-sig")

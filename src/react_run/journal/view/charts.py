@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from react_run.journal.view import formatting
 from react_run.journal.view.markup import Anchors, escaped
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import Round
+    from react_run.journal.iterations import Asked, Round
     from react_run.journal.reading import Journal
 
 
@@ -87,34 +87,86 @@ def waterfall(journal: Journal) -> Iterator[str]:
     """All calls of a run along its time, round by round; each leads to its details."""
     start, end = journal.header["time"], journal.own[-1]["time"]
     length = max(end - start, 1e-6)
-    yield '<h2>Waterfall</h2>\n<div class="card waterfall"><ul class="legend">'
-    for kind, name in {"model": "model", "tool": "tool", "bad": "failed"}.items():
-        yield f'<li><i class="fill-{kind}"></i>{name}</li>'
-    yield "</ul>"
+    yield f'<h2>Waterfall</h2>\n<div class="card waterfall">{legend()}'
     for round_ in journal.rounds:
-        yield f'<div class="part">{"".join(_rows(round_, Anchors(journal), start, length))}</div>\n'
+        yield f'<div class="part">{"".join(rows(round_, Anchors(journal), start, length))}</div>\n'
     yield "</div>\n"
 
 
-def _rows(round_: Round, anchors: Anchors, start: float, length: float) -> Iterator[str]:
+def legend() -> str:
+    """What the colours of a waterfall mean."""
+    names = {"model": "model", "tool": "tool", "wait": "waits for a person", "bad": "failed"}
+    items = "".join(f'<li><i class="fill-{kind}"></i>{name}</li>' for kind, name in names.items())
+    return f'<ul class="legend">{items}</ul>\n'
+
+
+def rows(
+    round_: Round, anchors: Anchors, start: float, length: float, link: Callable[[str], str] | None = None
+) -> Iterator[str]:
+    """The rows of one round in a waterfall.
+
+    Args:
+        round_: The round.
+        anchors: The places of its calls.
+        start: When the run began, in seconds since 1970.
+        length: Seconds that the whole width stands for.
+        link: From a place to the attributes of a link to it; without, it is a place on the same page.
+    """
+    link = link or _on_this_page
     for call in round_.model_calls:
-        kind = "model" if call.response else "bad"
+        kind = "model" if call.error is None else "bad"
         taken = call.end["seconds"] if call.end else None
         label = f"{round_.number} · model call {call.number}"
-        yield _row(anchors.of_call(call), label, kind, (call.request["time"] - start) / length, taken, length)
+        parts = [(kind, call.request["time"] - start, taken or 0.0)]
+        yield _row(link(anchors.of_call(call)), label, parts, taken, length)
     for use in round_.tools:
         began, ended = use.span or (start, start)
-        kind = "bad" if use.failed else "tool"
         taken = None if use.span is None else ended - began
-        yield _row(anchors.of_tool(use), f"{round_.number} · {use.name}", kind, (began - start) / length, taken, length)
+        parts = [("bad" if use.failed else "tool", began - start, taken or 0.0)]
+        waits = [asked for asked in round_.questions if asked.record.get("position") == use.position]
+        parts += [_wait(asked, start, length) for asked in waits]
+        label = f"{round_.number} · {use.name} {_brief(use.arguments)}"
+        yield _row(link(anchors.of_tool(use)), label, parts, taken, length)
+    for asked in round_.questions:
+        if "position" not in asked.record or not round_.tools:
+            part = _wait(asked, start, length)
+            label = f"{round_.number} · {asked.record.get('tool') or 'a question'}"
+            yield _row(None, label, [part], part[2], length)
 
 
-def _row(anchor: str, label: str, kind: str, offset: float, taken: float | None, length: float) -> str:
-    left = min(max(100 * offset, 0.0), 99.8)
-    width = min(100 * (taken or 0.0) / length, 100 - left)
-    bar = f'<b class="fill-{kind}" style="left:{left:.3f}%;width:{width:.3f}%"></b>'
-    shown = escaped(label)
-    return (
-        f'<a class="row" href="#{escaped(anchor)}" title="{shown}"><span class="label">{shown}</span>'
-        f'<span class="track">{bar}</span><span class="length">{formatting.seconds(taken)}</span></a>'
+def _brief(arguments: object) -> str:
+    """Arguments in a few letters: the only value, or all of them."""
+    if isinstance(arguments, dict) and len(arguments) == 1:
+        arguments = str(next(iter(arguments.values())))
+    return formatting.arguments(arguments)[:60]
+
+
+def _on_this_page(anchor: str) -> str:
+    return f'href="#{escaped(anchor)}"'
+
+
+def _wait(asked: Asked, start: float, length: float) -> tuple[str, float, float]:
+    began = asked.record["time"] - start
+    return "wait", began, (asked.decided["time"] - start if asked.decided else length) - began
+
+
+def _row(
+    link: str | None, label: str, parts: Sequence[tuple[str, float, float]], taken: float | None, length: float
+) -> str:
+    """One row; its bars are drawn, not styled: pages that allow no inline styles have them, too."""
+    bars = "".join(_bar(kind, 1000 * began / length, 1000 * lasted / length) for kind, began, lasted in parts)
+    drawn = (
+        '<svg class="track" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="bed" width="1000" height="12"/>{bars}</svg>'
     )
+    shown, tag = escaped(label), "a" if link else "div"
+    return (
+        f'<{tag} class="row" {link or ""} title="{shown}"><span class="label">{shown}</span>'
+        f'{drawn}<span class="length">{formatting.seconds(taken)}</span></{tag}>\n'
+    )
+
+
+def _bar(kind: str, left: float, width: float) -> str:
+    left = min(max(left, 0.0), 998.0)
+    width = min(max(width, 2.0), 1000 - left)
+    return f'<rect class="fill-{kind}" x="{left:.1f}" width="{width:.1f}" height="12"/>'

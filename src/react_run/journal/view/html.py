@@ -44,18 +44,17 @@ def _body(journal: Journal) -> Iterator[str]:
     yield f'<div class="two">{"".join((*tokens(journal), *costs(journal)))}</div>\n'
     yield from waterfall(journal)
     yield "<h2>Rounds</h2>\n"
-    opening = "".join(map(_message, journal.opening))
-    yield details("round", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+    yield opening_details(journal)
     several = len(journal.rounds) > _OPEN
     for round_ in journal.rounds:
-        yield _round(round_, Anchors(journal), opened=not several)
+        yield iteration_details(round_, Anchors(journal), opened=not several)
     for child in journal.below:
         inner = "".join(
-            (*_head(child), *waterfall(child), *(_round(round_, Anchors(child)) for round_ in child.rounds))
+            (*_head(child), *waterfall(child), *(iteration_details(round_, Anchors(child)) for round_ in child.rounds))
         )
         yield details("round", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
     yield "<h2>Agent</h2>\n"
-    yield from _agent(journal)
+    yield from agent_details(journal)
 
 
 def _head(journal: Journal) -> Iterator[str]:
@@ -91,7 +90,21 @@ def _count(number: int | None) -> str:
     return "n/a" if number is None else f"{number:,}"
 
 
-def _round(round_: Round, anchors: Anchors, *, opened: bool = False) -> str:
+def opening_details(journal: Journal) -> str:
+    """The conversation that a run begins with."""
+    opening = "".join(map(_message, journal.opening))
+    return details("round", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+
+
+def iteration_details(round_: Round, anchors: Anchors, *, opened: bool = False, only: str = "") -> str:
+    """One round with everything in it.
+
+    Args:
+        round_: The round.
+        anchors: The places of its calls.
+        opened: Whether it is open at first.
+        only: The place of the one call that is shown, opened; empty for all.
+    """
     about = [*(use.name for use in round_.tools)]
     if (used := formatting.usage_of(round_)) is not None:
         about.append(formatting.tokens(used.total_tokens))
@@ -103,14 +116,22 @@ def _round(round_: Round, anchors: Anchors, *, opened: bool = False) -> str:
     )
     number = f"Round {round_.number}" if round_.number else "Before the first round"
     summary = f'{number} <span class="soft">{escaped(" · ".join(about))}</span>{marks}'
+    if only:
+        return "".join(_calls(round_, anchors, only))
     return details("round", summary, "".join(_inside(round_, anchors)), opened=opened)
 
 
-def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
+def _calls(round_: Round, anchors: Anchors, only: str = "") -> Iterator[str]:
     for call in round_.model_calls:
-        yield _model_call(call, anchors.of_call(call))
+        if (anchor := anchors.of_call(call)) == only or not only:
+            yield _model_call(call, anchor)
     for use in round_.tools:
-        yield _tool_use(use, anchors.of_tool(use))
+        if (anchor := anchors.of_tool(use)) == only or not only:
+            yield _tool_use(use, anchor, opened=bool(only))
+
+
+def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
+    yield from _calls(round_, anchors)
     for record in round_.looks:
         yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
     for asked in round_.questions:
@@ -153,7 +174,7 @@ def _message(message: Message, *, opened: bool = False) -> str:
     return details("message", f'<b>{message.role}</b> <span class="soft">{escaped(head)}</span>', inner, opened=opened)
 
 
-def _tool_use(use: ToolUse, anchor: str) -> str:
+def _tool_use(use: ToolUse, anchor: str, *, opened: bool = False) -> str:
     mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
@@ -166,14 +187,15 @@ def _tool_use(use: ToolUse, anchor: str) -> str:
     for attempt in use.attempts:
         if attempt.finished is not None and "error" in attempt.finished:
             inner += _traceback(attempt.finished["error"])
-    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor)
+    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor, opened=opened)
 
 
 def _traceback(error: dict[str, str]) -> str:
     return details("message", "traceback", block(error["traceback"])) if "traceback" in error else ""
 
 
-def _agent(journal: Journal) -> Iterator[str]:
+def agent_details(journal: Journal) -> Iterator[str]:
+    """The agent of a run: its file, its values, versions, and the tools it was offered."""
     header = journal.header
     agent = header["agent"]
     if agent["text"] is not None:

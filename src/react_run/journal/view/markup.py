@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 LONGEST = 20_000
 """Characters of one text that a page shows."""
+_SHORT, _FEW_LINES = 300, 10
+"""Characters and lines up to which a text is shown without scrolling, also on a small screen."""
 _DIRECTIONS = {
     code: f"\\u{code:04x}" for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
@@ -31,7 +33,8 @@ def block(text: str) -> str:
         left_out = len(text) - LONGEST
         note = f"\n\n[… {left_out:,} characters are not shown here; `react-run trace --json` has them …]\n\n"
         text = text[: LONGEST * 3 // 4] + note + text[-LONGEST // 4 :]
-    return f"<pre>{escaped(text)}</pre>"
+    scrolls = len(text) > _SHORT or text.count("\n") > _FEW_LINES  # what scrolls has to be reachable by keyboard
+    return f"<pre{' tabindex=0' if scrolls else ''}>{escaped(text)}</pre>"
 
 
 def details(kind: str, summary: str, inner: str, *, anchor: str = "", opened: bool = False) -> str:

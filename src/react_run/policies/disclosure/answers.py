@@ -20,7 +20,8 @@ _NEXT = (
 
 def _said(fields: Mapping[str, object], outcome: Outcome, repairs: tuple[str, ...] = ()) -> Observation:
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return Observation(content=text, outcome=outcome, repaired=repairs)
+    # Half of the instructions would be others than their author's, so they are neither cut nor moved away.
+    return Observation(content=text, outcome=outcome, repaired=repairs, whole="instructions" in fields)
 
 
 def activated(

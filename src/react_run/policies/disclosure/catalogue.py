@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from react_run.policies.disclosure.groups import SELECTOR
-from react_run.policies.disclosure.selector import selector
+from react_run.policies.disclosure.selector import guide, selector
 from react_run.skills import AgentSkill, ReActSkillSpec
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Catalogue:
         tools: All tools of the agent.
         grouped: Whether toolset tools wait behind skills, too; otherwise only those of SKILL.md skills do.
 
+    ``guide`` is what the system prompt says of the skills.
     ``tools`` has the selector first, then all tools by name. ``file_tools`` are those that get at the files of SKILL.md
     skills, ``domain`` all others.
     """
@@ -28,6 +29,7 @@ class Catalogue:
     def __init__(self, skills: Iterable[ReActSkillSpec], tools: Iterable[Tool], *, grouped: bool) -> None:
         self.skills = {skill.name: skill for skill in skills}
         self.listed = list(self.skills.values())
+        self.guide = guide(self.listed)
         self.tools = {SELECTOR: selector(self.listed), **{tool.name: tool for tool in tools}}
         documents = [skill for skill in self.listed if isinstance(skill, AgentSkill)]
         self.file_tools = frozenset(name for skill in documents for name in skill.tool_names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -76,6 +77,10 @@ class Disclosure:
         self.catalogue = catalogue
         self.measure = Measure(catalogue.tools, catalogue.listed)
         self.must_follow_up, self.explicit, self.expands = must_follow_up, explicit, expands
+
+    @hookimpl
+    async def react_guide(self, run: Run) -> str | None:
+        return self.catalogue.guide or None
 
     # -- what is offered --------------------------------------------------------------------------------------------
 
@@ -166,7 +171,7 @@ class Disclosure:
         skill = self.catalogue.skills.get(name)
         if skill is None:
             return answers.unknown(name, listed)
-        if name in state.asked:
+        if name in state.asked and (name not in state.active or _still_reads(call.run, skill)):
             return answers.already_active(name, list(skill.unlocks))
         state.asked[name] = skill
         available = self.catalogue.available(state.asked.values(), expanded=state.expanded)
@@ -189,3 +194,9 @@ def _named(call: ToolCall) -> str:
 
 def _cut_off(call: ToolCall) -> bool:
     return call.problem is not None and call.problem.outcome is not None and call.problem.outcome.code == "cut_off"
+
+
+def _still_reads(run: Run, skill: ReActSkillSpec) -> bool:
+    """Whether the conversation still holds the instructions of a skill: compaction may have summed them up."""
+    written = json.dumps(skill.instructions, ensure_ascii=False)[1:-1]
+    return not written or any(written in message.text for message in run.messages)

@@ -179,18 +179,47 @@ def _clashes(groups: Iterable[ReActSkillSpec], documents: Iterable[AgentSkill]) 
 
 
 def _known_tools_only(skill: AgentSkill, tools: set[str]) -> AgentSkill:
-    """``skill`` with those of its allowed tools that the agent has; the others are warned about and never offered."""
+    """``skill`` with those of its allowed tools that the agent has, by their names here; without any, no limit (D8)."""
     if skill.allowed_tools is None:
         return skill
-    known = tuple(name for name in skill.allowed_tools if name in tools)
-    unknown = [name for name in skill.allowed_tools if name not in tools]
+    ours = {name: _ours(name, tools) for name in skill.allowed_tools}
+    unknown = [name for name, found in ours.items() if not found and name != "*"]
+    known = tuple(dict.fromkeys(tool for found in ours.values() for tool in found))
     if unknown:
-        rules = " Limits on arguments belong under permissions: in the agent file; name the tool alone."
+        effect = "" if known else " None is left, so it limits nothing."
+        rules = " Limits on arguments belong under permissions: in the agent file."
         warnings.warn(
-            f"{skill.directory}: skill {skill.name!r} allows {', '.join(unknown)}, which this agent does not have and "
-            f"will not offer.{near(unknown[0], tools)}{rules if any('(' in name for name in unknown) else ''}"
+            f"{skill.directory}: skill {skill.name!r} names {', '.join(unknown)}, which this agent does not have."
+            f"{near(unknown[0], tools)}{rules if any('(' in name for name in unknown) else ''}{effect}"
             f" Tools: {', '.join(sorted(tools)) or 'none'}",
             SkillWarning,
             stacklevel=2,
         )
-    return replace(skill, allowed_tools=known)
+    return replace(skill, allowed_tools=None if "*" in ours else known or None)
+
+
+FOREIGN: Mapping[str, tuple[str, ...]] = {
+    "bash": ("run_command",),
+    "shell": ("run_command",),
+    "terminal": ("run_command",),
+    "read": ("read_file", "list_directory"),
+    "view": ("read_file", "list_directory"),
+    "write": ("write_file",),
+    "create": ("write_file",),
+    "edit": ("edit_file",),
+    "multiedit": ("edit_file",),
+    "ls": ("list_directory",),
+    "glob": ("find_files",),
+    "grep": ("search_files",),
+    "webfetch": ("web_fetch",),
+    "websearch": ("web_search",),
+}
+"""What other clients call their tools, in lower case, and the tools of ours that do the same."""
+
+
+def _ours(name: str, tools: set[str]) -> tuple[str, ...]:
+    """The tools of this agent that an entry of ``allowed-tools`` means: ``Bash(git:*)`` is ``run_command`` here."""
+    bare = name.partition("(")[0]
+    last = bare.rpartition("__")[2]  # mcp__server__tool
+    candidates = (bare, bare.lower(), last, *FOREIGN.get(bare.lower(), ()))
+    return tuple(dict.fromkeys(candidate for candidate in candidates if candidate in tools))

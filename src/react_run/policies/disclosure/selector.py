@@ -29,6 +29,18 @@ Activate one skill: it unlocks that skill's tools and gives you its instructions
 _WORD = re.compile(r"[^\W_]+")
 
 
+MAX_DESCRIPTION = 1024
+"""Characters that providers accept for the description of a tool; a longer list of skills goes into the prompt."""
+
+
+def guide(skills: Sequence[ReActSkillSpec]) -> str:
+    """The list of ``skills`` for the system prompt, where the description of the selector has no room for it."""
+    listed = _listed(skills)
+    if len(skills) > LISTED or len(f"{_CONTRACT}\n\n{listed}") <= MAX_DESCRIPTION:
+        return ""
+    return f"# Skills\n\nActivate one with {SELECTOR} when a step needs it.\n\n{listed}"
+
+
 def selector(skills: Sequence[ReActSkillSpec]) -> Tool:
     """The tool for choosing among ``skills``."""
     arguments, catalogue = _by_name(skills) if len(skills) <= LISTED else _by_search(skills)
@@ -51,7 +63,13 @@ def _not_run(name: str, arguments: BaseModel) -> str:
 def _by_name(skills: Sequence[ReActSkillSpec]) -> tuple[type[BaseModel], str]:
     names: Any = Literal[tuple(skill.name for skill in skills)]
     model = create_model("Activation", skill=(names, Field(description="The skill to activate.")))
-    return model, "Skills:\n" + "\n".join(f"- {skill.name}: {_described(skill)}" for skill in skills)
+    if guide(skills):
+        return model, "What each skill is for stands under 'Skills' in the system prompt."
+    return model, f"Skills:\n{_listed(skills)}"
+
+
+def _listed(skills: Sequence[ReActSkillSpec]) -> str:
+    return "\n".join(f"- {skill.name}: {_described(skill)}" for skill in skills)
 
 
 def _described(skill: ReActSkillSpec) -> str:

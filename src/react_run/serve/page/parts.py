@@ -1,0 +1,128 @@
+"""Small parts of pages: badges, figures, times, the miniature of a run."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING
+
+from react_run.errors import JournalError
+from react_run.journal.reading import read_journal
+from react_run.journal.view.markup import escaped
+
+if TYPE_CHECKING:
+    from react_run.journal.reading import Journal
+
+_NAMES = {"waiting": "waits for you"}
+_REMEMBERED = 2_000
+_WIDTH = 112
+_shapes: OrderedDict[tuple[str, int, int], str] = OrderedDict()
+"""The miniatures of journals that have not changed since."""
+
+
+def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = False) -> str:
+    """How a run stands, in words and colour."""
+    kind = {
+        "running": "run",
+        "queued": "off",
+        "waiting": "ask",
+        "interrupted": "off",
+        "unfinished": "off",
+    }.get(status, "ok" if success else "err")
+    place = f' id="{id_}"' if id_ else ""
+    oob = ' hx-swap-oob="true"' if swaps else ""
+    return f'<span class="badge {kind}"{place}{oob}>{escaped(_NAMES.get(status, status))}</span>'
+
+
+def facts(values: Mapping[str, tuple[str, str]], *, id_: str = "facts", swaps: bool = False) -> str:
+    """Figures in a row, each with what is said beside it."""
+    oob = ' hx-swap-oob="true"' if swaps else ""
+    parts = "".join(
+        f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)} <small>{escaped(beside)}</small></dd></div>"
+        for name, (value, beside) in values.items()
+    )
+    return f'<dl class="facts" id="{id_}"{oob}>{parts}</dl>\n'
+
+
+def duration(seconds: float) -> str:
+    """Seconds in few letters."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3_600:
+        return f"{int(seconds // 60)}:{int(seconds % 60):02}"
+    return f"{int(seconds // 3_600)}:{int(seconds % 3_600 // 60):02}:{int(seconds % 60):02}"
+
+
+def short(number: int | None) -> str:
+    """A number of tokens in few letters."""
+    if number is None:
+        return "n/a"
+    if number < 10_000:
+        return f"{number:,}"
+    return f"{number / 1_000:.1f}k" if number < 1_000_000 else f"{number / 1_000_000:.2f} M"
+
+
+def money(cost: float | None) -> str:
+    """USD."""
+    if cost is None:
+        return "n/a"
+    return f"${cost:.2f}" if cost >= 100 else f"${cost:.3f}" if cost else "$0"
+
+
+def ago(moment: float) -> str:
+    """How long ago something was."""
+    seconds = max(0.0, time() - moment)
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {name} ago"
+    return f"{int(seconds)} s ago"
+
+
+def shape(path: Path | None) -> str:
+    """The miniature of a run: when the model was at work, when tools were, and what failed."""
+    if path is None:
+        return '<span class="spark"></span>'
+    try:
+        state = path.stat()
+    except OSError:
+        return '<span class="spark"></span>'
+    key = (str(path), state.st_mtime_ns, state.st_size)
+    if key not in _shapes:
+        if state.st_size > 20_000_000:  # it would take longer than anybody waits
+            return '<span class="spark"></span>'
+        try:
+            _shapes[key] = _drawn(read_journal(path))
+        except (JournalError, KeyError, TypeError, ValueError):
+            _shapes[key] = '<span class="spark"></span>'
+        if len(_shapes) > _REMEMBERED:
+            _shapes.popitem(last=False)
+    return _shapes[key]
+
+
+def _drawn(journal: Journal) -> str:
+    start, end = journal.header["time"], journal.own[-1]["time"]
+    length = max(end - start, 1e-6)
+    bars = "".join(
+        f'<rect class="fill-{kind}" x="{_WIDTH * (began - start) / length:.1f}" y="0" '
+        f'width="{max(_WIDTH * taken / length, 1):.1f}" height="10"/>'
+        for kind, began, taken in spans(journal, end)
+    )
+    return f'<svg class="spark" viewBox="0 0 {_WIDTH} 10" preserveAspectRatio="none" aria-hidden="true">{bars}</svg>'
+
+
+def spans(journal: Journal, end: float) -> Iterable[tuple[str, float, float]]:
+    """What happened when: a kind, a beginning, a length in seconds; what goes on lasts until ``end``."""
+    for found in journal.rounds:
+        for call in found.model_calls:
+            taken = call.end["seconds"] if call.end else 0.0
+            yield ("bad" if call.error else "model"), call.request["time"], taken
+        for use in found.tools:
+            if use.span is not None:
+                yield ("bad" if use.failed else "tool"), use.span[0], use.span[1] - use.span[0]
+        for asked in found.questions:
+            decided = asked.decided["time"] if asked.decided else end
+            yield "wait", asked.record["time"], decided - asked.record["time"]

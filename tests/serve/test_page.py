@@ -1,0 +1,210 @@
+"""The page in a real browser: read, watch, approve, chat, compare; by keyboard, in both themes, on a small screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+from tests.serve.browser import Watched, browser, needs_chromium, violations
+from tests.serve.kit import Running, agent_file, calling, serving
+
+__all__ = ["browser"]
+pytestmark = [needs_chromium, pytest.mark.slow]
+
+HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u202egnp.exe"
+ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
+USAGE = {"input_tokens": 1200, "output_tokens": 80, "cached_tokens": 300, "cost": 0.01}
+TOKEN = "a-token-of-a-good-length"
+
+
+@pytest.fixture
+def running(home: Path, tmp_path: Path) -> Iterator[Running]:
+    asks = agent_file(
+        tmp_path,
+        "coder",
+        [
+            calling(("say", {"text": HOSTILE}), ("slow", {"seconds": "x"}), text=HOSTILE, usage=USAGE),
+            calling(("effect", {"name": HOSTILE}), usage=USAGE),
+            {"text": "The branch is pushed.", "usage": USAGE},
+        ],
+        description=HOSTILE,
+        **ASKS,
+    )
+    talks = agent_file(
+        tmp_path,
+        "talker",
+        [calling(("slow", {"seconds": 0.5}), text="Let me look."), {"text": "It is 5.", "delay": 0.3}],
+    )
+    with serving(talks, asks, home=home) as found:
+        yield found
+
+
+def start(running: Running, agent: str, prompt: str = "go") -> str:
+    return str(running.http.post("/api/runs", json={"agent": agent, "prompt": prompt}).json()["id"])
+
+
+@contextmanager
+def looking(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
+    with browser.new_context(**{"viewport": {"width": 1344, "height": 896}, **options}) as context:
+        context.set_default_timeout(10_000)
+        watched = Watched(context.new_page())
+        yield watched
+        watched.check(url)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1344), ("dark", 1344), ("light", 360)])
+def test_every_page_is_accessible_and_keeps_what_was_recorded_as_text(
+    browser: Browser, running: Running, scheme: Any, width: int
+) -> None:
+    run, other = start(running, "coder", HOSTILE), start(running, "talker")
+    running.question()
+    running.wait_for("completed", other)
+    paths = [
+        "/runs",
+        f"/runs/{run}",
+        f"/runs/{run}?tab=messages",
+        f"/runs/{run}?tab=usage",
+        f"/runs/{run}?tab=agent",
+        f"/runs/{other}",
+        "/chat?agent=coder",
+        "/approvals",
+        "/agents",
+        "/compare",
+        f"/compare?a={run}&b={other}",
+    ]
+    view = {"width": width, "height": 800}
+    with looking(browser, running.url, color_scheme=scheme, viewport=view, reduced_motion="reduce") as watched:
+        page = watched.page
+        for path in paths:
+            page.goto(running.url + path)
+            for closed in page.query_selector_all("details:not([open])"):
+                closed.evaluate("element => { element.open = true; }")
+            assert width < 1000 or violations(page) == [], path
+            assert page.evaluate("window.hacked") is None, path
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= width, path
+
+
+def test_a_run_is_watched_approved_and_done_without_a_reload(browser: Browser, running: Running) -> None:
+    run = start(running, "coder", "push it")
+    running.question()
+    with looking(browser, running.url) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/runs/{run}")
+        page.evaluate("window.here = 1")
+        expect(page.locator("#badge")).to_have_text("waits for you")
+        page.get_by_text("add a note").click()
+        page.get_by_label("Note for the journal").fill("looks right")
+        page.get_by_role("button", name="Allow once").click()
+        expect(page.locator("#outcome")).to_contain_text("The branch is pushed.")
+        expect(page.locator("#badge")).to_have_text("completed")
+        expect(page.locator("#waiting")).to_be_empty()
+        page.locator(".row", has_text="effect").click()
+        expect(page.locator("#side")).to_contain_text("did <script>")
+        assert page.evaluate("window.here") == 1
+    journal = running.service.shelf.read(run)
+    assert journal is not None
+    decision = next(record for record in journal.records if record["type"] == "decided")
+    assert (decision["answer"], decision["by"]) == ("yes", "somebody at this machine")
+
+
+def test_a_conversation_shows_steps_and_goes_on(browser: Browser, running: Running) -> None:
+    with looking(browser, running.url) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/chat?agent=talker&session=talk")
+        for number in (1, 2):
+            page.locator("#message").fill(f"question {number}")
+            page.keyboard.press("Enter")
+            expect(page.locator(".me")).to_have_count(number)
+            expect(page.locator(".it")).to_have_count(number)
+            expect(page.locator(".it").last).to_contain_text("It is 5.")
+            expect(page.locator(".it").last).to_contain_text("completed")
+        page.reload()
+        expect(page.locator(".me")).to_have_text(["question 1", "question 2"])
+        page.goto(f"{running.url}/chat?agent=coder&session=other")
+        page.locator("#message").fill("push it")
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Decline").click()
+        expect(page.locator(".it").last).to_contain_text("The branch is pushed.")
+
+
+def test_everything_can_be_done_by_keyboard(browser: Browser, running: Running) -> None:
+    done = [start(running, "talker", f"number {number}") for number in range(2)]
+    for run in done:
+        running.wait_for("completed", run)
+    start(running, "coder", "push it")
+    running.question()
+    with looking(browser, running.url) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/runs")
+        page.keyboard.press("/")
+        page.keyboard.type("push")
+        expect(page.locator("#runs tbody tr")).to_have_count(1)
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{running.url}/runs/{running.question()['run']}")
+        page.keyboard.press("a")
+        expect(page.locator("#badge")).to_have_text("completed")
+        before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        page.keyboard.press("t")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+        page.keyboard.press("?")
+        expect(page.locator("#keys")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.goto(f"{running.url}/runs")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+        for key in "jjxjxc":
+            page.keyboard.press(key)
+        expect(page.locator("h1")).to_have_text("Compare two runs")
+        page.goto(f"{running.url}/runs")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_it_can_be_read_and_answered_without_scripts(browser: Browser, running: Running) -> None:
+    run = start(running, "coder", "push it")
+    running.question()
+    with looking(browser, running.url, java_script_enabled=False) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/runs")
+        page.get_by_role("link", name="push it").click()
+        expect(page.locator("#badge")).to_have_text("waits for you")
+        page.get_by_role("button", name="Allow once").click()
+        running.wait_for("completed", run)
+        page.reload()
+        expect(page.locator("#outcome")).to_contain_text("The branch is pushed.")
+
+
+def test_a_token_is_asked_for_and_kept_in_a_cookie_that_scripts_cannot_read(
+    browser: Browser, home: Path, tmp_path: Path
+) -> None:
+    with (
+        serving(agent_file(tmp_path, "one", ["done"]), home=home, tokens={"ada": TOKEN}) as running,
+        browser.new_context() as context,
+    ):
+        page = context.new_page()
+        page.goto(f"{running.url}/runs")
+        expect(page).to_have_url(f"{running.url}/login")
+        assert violations(page) == []
+        page.get_by_label("Token").fill("wrong-token-of-some-length")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("not known")
+        page.get_by_label("Token").fill(TOKEN)
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Runs")
+        (cookie,) = context.cookies()
+        assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+        assert TOKEN not in str(cookie)
+        kept = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+        assert httpx.get(f"{running.url}/api/runs", headers=kept, trust_env=False).status_code == 200
+        body = {"agent": "one", "prompt": "go"}
+        forged = httpx.post(f"{running.url}/api/runs", json=body, headers=kept, trust_env=False)
+        assert (forged.status_code, forged.json()["error"]["code"]) == (403, "page_token")
+        forged = httpx.post(f"{running.url}/chat", data={"message": "go"}, headers=kept, trust_env=False)
+        assert forged.status_code == 403
