@@ -19,6 +19,7 @@ Guard = Literal[
     "ceiling",
     "cut_off",
     "stuck",
+    "budget_warnings",
     "replies",
     "compaction",
     "model_retries",
