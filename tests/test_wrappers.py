@@ -372,7 +372,7 @@ def test_an_input_that_was_spoilt_is_refused_and_the_wrapper_sees_that() -> None
     result = run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper])
     assert result.steps[0].error_code == "invalid_arguments"
     assert not result.steps[0].executed
-    assert wrapper.outputs == []  # a refusal is no result
+    assert wrapper.outputs == []  # a refusal is not a result
 
 
 def test_calls_that_cannot_run_do_not_reach_wrappers() -> None:

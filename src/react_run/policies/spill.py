@@ -24,7 +24,7 @@ class Saved:
     name: str
     path: str
     text: str
-    """What is in the file; not kept beyond the round."""
+    """What is in the file; not kept beyond the iteration."""
 
 
 class Spill:

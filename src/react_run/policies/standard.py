@@ -10,7 +10,7 @@ from react_run.policies.budget_warnings import BudgetWarnings
 from react_run.policies.compaction import Compaction
 from react_run.policies.limits import RunLimits, RunTimeout
 from react_run.policies.model_retries import ModelRetries
-from react_run.policies.order import Policy, arranged
+from react_run.policies.order import Policy, order_policies
 from react_run.policies.result_limit import Ceiling
 from react_run.policies.safe import failure_policies
 from react_run.policies.truncated_calls import CutOff
@@ -32,10 +32,10 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
         ModelRetries(),
     ]
     if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
-        guards.append(Acceptance(checks=config.checks, rounds=config.limits.max_check_rounds))
+        guards.append(Acceptance(checks=config.checks, iterations=config.limits.max_check_attempts))
     if _is_limited(config) and config.failure_handling != "legacy":
         guards.append(BudgetWarnings())
-    return [*own, *disclosure, *arranged(guards, plugins)]
+    return [*own, *disclosure, *order_policies(guards, plugins)]
 
 
 def _is_limited(config: ReActAgentConfig) -> bool:

@@ -108,7 +108,7 @@ def test_noise_and_broken_bytes_are_skipped_and_noted(workspace: Path) -> None:
     watcher = Watcher()
     assert run(workspace, local(workspace, body), watcher=watcher).steps[0].observation == "fine"
     assert [detail for guard, detail in watcher.notes if guard == "mcp_noise"] == [
-        "demo wrote something that is no message of the protocol; skipped"
+        "demo wrote something that is not a message of the protocol; skipped"
     ]
 
 

@@ -60,7 +60,7 @@ class Session:
 
     async def end(self) -> None:
         """Stop the server, and wait until it is gone."""
-        self.stopped = self.over = True
+        self.stopped = self.closed = True
         self._stop.set()
         if not self._ready.done():
             self._keeper.cancel()
@@ -73,7 +73,7 @@ class Session:
             Lost: The connection ended.
             McpTrouble: The server answered with an error, or not in time.
         """
-        if self.over:
+        if self.closed:
             raise Lost(unsent=True)
         request.begin()
         self.in_flight.append(request)
@@ -126,7 +126,7 @@ class Session:
                 self._ready.set_exception(not_started(error, self.target, self.words))
                 self._ready.exception()  # those who wait may have left
         finally:
-            self.over = True
+            self.closed = True
             for helper in self._helpers:
                 helper.cancel()
 
@@ -148,7 +148,7 @@ class Session:
         return await stack.enter_async_context(client)
 
     def _ended(self) -> None:
-        self.over = True
+        self.closed = True
 
     def _follow(self) -> None:
         """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""
@@ -171,7 +171,7 @@ class Session:
             self._help(self._refresh())
         elif isinstance(message, Exception):
             self.words.write(f"[not a message] {str(message)[:500]}")
-            self.say("mcp_noise", f"{self.target.name} wrote something that is no message of the protocol; skipped")
+            self.say("mcp_noise", f"{self.target.name} wrote something that is not a message of the protocol; skipped")
 
     def _help(self, work: Any) -> None:
         helper = asyncio.ensure_future(work)
