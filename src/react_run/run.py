@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -311,6 +311,7 @@ class Run:
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
     _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
+    _endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     _loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop, repr=False)
     _pauses: Pauses = field(default_factory=Pauses, repr=False)
 
@@ -383,10 +384,18 @@ class Run:
         if cancellations() > self.cancelling:
             raise asyncio.CancelledError
 
+    def at_end(self, give_back: Callable[[], Awaitable[None]]) -> None:
+        """Have something given back when the run has ended, however it ends; the last that was taken comes first."""
+        self._endings.append(give_back)
+
     async def drain(self) -> None:
-        """Wait for the event listeners that are still at work."""
+        """Wait for the event listeners that are still at work, and give back what was taken for this run."""
         if self._background:
             await asyncio.wait(set(self._background))
+        async with AsyncExitStack() as stack:
+            for give_back in self._endings:
+                stack.push_async_callback(give_back)
+            self._endings = []
 
     @contextmanager
     def paused_for_user(self, call: ToolCall | None = None) -> Iterator[None]:

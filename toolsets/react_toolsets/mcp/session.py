@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_toolsets.mcp.listing import Listing, live_listing
 from react_toolsets.mcp.requests import Request, request_of_task
-from react_toolsets.mcp.target import Local, Target
-from react_toolsets.mcp.troubles import Lost, McpTrouble
+from react_toolsets.mcp.target import Local, Remote, Target
+from react_toolsets.mcp.troubles import LoginRequired, Lost, McpTrouble
 from react_toolsets.mcp.words import Words, current, keep_quiet
 
 if TYPE_CHECKING:
     from mcp import Client
 
 T = TypeVar("T")
+LAST_WORDS = 0.5
+"""Seconds that a broken connection gets to say why."""
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx")
 
 
@@ -34,6 +36,7 @@ class Session:
     version: int = 0
     over: bool = False
     stopped: bool = False
+    failure: Exception | None = None
     client: Client = field(init=False)
     in_flight: list[Request] = field(default_factory=list)
 
@@ -90,6 +93,12 @@ class Session:
                 task.cancel()
                 task.add_done_callback(_forget)
 
+    async def wants_login(self) -> LoginRequired | None:
+        """Whether the connection broke because a token is of no use any more."""
+        if isinstance(self.target, Remote):
+            await asyncio.wait((self._keeper,), timeout=LAST_WORDS)
+        return self.failure if isinstance(self.failure, LoginRequired) else None
+
     def say(self, guard: str, detail: str) -> None:
         """Tell the runs that wait for this server."""
         for note in dict.fromkeys(request.note for request in self.in_flight if request.note):
@@ -122,8 +131,9 @@ class Session:
                     self._ready.set_result(None)
                 await self._stop.wait()
         except BaseException as error:  # the SDK cancels this very task when a connection breaks
+            self.failure = not_started(error, self.target, self.words)
             if not self._ready.done():
-                self._ready.set_exception(not_started(error, self.target, self.words))
+                self._ready.set_exception(self.failure)
                 self._ready.exception()  # those who wait may have left
         finally:
             self.closed = True
