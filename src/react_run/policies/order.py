@@ -20,7 +20,7 @@ Guard = Literal[
     "truncated_calls",
     "stuck",
     "budget_warnings",
-    "replies",
+    "reply_checks",
     "compaction",
     "model_retries",
 ]
