@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from react_run.skills.files import read_skills as read_skills
     from react_run.support.files import Folder as Folder
     from react_run.tools.tool import Tool as Tool
+    from react_run.tools.tool import ToolWarning as ToolWarning
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
     from react_run.tools.toolset import CompositeToolset as CompositeToolset
@@ -140,7 +141,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
-    "tools.tool": ("Tool", "is_tool", "tool"),
+    "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
     "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",

@@ -11,6 +11,8 @@ from pydantic_core import to_json
 from react_run.support.display import Path, shown
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.arguments.repair import own_copy, repair_properties
+from react_run.tools.schemas.cleaning import resolve
+from react_run.tools.schemas.modern import modernised
 
 if TYPE_CHECKING:
     import jsonschema
@@ -23,21 +25,18 @@ class SchemaChecker:
     fills_defaults = True
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = schema
-        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
-        self.names = frozenset(schema.get("properties", ())) if closed else None
+        self.schema = modernised(schema)
+        top = resolve(self.schema, self.schema)
+        closed = top.get("additionalProperties") is False and "patternProperties" not in top
+        self.names = frozenset(top.get("properties", ())) if closed else None
 
     @cached_property
     def _validator(self) -> Validator:
         from jsonschema import Draft202012Validator
-        from jsonschema.validators import validator_for
         from referencing import Registry
 
-        schema = dict(self.schema)
-        kind = validator_for(schema, default=Draft202012Validator)
-        kind.check_schema(schema)
         # With an empty registry nothing is fetched: jsonschema's own would follow a foreign $ref over the network.
-        return kind(schema, registry=Registry())
+        return Draft202012Validator(self.schema, registry=Registry())
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
         """The call that ``arguments`` stand for."""
