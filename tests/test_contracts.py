@@ -20,6 +20,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 
 LAYERS = [
+    {"support.own_code", "support.regex", "support.json_schema", "secrets"},
     {
         "support.fast_init",
         "errors",
@@ -72,7 +73,7 @@ LAYERS = [
         "models",
     },
     {"wrappers", "chat", "one_call", "engine.streaming"},
-    {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "secrets", "config.trust"},
+    {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
     {"batch"},

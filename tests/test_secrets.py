@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import re
+import time
 import urllib.parse
 from collections.abc import Callable
 
@@ -114,7 +115,7 @@ def test_maskers_add_up() -> None:
     assert first.mask("value-one value-two ppq") == "*** *** ***"
     first.update(first)
     first.update(second)
-    assert first._patterns == ["p+q"]
+    assert list(first._patterns) == ["p+q"]
     first.add("value-three", "NAME")
     assert first.mask("value-three") == MASK
     assert first.names["value-three"] == "NAME"
@@ -132,13 +133,53 @@ def test_maskers_add_up() -> None:
         "password",
         "client_secret",
         "Authorization",
+        "PGPASSWORD",
+        "SSHPASS",
+        "GITHUB_PAT",
+        "OPENAIKEY",
+        "GHTOKEN",
+        "DBPASS",
+        "SMTP_PASS",
+        "REDIS_PASS",
+        "JWT",
+        "X-Auth",
+        "Bearer",
+        "signing_key_input",
+        "TOTAL_SECRET",
+        "dbPassword",
+        "AWS_SECRET_ACCESS_KEY",
+        "MYSQL_PWD",
+        "service_account_key",
     ],
 )
 def test_names_of_secrets_are_recognised(name: str) -> None:
     assert looks_secret(name)
 
 
-@pytest.mark.parametrize("name", ["max_tokens", "model", "keyboard", "monkey", "tokenizer", "total_tokens", "base_url"])
+ORDINARY = (
+    "pass_environment",
+    "two_pass",
+    "no_auth",
+    "requires_auth",
+    "auth_url",
+    "bypass",
+    "MONKEY",
+    "HOTKEY",
+    "COMPASS",
+    "max_input_tokens",
+    "tokens_per_minute",
+    "input_key",
+    "path",
+    "pattern",
+    "patch",
+    "author",
+    "passenger",
+)
+
+
+@pytest.mark.parametrize(
+    "name", ["max_tokens", "model", "keyboard", "monkey", "tokenizer", "total_tokens", "base_url", *ORDINARY]
+)
 def test_other_names_are_not(name: str) -> None:
     assert not looks_secret(name)
 
@@ -158,3 +199,36 @@ def test_other_names_are_not(name: str) -> None:
 )
 def test_a_quoted_line_of_a_file_shows_no_literal_secret(line: str, masked: str) -> None:
     assert mask_line(line) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://" + ":" * 200_000,
+        "http://" + "a" * 200_000 + ":b",
+        "://" * 70_000,
+        "http://a:b" * 20_000,
+        "http://" + ":@" * 100_000,
+    ],
+)
+def test_a_hostile_url_is_masked_in_no_time(text: str) -> None:
+    started = time.process_time()
+    Masker(["secret-value"]).mask(text)
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "line", ["f" * 200_000, "a-" * 100_000, "a " * 100_000, 'a="' * 70_000, "a" + " " * 200_000, "key:" * 50_000]
+)
+def test_a_hostile_line_is_masked_in_no_time(line: str) -> None:
+    started = time.process_time()
+    mask_line(line)
+    assert time.process_time() - started < 2
+
+
+def test_a_pattern_that_takes_too_long_masks_everything() -> None:
+    masker = Masker(patterns=[r"(x+x+)+y"])
+    started = time.process_time()
+    assert [masker.mask("x" * 5_000) for _ in range(5)] == [MASK] * 5
+    assert time.process_time() - started < 10
+    assert masker.mask("xxy z") == "*** z"

@@ -6,15 +6,12 @@ import json
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import field_validator
 
 from react_plugins.matching import first_match
-from react_run import Observation, Outcome, Plugin, Run, ToolCall, hookimpl
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+from react_run import JsonSchema, Observation, Outcome, Plugin, Run, SlowPattern, ToolCall, hookimpl
 
 LONGEST = 300
 
@@ -46,19 +43,15 @@ class Validate(Plugin):
         return schemas
 
     @cached_property
-    def _validators(self) -> dict[str, Validator]:
-        from jsonschema.validators import validator_for
-        from referencing import Registry
-
-        # With an empty registry nothing is fetched: a $ref to another document is an error.
-        return {tool: validator_for(schema)(schema, registry=Registry()) for tool, schema in self.schemas.items()}
+    def _checked(self) -> dict[str, JsonSchema]:
+        return {tool: JsonSchema(schema) for tool, schema in self.schemas.items()}
 
     @hookimpl
     async def react_tool_call(
         self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
     ) -> Observation:
         observation = await proceed()
-        validator = first_match(call.name, self._validators)
+        validator = first_match(call.name, self._checked)
         if validator is None or observation.failed:
             return observation
         problem = _problem(validator, observation.content)
@@ -71,7 +64,7 @@ class Validate(Plugin):
         return Observation(content=f"Error: {text}", outcome=Outcome.retryable("invalid_result", text))
 
 
-def _problem(validator: Validator, content: str) -> str:
+def _problem(validator: JsonSchema, content: str) -> str:
     """What is wrong with ``content``; nothing when it fits."""
     try:
         value = json.loads(content)
@@ -83,12 +76,12 @@ def _problem(validator: Validator, content: str) -> str:
     return found
 
 
-def _worst(validator: Validator, value: Any) -> str:  # any JSON value
+def _worst(validator: JsonSchema, value: Any) -> str:  # any JSON value
     from jsonschema.exceptions import best_match
 
     try:
-        error = best_match(validator.iter_errors(value))
-    except (RecursionError, OverflowError) as failure:  # a result may be anything, and ends no run
+        error = best_match(validator.errors(value))
+    except (RecursionError, OverflowError, SlowPattern) as failure:  # a result may be anything, and ends no run
         return f"it cannot be checked: {failure}"
     if error is None:
         return ""

@@ -72,6 +72,11 @@ if TYPE_CHECKING:
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
     from react_run.support.files import Folder as Folder
+    from react_run.support.json_schema import JsonSchema as JsonSchema
+    from react_run.support.own_code import guard_imports as guard_imports
+    from react_run.support.own_code import own_code as own_code
+    from react_run.support.regex import Pattern as Pattern
+    from react_run.support.regex import SlowPattern as SlowPattern
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import ToolWarning as ToolWarning
     from react_run.tools.tool import is_tool as is_tool
@@ -106,6 +111,9 @@ _HOMES = {
         "ToolsetError",
     ),
     "support.files": ("Folder",),
+    "support.json_schema": ("JsonSchema",),
+    "support.own_code": ("guard_imports", "own_code"),
+    "support.regex": ("Pattern", "SlowPattern"),
     "engine.workers": ("in_worker",),
     "hooks": ("inline",),
     "hookspecs": ("hookimpl",),

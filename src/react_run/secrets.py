@@ -5,19 +5,35 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from html import escape as escape_html
+from itertools import pairwise
 from urllib.parse import quote, quote_plus
+
+from react_run.support.regex import Pattern, SlowPattern
 
 MASK = "***"
 MIN_LENGTH = 4
 """Characters below which a value is not masked: it would blot out ordinary text."""
 
-_SECRET_WORDS = re.compile(
-    r"keys?|apikeys?|tokens?|passwords?|passwd|passphrase|pwd|secrets?|credentials?|authorization|cookie"
+_ALWAYS = re.compile(
+    r"passwords?|passwd|passphrases?|pwd|secrets?|credentials?|apikeys?|authorization|cookies?|jwt|bearer"
+    r"|[a-z]{2,}(?:password|passwd|secret|apikey)"
 )
+"""Words of names that hold secrets, whatever else is in the name."""
+_UNLESS_COUNTED = re.compile(r"keys?|tokens?|[a-z]{2,}token")
+_AT_THE_END = re.compile(r"pass|pat|auth")
+"""Words that mean a secret as the last of several: ``SMTP_PASS``, ``GITHUB_PAT``, ``X-Auth``."""
+_JOINED = re.compile(r"(?!bypass|compass|surpass|trespass|overpass|underpass|encompass)[a-z]{2,}pass|[a-z]{2,}key")
+"""Words of which it is the end; ordinary words end so, too, so the name must be that of a variable."""
+_ORDINARY = re.compile(r"(?:mon|don|tur|hoc|joc|lac|whis|pass|hot|low|dar|mala|mur|jer)key")
 _COUNT_WORDS = re.compile(r"max|min|total|limit|count|input|output|used|num|per")
+_QUALIFYING = re.compile(r"api|access|account|auth|deploy|encryption|gpg|master|private|secret|service|signing|ssh")
+"""Words that say of a key that it is a secret, even when it is the input of something."""
+_NOT_A_PASS = re.compile(
+    r"no|use|skip|requires?|needs?|with(?:out)?|enabled?|disabled?|has|first|second|one|two|last|multi"
+)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNCHANGED = re.compile(r"[A-Za-z0-9_.-]+")
 """What no escaping and no quoting changes."""
@@ -34,14 +50,30 @@ _LONGEST_MATCH = 256
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _IN_SCRIPTS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
 """How JSON is written that may stand in a page."""
-_URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\"]*:[^/\s@'\"]+(?=@)")
-_ASSIGNMENT = re.compile(r"""(?P<name>[\w-]+)(?P<sign>["']?\s*[:=]\s*)(?P<value>"[^"]*"?|'[^']*'?|[^\s,}\]#]+)""")
+_URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\":]*+:[^/\s@'\"]++(?=@)")
+_ASSIGNMENT = re.compile(
+    r"""(?<![\w-])(?P<name>[\w-]++)(?P<sign>["']?\s*+[:=]\s*+)(?P<value>"[^"]*+"?|'[^']*+'?|[^\s,}\]#]++)"""
+)
+"""Both patterns, like all in here, take back nothing that they have matched: their time grows with the text only."""
+_SLOW_AGAIN = 0.05
+"""Seconds that a pattern gets after it took too long once."""
 
 
 def looks_secret(name: str) -> bool:
     """Whether a field or variable of this name holds a secret: ``api_key``, ``GH_TOKEN``, but not ``max_tokens``."""
     words = [word.lower() for word in _WORDS.findall(name)]
-    return any(map(_SECRET_WORDS.fullmatch, words)) and not any(map(_COUNT_WORDS.fullmatch, words))
+    if any(map(_ALWAYS.fullmatch, words)):
+        return True
+    if any(map(_UNLESS_COUNTED.fullmatch, words)):
+        return not any(map(_COUNT_WORDS.fullmatch, words)) or _is_qualified(words)
+    if len(words) > 1 and _AT_THE_END.fullmatch(words[-1]):
+        return _NOT_A_PASS.fullmatch(words[-2]) is None
+    joined = any(_JOINED.fullmatch(word) and not _ORDINARY.fullmatch(word) for word in words)
+    return joined and name == name.upper()
+
+
+def _is_qualified(words: Sequence[str]) -> bool:
+    return any(_QUALIFYING.fullmatch(word) and after in ("key", "keys", "token") for word, after in pairwise(words))
 
 
 class Masker:
@@ -54,7 +86,9 @@ class Masker:
 
     def __init__(self, values: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
         self._names: dict[str, str] = {}
-        self._patterns = [*patterns]
+        self._patterns: dict[str, Pattern] = {}
+        for pattern in patterns:
+            self.add_pattern(pattern)
         self._compiled: re.Pattern[str] | None = None
         self._secrets: list[_Secret] = []
         self._longest = 0
@@ -68,16 +102,19 @@ class Masker:
             self._compiled = None
 
     def add_pattern(self, pattern: str) -> None:
-        """Mask whatever matches the regular expression ``pattern``."""
-        self._patterns.append(pattern)
-        self._compiled = None
+        """Mask whatever matches the regular expression ``pattern``; where that takes too long, all of the text.
+
+        Raises:
+            ValueError: It is not a regular expression.
+        """
+        self._patterns.setdefault(pattern, Pattern(pattern))
 
     def update(self, other: Masker) -> None:
         """Mask all that ``other`` masks."""
         for value, name in other._names.items():
             if value not in self._names:
                 self.add(value, name)
-        for pattern in [pattern for pattern in other._patterns if pattern not in self._patterns]:
+        for pattern in other._patterns:
             self.add_pattern(pattern)
 
     @property
@@ -90,16 +127,22 @@ class Masker:
         """Characters of the longest form of a secret; what a pattern matches is taken to be shorter than 256."""
         if self._compiled is None:
             self._compile()
-        return self._longest
+        return max(self._longest, _LONGEST_MATCH if self._patterns else 0)
 
     def mask(self, text: str) -> str:
         """``text`` without secrets."""
-        pattern = self._compiled or self._compile()
-        if self._patterns or any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
-            text = pattern.sub(MASK, text)
+        literal = self._compiled or self._compile()
+        if any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
+            text = literal.sub(MASK, text)
             for secret in self._secrets:
                 if secret.is_encoded_in(text):  # still, so it is broken into lines
                     text = secret.broken.sub(MASK, text)
+        for pattern in self._patterns.values():
+            try:
+                text = pattern.sub(MASK, text)
+            except SlowPattern:
+                pattern.seconds = _SLOW_AGAIN
+                return MASK
         return _URL_LOGIN.sub(MASK, text) if "://" in text else text
 
     def is_clean(self, json_text: str) -> bool:
@@ -129,8 +172,8 @@ class Masker:
         literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
         longest = max(map(len, forms), default=0)
         longest += _LONGEST_BREAK * (longest // _LINE)
-        self._longest = max(longest, _LONGEST_MATCH if self._patterns else 0)
-        self._compiled = re.compile("|".join([*literal, *(f"(?:{pattern})" for pattern in self._patterns)]) or r"(?!)")
+        self._longest = longest
+        self._compiled = re.compile("|".join(literal) or r"(?!)")
         return self._compiled
 
 

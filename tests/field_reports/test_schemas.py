@@ -204,6 +204,6 @@ def test_a_long_description_is_cut_with_a_warning() -> None:
     words = "word " * 400
     with pytest.warns(ToolWarning, match="2000 characters; providers accept 1024"):
         made = Tool(name="t", description=words, parameters={"type": "object", "properties": {}}, function=record)
-        sent = made.wire["function"]["description"]
+    sent = made.wire["function"]["description"]
     assert 1000 < len(sent) <= 1024
     assert sent.endswith("word…")

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from react_run import Check, Run, Verdict
+from react_run import Check, JsonSchema, Run, SlowPattern, Verdict
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
-    from jsonschema.protocols import Validator
 
 MOST = 3
 """Problems that are told at once."""
@@ -45,12 +44,8 @@ class JsonSchemaCheck(Check):
         return schema
 
     @cached_property
-    def _validator(self) -> Validator:
-        from jsonschema.validators import validator_for
-        from referencing import Registry
-
-        # With an empty registry nothing is fetched: a $ref to another document is an error.
-        return validator_for(self.schema_)(self.schema_, registry=Registry())
+    def _checked(self) -> JsonSchema:
+        return JsonSchema(self.schema_)
 
     def guide(self) -> str:
         text = "The final answer is JSON alone, without any other text, by this JSON Schema:"
@@ -64,7 +59,11 @@ class JsonSchemaCheck(Check):
         except (ValueError, RecursionError) as error:
             text = f"The answer must be JSON alone, by the schema you were given, and it is not: {error}"
             return Verdict(accepted=False, feedback=text)
-        errors = sorted(self._validator.iter_errors(value), key=lambda error: list(map(str, error.absolute_path)))
+        try:
+            found = self._checked.errors(value)
+        except SlowPattern as error:
+            return Verdict(accepted=False, feedback=f"The answer cannot be checked by its schema: {error}")
+        errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
         if not errors:
             run.value = value
             return Verdict(accepted=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from functools import cached_property
 from typing import ClassVar
 
 from pydantic import field_validator
 
-from react_run import Check, Run, Verdict
+from react_run import Check, Pattern, Run, SlowPattern, Verdict
 
 
 class RegexCheck(Check):
@@ -27,15 +27,19 @@ class RegexCheck(Check):
     @field_validator("pattern")
     @classmethod
     def _is_a_pattern(cls, pattern: str) -> str:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"this is no regular expression: {error}") from None
+        Pattern(pattern)
         return pattern
 
+    @cached_property
+    def _compiled(self) -> Pattern:
+        return Pattern(self.pattern)
+
     async def check(self, run: Run, answer: str) -> Verdict:
-        found = re.fullmatch(self.pattern, answer.strip()) if self.whole else re.search(self.pattern, answer)
-        if (found is None) is self.forbidden:
+        try:
+            found = self._compiled.fullmatch(answer.strip()) if self.whole else self._compiled.search(answer)
+        except SlowPattern as error:
+            return Verdict(accepted=False, feedback=f"The answer cannot be checked: {error}")
+        if found is not self.forbidden:
             return Verdict(accepted=True)
         must = "must not" if self.forbidden else "must as a whole" if self.whole else "must"
         return Verdict(accepted=False, feedback=self.feedback or f"The answer {must} match the pattern {self.pattern}")

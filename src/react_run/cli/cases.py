@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -13,6 +12,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from react_run.components import LocalPath, Options, Origin
 from react_run.components.option_errors import problem
 from react_run.errors import ReactError
+from react_run.support.regex import Pattern, SlowPattern
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -72,10 +72,7 @@ class Case(Options):
     @field_validator("matches")
     @classmethod
     def _compiles(cls, given: str | None) -> str | None:
-        try:
-            re.compile(given or "")
-        except re.error as error:
-            raise ValueError(f"this is no regular expression: {error}") from None
+        Pattern(given or "")
         return given
 
     @model_validator(mode="after")
@@ -183,7 +180,7 @@ def _problems(case: Case, result: RunResult) -> list[str]:
         f"answer: expected {case.answer!r}, got {answer!r}": case.answer is not None and answer != case.answer,
         **{f"answer: {text!r} does not occur in {answer!r}": text not in answer for text in case.contains},
         f"answer: {case.matches!r} is not found in {answer!r}": case.matches is not None
-        and re.search(case.matches, answer) is None,
+        and not _is_found(case.matches, answer),
         f"tools: expected {case.tools}, got {called}": case.tools is not None and called != case.tools,
         f"success: expected {expected_success}, got {result.success} ({result.stop_reason})": expected_success
         is not None
@@ -195,6 +192,13 @@ def _problems(case: Case, result: RunResult) -> list[str]:
         and result.iterations > case.max_iterations,
     }
     return [text for text, wrong in checks.items() if wrong]
+
+
+def _is_found(pattern: str, answer: str) -> bool:
+    try:
+        return Pattern(pattern).search(answer)
+    except SlowPattern:
+        return False
 
 
 def needs_network(case: Case, agent: ReActAgent) -> str:

@@ -5,7 +5,7 @@ kind (text in an agent file) → class (``kinds``) → object (``building``: val
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -143,6 +143,10 @@ class Component(Options):
     def needs_trust(self) -> str:
         """Why an agent file that names this needs a trusted directory, such as ``starts programs``; else nothing."""
         return ""
+
+    def secrets_from_environment(self) -> Iterable[str]:
+        """The names of variables with secrets that this reads by itself, so that their values are masked, too."""
+        return ()
 
     async def open(self) -> None:
         """Acquire what lives as long as the agent; called by ``async with agent:`` and before the first run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,15 +104,27 @@ def inspect(config: object, loading: Loading) -> None:
     for part, loc in _parts(config, (), set()):
         if isinstance(part, SecretStr):
             _remember(part.get_secret_value(), loading)
-        elif not loading.trusted:
+            continue
+        for name, value in _taken(part):
+            loading.masker.add(value, name)
+        if not loading.trusted:
             _check_trust(part, loc, loading)
 
 
 def secrets_of(components: Iterable[object]) -> Iterator[str]:
-    """The values of secret type in components that were made in Python."""
+    """The secrets in components that were made in Python, and those that these take from the environment."""
     for part, _ in _parts(list(components), (), set()):
         if isinstance(part, SecretStr):
             yield part.get_secret_value()
+        else:
+            yield from (value for _, value in _taken(part))
+
+
+def _taken(part: object) -> Iterator[tuple[str, str]]:
+    """The variables with secrets that a component reads by itself, and their values."""
+    for name in part.secrets_from_environment() if isinstance(part, Component) else ():
+        if value := os.environ.get(name, "").strip():
+            yield name, value
 
 
 def _parts(value: object, loc: tuple[str | int, ...], seen: set[int]) -> Iterator[tuple[Any, tuple[str | int, ...]]]:

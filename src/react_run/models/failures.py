@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
 from react_run.models.error_body import Said, read_envelope, retry_after
+from react_run.secrets import Masker
 
 LONGEST_WAIT = 120.0
 """Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""
@@ -33,6 +34,8 @@ RETRYABLE = frozenset(
 )
 
 _SHOWN = 500
+_LOOKED_AT = 64 * 1024
+"""Characters of a message that are looked at, so that no secret is cut before it is masked."""
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length|context[ _-]?(window|length|size|limit)"
     r"|(prompt|input) (is )?too long|too many (input )?tokens|reduce the length of the (messages|prompt|input)"
@@ -181,10 +184,8 @@ def model_error(
 
 def mask(message: str, secrets: Iterable[str] = ()) -> str:
     """``message`` as one line of at most 500 characters, without ``secrets`` and what looks like an API key."""
-    for secret in secrets:
-        if len(secret) > 3:
-            message = message.replace(secret, "***")
-    line = "".join(c if c.isprintable() else " " for c in _SECRET.sub("***", message[: 8 * _SHOWN]))
+    message = Masker(secrets).mask(message[:_LOOKED_AT])[: 8 * _SHOWN]
+    line = "".join(c if c.isprintable() else " " for c in _SECRET.sub("***", message))
     line = " ".join(line.split())
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 

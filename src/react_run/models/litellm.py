@@ -7,8 +7,9 @@ the table it ships, no network and no ``.env`` at import, no telemetry, no retri
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -31,6 +32,7 @@ from react_run.models.per_loop import PerLoop
 from react_run.models.provider import StreamAssembler, parse_response, request_ids
 from react_run.models.remote import RemoteModel
 from react_run.models.wire import BREAKPOINT, breakpoints, message_json
+from react_run.secrets import looks_secret
 
 _OLLAMA_WINDOW = 16_384
 
@@ -116,6 +118,10 @@ class LiteLLMModel(RemoteModel):
             drop_params=True,
             **self.fields(request, stream=stream),
         )
+
+    def secrets_from_environment(self) -> Iterable[str]:
+        """LiteLLM finds keys in the environment, under names of its own for each provider."""
+        return [name for name in os.environ if looks_secret(name)] if self.api_key is None else []
 
     async def _ready(self) -> None:
         """Before the first call, outside its time limit: the import takes seconds, during which the loop goes on."""

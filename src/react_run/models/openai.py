@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit, urlunsplit
 
@@ -138,10 +138,21 @@ class OpenAIModel(RemoteModel):
             headers["Authorization"] = f"Bearer {key}"
         return headers | self.headers
 
+    def secrets_from_environment(self) -> Iterable[str]:
+        return (self._key_variable,) if self._key_variable and self.api_key is None else ()
+
+    @property
+    def _key_variable(self) -> str:
+        """The variable whose key belongs to this server: a host by its name alone, over an encrypted connection."""
+        url = urlsplit(self.base_url or OPENAI_URL)
+        if url.scheme != "https" or url.port not in (None, 443):
+            return ""
+        return _KEY_VARIABLES.get(self._host, "")
+
     def _key(self) -> str:
         if self.api_key is not None:
             return self.api_key.get_secret_value().strip()
-        variable = _KEY_VARIABLES.get(self._host, "")
+        variable = self._key_variable
         key = os.environ.get(variable, "").strip() if variable else ""
         if variable and not key and not self.headers:
             raise model_error("auth", f"no key for {self._host}: set api_key, or {variable}", provider=self._host)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import re
-import sys
 from functools import cache
-from pathlib import Path
 
+from react_run.engine.concurrency import in_thread
 from react_run.outcome import ToolError
 from react_run.policies.preview import head
 from react_run.policies.spill import Spill
 from react_run.run import Run
+from react_run.support.regex import Pattern, SlowPattern
 from react_run.tools.tool import Tool
 
-WORKER = Path(__file__).with_name("search_worker.py")
 SEARCH_SECONDS = 10.0
 """How long a regular expression may take."""
 SHOWN = 120
@@ -67,15 +64,16 @@ async def search_result(run: Run, name: str, pattern: str, limit: int = 20) -> s
     """
     text = _text(run, name)
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ReadingTrouble(f"the pattern is no regular expression: {error}", code="invalid_pattern") from error
+        compiled = Pattern(pattern, seconds=SEARCH_SECONDS, multiline=True)
+    except ValueError as error:
+        reason = str(error).removeprefix("this is not a regular expression: ")
+        raise ReadingTrouble(f"the pattern is no regular expression: {reason}", code="invalid_pattern") from error
     limit = max(1, min(limit, 50))
     if re.escape(pattern) == pattern:
         found = [(match.start(), match.end()) for match in re.finditer(pattern, text)]
         total, found = len(found), found[:limit]
     else:
-        total, found = await _search(text, pattern, limit)
+        total, found = await _search(text, compiled, limit)
     if not total:
         return f"[no match in {name}, {len(text)} characters]"
     lines = [_shown(text, start, end) for start, end in found]
@@ -101,27 +99,17 @@ def _text(run: Run, name: str) -> str:
         raise ReadingTrouble(f"{name} can no longer be read: {error.strerror}", code="unreadable_result") from error
 
 
-async def _search(text: str, pattern: str, limit: int) -> tuple[int, list[tuple[int, int]]]:
-    """Search in a process of its own: some patterns take for ever, and nothing in this process could stop them."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-I",
-        "-S",
-        str(WORKER),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    query = json.dumps({"pattern": pattern, "limit": limit}).encode() + b"\n"
+async def _search(text: str, pattern: Pattern, limit: int) -> tuple[int, list[tuple[int, int]]]:
+    """How often ``pattern`` matches, and the first places; in a thread, which ends when its time is over."""
+
+    def search() -> tuple[int, list[tuple[int, int]]]:
+        total, found = 0, []
+        for total, span in enumerate(pattern.spans(text), 1):
+            if total <= limit:
+                found.append(span)
+        return total, found
+
     try:
-        async with asyncio.timeout(SEARCH_SECONDS):
-            output, _ = await process.communicate(query + text.encode(errors="replace"))
-    except TimeoutError:
-        problem = f"the search took more than {SEARCH_SECONDS:g} s; use a simpler pattern"
-        raise ReadingTrouble(problem, code="timeout") from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    answer = json.loads(output)
-    return int(answer["total"]), [(start, end) for start, end in answer["found"]]
+        return await in_thread(search)
+    except SlowPattern as error:
+        raise ReadingTrouble(f"the search took too long: {error}", code="timeout") from None

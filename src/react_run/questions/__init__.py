@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from react_run.support.json_schema import JsonSchema
+from react_run.support.regex import SlowPattern
+
 if TYPE_CHECKING:
     from react_run.secrets import Masker
 
@@ -93,11 +96,11 @@ class Question:
         raise Unfit(f"{value!r} is not one of {', '.join(self.choices)}")
 
     def _fitting(self, value: Any) -> object:
-        from jsonschema.validators import validator_for
-
         assert self.schema is not None  # looked at before
-        validator = validator_for(self.schema)(self.schema)
-        found = next(iter(validator.iter_errors(value)), None)
+        try:
+            found = next(iter(JsonSchema(self.schema).errors(value)), None)
+        except SlowPattern as error:
+            raise Unfit(str(error)) from error
         if found is None:
             return value
         where = ".".join(map(str, found.absolute_path))

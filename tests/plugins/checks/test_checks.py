@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -105,8 +106,23 @@ def test_an_answer_must_match(tmp_path: Path, options: dict[str, Any], good: str
 def test_what_is_no_pattern_is_refused_when_the_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("version: 1\nmodel: offline\nchecks:\n  - {kind: regex, pattern: '('}\n")
-    with pytest.raises(ConfigError, match=r"a\.yaml:4:28.*no regular expression"):
+    with pytest.raises(ConfigError, match=r"a\.yaml:4:28.*not a regular expression"):
         ReActAgentConfig.from_yaml(path)
+
+
+SLOW = [
+    {"pattern": "(x+x+)+y"},
+    {"pattern": "(x|xx)+y"},
+    {"pattern": "(?:x+x?)+y"},
+    {"pattern": "(.*)*\\d"},
+]
+
+
+@pytest.mark.parametrize("options", SLOW)
+def test_an_answer_that_a_pattern_takes_for_ever_on_is_not_accepted(options: dict[str, Any]) -> None:
+    verdict = asyncio.run(RegexCheck(**options).check(Run.__new__(Run), "x" * 5_000))
+    assert not verdict.accepted
+    assert "takes more than" in verdict.feedback
 
 
 # -- json_schema ------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from react_run import Disposition, RunResult
 from react_run.testing import calls, run_agent, says
+from react_toolsets.threads import in_thread
 from react_toolsets.web import WebToolset
-from react_toolsets.web.network import in_thread
 
 if TYPE_CHECKING:
     from tests.toolsets.conftest import LocalServer

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from react_run import Folder, Pattern, SlowPattern, ToolError
 from react_toolsets.files.trouble import FileTrouble
-from react_toolsets.programs import run_program
+from react_toolsets.texts import decode
+from react_toolsets.threads import in_thread
 
-WORKER = Path(__file__).with_name("search_worker.py")
 SECONDS = 20.0
 """How long one search may take."""
 LARGEST = 5 * 1024 * 1024
 """Bytes of a file that is searched; larger ones are counted."""
+SHOWN = 300
+"""Characters of a line that are shown."""
 NOTHING = "[no match]"
 """How the result of a search begins that found nothing."""
-_CEILING = 16 * 1024 * 1024
 
 
 async def search(
@@ -25,54 +28,102 @@ async def search(
 ) -> str:
     """The lines below ``root`` that match, as ``path:number: line``.
 
-    It runs in a process of its own: some patterns take for ever, and nothing in this process could stop them.
+    It runs in a thread, which ends with the search, after :data:`SECONDS`, or soon after nobody waits any more.
 
     Raises:
-        FileTrouble: The pattern is none, the files cannot be looked at, or it takes too long.
+        FileTrouble: The pattern is not one, the files cannot be looked at, or it takes too long.
     """
-    pattern = f"(?i:{pattern})" if ignore_case else pattern
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise FileTrouble(f"the pattern is no regular expression: {error}", code="invalid_pattern") from error
-    options = {
-        "root": str(root),
-        "pattern": pattern,
-        "files": files,
-        "skipped": sorted(skipped),
-        "context": context,
-        "limit": limit,
-        "largest": LARGEST,
-    }
-    query = json.dumps({"sys_path": _without(root), "options": options})
-    finished = await run_program(
-        [sys.executable, "-I", "-S", str(WORKER), query],
-        directory=root,
-        environment={},
-        timeout=SECONDS,
-        ceiling=_CEILING,
-    )
-    if finished.timed_out:
-        text = f"the search took more than {SECONDS:g} s; use a simpler pattern, or name fewer files"
-        raise FileTrouble(text, code="timeout")
-    if finished.status:
-        reason = finished.output.strip().rpartition("\n")[2].partition(": ")[2]
-        raise FileTrouble(reason or "the search failed", code="search_failed")
-    return _told(json.loads(finished.output), limit)
+        compiled = Pattern(f"(?i:{pattern})" if ignore_case else pattern)
+    except ValueError as error:
+        reason = str(error).removeprefix("this is not a regular expression: ")
+        raise FileTrouble(f"the pattern is no regular expression: {reason}", code="invalid_pattern") from error
+    wanted = _Wanted(Folder(root), compiled, files, context, limit, skipped)
+    try:
+        found = await in_thread(wanted.find)
+    except SlowPattern as error:
+        text = f"the search took too long: {error}, or name fewer files"
+        raise FileTrouble(text, code="timeout") from error
+    except ToolError as error:
+        raise FileTrouble(str(error), code="search_failed") from error
+    finally:
+        wanted.stopped.set()
+    return found.told(limit)
 
 
-def _without(root: Path) -> list[str]:
-    """Where the process may import from: not from where the model can write, though we may have been started there."""
-    return [entry for entry in sys.path if Path(entry).resolve() != root.resolve()]
+@dataclass
+class _Found:
+    lines: list[str] = field(default_factory=list)
+    matches: int = 0
+    files: int = 0
+    unread: int = 0
+
+    def told(self, limit: int) -> str:
+        matches = f"{self.matches} match{'' if self.matches == 1 else 'es'}"
+        notes = [f"[{matches} in {self.files} files]" if self.matches else NOTHING]
+        if self.matches > limit:
+            notes.append(f"[only the first {limit} are shown: use a more exact pattern, or name fewer files]")
+        if self.unread:
+            notes.append(f"[{self.unread} files or directories could not be searched: too large, or not readable]")
+        return "\n".join([*self.lines, *notes])
 
 
-def _told(answer: dict[str, object], limit: int) -> str:
-    lines, found = answer["lines"], answer["found"]
-    assert isinstance(lines, list)  # the worker says so
-    assert isinstance(found, int)  # as above
-    notes = [f"[{found} match{'' if found == 1 else 'es'} in {answer['files']} files]" if found else NOTHING]
-    if found > limit:
-        notes.append(f"[only the first {limit} are shown: use a more exact pattern, or name fewer files]")
-    if answer["unread"]:
-        notes.append(f"[{answer['unread']} files or directories could not be searched: too large, or not readable]")
-    return "\n".join([*lines, *notes])
+@dataclass
+class _Wanted:
+    """A search, and whether it is to stop."""
+
+    folder: Folder
+    pattern: Pattern
+    files: str
+    context: int
+    limit: int
+    skipped: frozenset[str]
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def find(self) -> _Found:
+        """Search file by file.
+
+        Raises:
+            SlowPattern: It takes too long.
+        """
+        found, self._end = _Found(), time.monotonic() + SECONDS
+        for entry in self.folder.find(self.files, self.skipped):
+            self._go_on()
+            if entry.kind != "file":
+                found.unread += entry.kind == "closed"
+                continue
+            try:
+                text, _ = decode(self.folder.read(entry.path, LARGEST), entry.path)
+            except ToolError as error:
+                found.unread += error.code != "binary_file"
+                continue
+            self._look_at(entry.path, text.removesuffix("\n").split("\n") if text else [], found)
+        return found
+
+    def _look_at(self, path: str, lines: list[str], found: _Found) -> None:
+        numbers = []
+        for number, line in enumerate(lines):
+            if number % 256 == 0:
+                self._go_on()
+            if self.pattern.search(line):
+                numbers.append(number)
+        found.files += bool(numbers)
+        room = max(0, self.limit - found.matches)
+        found.matches += len(numbers)
+        found.lines += _shown(path, lines, numbers[:room], self.context)
+
+    def _go_on(self) -> None:
+        if self.stopped.is_set() or time.monotonic() > self._end:
+            raise SlowPattern(f"it takes more than {SECONDS:g} s; use a simpler pattern")
+
+
+def _shown(path: str, lines: list[str], numbers: list[int], context: int) -> Iterator[str]:
+    matches = set(numbers)
+    around = sorted({at for n in numbers for at in range(n - context, n + context + 1) if 0 <= at < len(lines)})
+    before = None
+    for at in around:
+        if context and before is not None and at > before + 1:
+            yield "--"
+        sign = ":" if at in matches else "-"
+        yield f"{path}{sign}{at + 1}{sign} {lines[at][:SHOWN]}".rstrip()
+        before = at

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from react_run import own_code
 from react_toolsets.programs.confined.start import Rules
 from react_toolsets.programs.launcher import bubblewrap, launcher
 from react_toolsets.programs.limits import Limits
 from react_toolsets.programs.means import Means, best_means
-from react_toolsets.programs.places import DEVICES, ROOM_DEVICES, SYSTEM, below, exposed, interpreters, names, own_code
+from react_toolsets.programs.places import DEVICES, ROOM_DEVICES, SYSTEM, below, exposed, interpreters, names
 from react_toolsets.programs.promises import PROMISES
 
 

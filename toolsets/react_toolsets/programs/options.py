@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from react_run import Component, LocalPath, Run
+from react_run import Component, LocalPath, Run, guard_imports
 from react_toolsets.programs.confinement import Confinement
 from react_toolsets.programs.environment import scrubbed_environment
 from react_toolsets.programs.limits import Limits
@@ -87,6 +87,8 @@ class RunsPrograms(Component):
         confinement = self.confinement(directory)
         if self.sandbox == "required" and confinement.gaps:
             raise NotConfined(f"sandbox is required, but programs could {'; '.join(confinement.gaps)}")
+        for place in (directory, *self.writable):
+            guard_imports(place)
         with _temporary_directory() as own:
             home = {"HOME": own} if self.sandbox and confinement.means else {}
             return await run_program(

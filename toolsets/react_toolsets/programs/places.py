@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from react_run import own_code
+
 SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix/store", "/opt", "/proc", "/sbin", "/sys", "/usr")
 """Directories that programs need, and that hold nobody's own files."""
 DEVICES = ("/dev/full", "/dev/null", "/dev/ptmx", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero")
 ROOM_DEVICES = ("/dev/pts", "/dev/shm")
 """Directories of devices that programs may use where these are their own: else they hold other people's terminals."""
-OURS = ("react_run", "react_toolsets", "react_plugins")
-"""Our packages."""
 
 
 def names() -> Iterator[str]:
@@ -33,12 +33,6 @@ def interpreters() -> Iterator[str]:
         if directory.is_absolute() and not any(directory.is_relative_to(system) for system in SYSTEM):
             yield name
             yield from map(str, filter(_holds_nothing_else, _needed_by(directory)))
-
-
-def own_code() -> list[Path]:
-    """The directories that hold what our process runs: its virtual environment, its Python, and our packages."""
-    packages = (path for name in OURS for path in getattr(sys.modules.get(name), "__path__", ()))
-    return sorted({Path(path).resolve() for path in (sys.prefix, sys.base_prefix, *packages)})
 
 
 def below(code: Iterable[Path], write: Iterable[Path]) -> list[Path]:

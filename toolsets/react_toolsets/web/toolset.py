@@ -139,8 +139,9 @@ class WebToolset(ReActToolset):
         return {"status": "ok", "query": query, "source": self._source, "notice": SEARCH_NOTICE, "results": results}
 
     async def _page(self, url: str) -> Page:
+        from react_toolsets.threads import in_thread
         from react_toolsets.web.fetch import fetch
-        from react_toolsets.web.network import SystemNetwork, in_thread
+        from react_toolsets.web.network import SystemNetwork
 
         policy = HostPolicy(
             allow=[Pattern.parse(host) for host in self.allow_hosts],

@@ -17,6 +17,7 @@ from react_run.support.files.globs import compiled, fixed_part
 from react_run.support.files.names import PathRefused, parts_of, refusal, shown, written_parts_of
 from react_run.support.files.opening import DIRECTORY, FILE, open_in
 from react_run.support.files.replacing import Version, replace
+from react_run.support.own_code import guard_imports, is_own_code
 
 
 class Folder:
@@ -157,7 +158,7 @@ class Folder:
         Raises:
             PathRefused: The path is refused, leads to something that is no file, or the file may not be written.
         """
-        *folders, name = written_parts_of(path)
+        *folders, name = self._written_parts(path)
         with self._directory(folders, path, make=True) as directory:
             try:
                 replace(directory, name, data, version, path)
@@ -170,13 +171,22 @@ class Folder:
         Raises:
             PathRefused: There is none, or the path is refused.
         """
-        *folders, name = written_parts_of(path)
+        *folders, name = self._written_parts(path)
         os.close(self.open(path))
         with self._directory(folders, path) as directory:
             try:
                 os.unlink(name, dir_fd=directory)
             except OSError as error:
                 raise refusal(error, path) from None
+
+    def _written_parts(self, path: str) -> list[str]:
+        """The names of a file that is to be written, which is no part of the code that runs here."""
+        parts = written_parts_of(path)
+        if is_own_code(self.root, parts):
+            text = f"{shown(path)}: nothing is written to the code of react-run, or to a virtual environment"
+            raise PathRefused(text, code="not_permitted")
+        guard_imports(self.root)
+        return parts
 
     @contextmanager
     def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> Iterator[int]:

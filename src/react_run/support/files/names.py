@@ -9,7 +9,7 @@ from react_run.outcome import ToolError
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-PROTECTED = frozenset((".git", ".react-run"))
+PROTECTED = frozenset((".git", ".react-run", ".venv"))
 """Directories, anywhere below, that nothing is written to: a hook in there would run as soon as somebody uses git."""
 _FAULTS = {
     errno.ELOOP: ("symbolic_link", "goes through a symbolic link, which is not followed"),

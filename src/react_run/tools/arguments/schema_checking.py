@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import to_json
 
 from react_run.support.display import Path, shown
+from react_run.support.json_schema import JsonSchema
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.arguments.repair import own_copy, repair_properties
 from react_run.tools.schemas.cleaning import resolve
@@ -16,7 +17,6 @@ from react_run.tools.schemas.modern import modernised
 
 if TYPE_CHECKING:
     import jsonschema
-    from jsonschema.protocols import Validator
 
 
 class SchemaChecker:
@@ -31,18 +31,14 @@ class SchemaChecker:
         self.names = frozenset(top.get("properties", ())) if closed else None
 
     @cached_property
-    def _validator(self) -> Validator:
-        from jsonschema import Draft202012Validator
-        from referencing import Registry
-
-        # With an empty registry nothing is fetched: jsonschema's own would follow a foreign $ref over the network.
-        return Draft202012Validator(self.schema, registry=Registry())
+    def _checked(self) -> JsonSchema:
+        return JsonSchema(self.schema, known=True)
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
         """The call that ``arguments`` stand for."""
         try:
             to_json(arguments)
-            errors = list(self._validator.iter_errors(cast("Any", arguments)))
+            errors = self._checked.errors(arguments)
         except Exception as error:  # a broken schema or pattern, half a surrogate pair: whatever jsonschema raises
             raise unchecked(error) from error
         if errors:

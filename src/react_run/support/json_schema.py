@@ -1,0 +1,113 @@
+"""JSON Schemas that somebody else wrote: nothing is fetched for them, and checking by them ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from react_run.support.regex import Pattern, SlowPattern
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+    from jsonschema.protocols import Validator
+
+SECONDS = 5.0
+"""How long one value may be checked."""
+_pattern = lru_cache(maxsize=256)(Pattern)
+_end: ContextVar[float] = ContextVar("_end", default=0.0)
+Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], "Iterator[ValidationError] | None"]
+
+
+class JsonSchema:
+    """A JSON Schema, of the draft that it names, else of the latest.
+
+    Args:
+        schema: The schema.
+        known: Whether it is certain to be one, and need not be checked itself: for a large one that takes seconds.
+    """
+
+    def __init__(self, schema: Mapping[str, Any], *, known: bool = False) -> None:
+        self.schema = schema
+        self._known = known
+
+    def errors(self, value: Any) -> list[ValidationError]:
+        """What is wrong with ``value``; nothing when it satisfies the schema.
+
+        Raises:
+            jsonschema.SchemaError: The schema is not one.
+            SlowPattern: It takes too long: a pattern that backtracks, references that double at each level.
+        """
+        token = _end.set(time.monotonic() + SECONDS)
+        try:
+            return list(self._validator.iter_errors(value))
+        finally:
+            _end.reset(token)
+
+    @cached_property
+    def _validator(self) -> Validator:
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import extend, validator_for
+        from referencing import Registry
+
+        schema = dict(self.schema)
+        kind = validator_for(schema, default=Draft202012Validator)
+        if not self._known:
+            kind.check_schema(schema)
+        own: dict[str, Keyword] = {
+            "pattern": _pattern_of_text,
+            "patternProperties": _pattern_properties,
+            "additionalProperties": _additional_properties,
+            **{name: _timed(kind.VALIDATORS[name]) for name in ("$ref", "$dynamicRef") if name in kind.VALIDATORS},
+        }
+        # With an empty registry nothing is fetched: jsonschema's own would follow a foreign $ref over the network.
+        made: Validator = cast("Any", extend)(kind, own)(schema, registry=Registry())
+        return made
+
+
+def _timed(check: Keyword) -> Keyword:
+    def timed(validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
+        if time.monotonic() > _end.get():
+            raise SlowPattern(f"checking by the schema takes more than {SECONDS:g} s: its references lead to too many")
+        yield from check(validator, value, instance, schema) or ()
+
+    return timed
+
+
+def _pattern_of_text(
+    validator: Any, pattern: str, instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and not _pattern(pattern).search(instance):
+        yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Mapping[str, Any], instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    if isinstance(instance, dict):
+        for pattern, inner in patterns.items():
+            for name, value in instance.items():
+                if _pattern(pattern).search(name):
+                    yield from validator.descend(value, inner, path=name, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, inner: Any, instance: Any, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    from jsonschema import ValidationError
+
+    if not isinstance(instance, dict):
+        return
+    patterns = [_pattern(pattern) for pattern in schema.get("patternProperties", ())]
+    known = schema.get("properties", {})
+    extras = [name for name in instance if name not in known and not any(it.search(name) for it in patterns)]
+    if isinstance(inner, dict):
+        for name in extras:
+            yield from validator.descend(instance[name], inner, path=name)
+    elif not inner and extras:
+        listed = ", ".join(repr(name) for name in sorted(extras, key=str))
+        yield ValidationError(f"Additional properties are not allowed: {listed}")

@@ -1,0 +1,89 @@
+"""Regular expressions that somebody else wrote: looking for them ends, whatever they are and whatever they meet.
+
+Python's own ``re`` cannot be stopped, and some patterns take for ever on some texts. The ``regex`` library can: it
+reads the same syntax, and looks at the clock (and for Ctrl-C) while it searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import regex
+
+SECONDS = 1.0
+"""How long one search may take when nothing else is said."""
+_LONG = 1_000
+"""Characters from which on other threads may work during a search."""
+
+
+class SlowPattern(Exception):
+    """A pattern took too long on a text."""
+
+
+class Pattern:
+    """A regular expression in Python's syntax.
+
+    Args:
+        text: The pattern.
+        seconds: How long one search may take.
+
+    Raises:
+        ValueError: It is not a regular expression.
+    """
+
+    def __init__(self, text: str, *, seconds: float = SECONDS, multiline: bool = False) -> None:
+        try:
+            re.compile(text)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"this is not a regular expression: {error}") from None
+        self.text, self.seconds, self._multiline = text, seconds, multiline
+
+    @cached_property
+    def _compiled(self) -> regex.Pattern[str]:
+        import regex  # costs some time to import, and few agents have patterns
+
+        try:
+            return regex.compile(self.text, regex.MULTILINE if self._multiline else 0)
+        except regex.error as error:
+            raise SlowPattern(f"the pattern {self.text!r} cannot be searched for: {error}") from None
+
+    def search(self, text: str) -> bool:
+        """Whether it matches somewhere in ``text``.
+
+        Raises:
+            SlowPattern: It takes too long.
+        """
+        try:
+            return self._compiled.search(text, timeout=self.seconds, concurrent=len(text) > _LONG) is not None
+        except (TimeoutError, MemoryError):
+            raise self._slow() from None
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether it matches ``text`` as a whole; raises as :meth:`search`."""
+        try:
+            return self._compiled.fullmatch(text, timeout=self.seconds, concurrent=len(text) > _LONG) is not None
+        except (TimeoutError, MemoryError):
+            raise self._slow() from None
+
+    def sub(self, replacement: str, text: str) -> str:
+        """``text`` with ``replacement``, taken literally, where it matches; raises as :meth:`search`."""
+        try:
+            return self._compiled.sub(lambda _: replacement, text, timeout=self.seconds)
+        except (TimeoutError, MemoryError):
+            raise self._slow() from None
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where it matches, one place after the other, all within the time of one search; raises as :meth:`search`."""
+        try:
+            for match in self._compiled.finditer(text, timeout=self.seconds, concurrent=True):
+                yield match.span()
+        except (TimeoutError, MemoryError):
+            raise self._slow() from None
+
+    def _slow(self) -> SlowPattern:
+        shown = self.text if len(self.text) <= 80 else f"{self.text[:80]}…"
+        return SlowPattern(f"the pattern {shown!r} takes more than {self.seconds:g} s on this text; use a simpler one")
