@@ -113,13 +113,13 @@ class Approval(Plugin):
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None
-        with run.waiting():  # a subclass may ask in a way of its own
+        with run.paused_for_user():  # a subclass may ask in a way of its own
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)
             run.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
-        if answer not in get_args(Decision):  # what is no clear word is no permission
+        if answer not in get_args(Decision):  # what is not a clear word is not permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
             raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")

@@ -100,7 +100,7 @@ class Budget(Plugin):
         reason, text = exhausted
         run.note(self.kind, text)
         run.stop(StopReason(reason), text)
-        run.iterations.pop()  # a round is one model call, and this one is not made
+        run.iterations.pop()  # an iteration is one model call, and this one is not made
         return iteration
 
     @hookimpl

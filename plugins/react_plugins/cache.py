@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Fresh:
-    """What one run has read in this round, to be stored once the round is judged: key, generation, observation."""
+    """What one run has read in this iteration, stored once the iteration is judged: key, generation, observation."""
 
     def __init__(self) -> None:
         self.read: dict[ToolCall, tuple[str, int, Observation]] = {}

@@ -30,7 +30,7 @@ class Console(Plugin):
     """Shows what happens, live: thoughts, tool calls, results, interventions, and how the run ended."""
 
     kind: ClassVar[str] = "console"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     stream: Literal["stderr", "stdout"] = "stderr"
     """Where the lines go."""

@@ -32,7 +32,7 @@ class Logging(Plugin):
     """
 
     kind: ClassVar[str] = "logging"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath | None = None
     """A file to append JSON lines to; when not given, records go to `logger`."""

@@ -36,7 +36,7 @@ class RateLimit(Plugin):
     """
 
     kind: ClassVar[str] = "rate_limit"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     tools: dict[str, PerSecond] = Field(default_factory=dict)
     """Calls per second by tool; names may be globs, the first that matches counts, and each tool is counted alone."""

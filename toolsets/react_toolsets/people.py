@@ -46,7 +46,7 @@ class PeopleToolset(ReActToolset):
         """
         choices = list(dict.fromkeys(choice.strip() for choice in choices or () if choice.strip()))
         if len(choices) == 1:
-            raise ToolError("one choice is no question: give several, or none for any answer", code="one_choice")
+            raise ToolError("one choice is not a question: give several, or none for any answer", code="one_choice")
         asked = run.state(Asked)
         if asked.count >= self.questions:
             text = f"{self.questions} questions are all that a run may ask. Go on with what you know."

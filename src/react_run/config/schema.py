@@ -64,7 +64,7 @@ def _web_address(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise problem("cfg.url", f"is no URL: {error}") from None
+        raise problem("cfg.url", f"is not a URL: {error}") from None
     if parts.username or parts.password:
         raise problem("cfg.url", "must not contain credentials: they would end up in logs; use api_key")
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -121,7 +121,7 @@ class ReActAgentConfig(Options):
     """Texts (or `{file: …}`) added to the system prompt; each becomes a `guide` plugin."""
 
     max_iterations: int = Field(default=10, ge=1, le=100)
-    """Rounds of the loop, one model call each."""
+    """Iterations of the loop, one model call each."""
     failure_handling: Annotated[Any, _policy("safe", "legacy")] = "safe"
     """What happens when tools fail: `safe`, `legacy`, or a policy as `{kind: …}`."""
     tool_disclosure: Annotated[Any, _policy("all", "skills")] = "all"

@@ -40,7 +40,7 @@ class RunLimits(Policy):
 
     kind: ClassVar[str] = "limits"
     guard: ClassVar[str] = "limits"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
     adds: ClassVar[bool] = True  # those of a run above hold beside a run's own
 
     max_cost: float | None = Field(default=None, ge=0)
@@ -63,9 +63,9 @@ class RunLimits(Policy):
         if run.stop_reason is None:
             run.note(self.guard, text)
         run.stop(reason, text)
-        unsent = iteration.request.call > run.model_calls  # else a call of this round was made, and this is another
+        unsent = iteration.request.call > run.model_calls  # else a call of this iteration was made, and this is another
         if unsent and run.iterations and run.iterations[-1] is iteration:
-            run.iterations.pop()  # a round is one model call, and this one is not made (L2)
+            run.iterations.pop()  # an iteration is one model call, and this one is not made (L2)
         return WITHHELD
 
     def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:

@@ -27,9 +27,9 @@ class Safe(Plugin):
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct before the run ends."""
     nudge_at: int = Field(default=2, ge=1)
-    """The round in a row without anything new that is answered with a nudge."""
+    """The iteration in a row without anything new that is answered with a nudge."""
     stop_at: int = Field(default=3, ge=1)
-    """The round in a row without anything new that ends the run."""
+    """The iteration in a row without anything new that ends the run."""
 
     def policies(self) -> list[Policy]:
         """The guards it stands for."""

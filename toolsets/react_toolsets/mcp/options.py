@@ -181,7 +181,7 @@ class McpOptions(ReActToolset):
 def _check_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is no address of a server: it begins with https://, or http:// on this machine")
+        raise ValueError(f"{url!r} is not an address of a server: it begins with https://, or http:// on this machine")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise ValueError(f"{url} is not encrypted: use https://, or insecure: true where that is what you want")
     if parts.username or parts.password:

@@ -98,7 +98,7 @@ class _Cleaner:
         try:
             schema = self._node(described(self.root))
         except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
-            raise ToolsetError(f"this is no JSON Schema: {error}", code="tool.schema") from error
+            raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})
         if self.definitions:
             schema["$defs"] = self.definitions

@@ -55,7 +55,7 @@ class _Modern:
     def whole(self) -> Schema:
         schema = self._node(self._root)
         if isinstance(schema, bool):
-            raise ToolsetError(f"{schema!r} is no schema of an object", code="tool.schema")
+            raise ToolsetError(f"{schema!r} is not a schema of an object", code="tool.schema")
         while self._pending:
             reference, name = self._pending.pop()
             found = self._node(self._target(reference))
@@ -175,7 +175,7 @@ def _type(out: Schema, value: object) -> None:
         return
     for kind in kinds:
         if kind not in TYPES:
-            raise ToolsetError(f"{kind!r} is no type of JSON Schema", code="tool.schema")
+            raise ToolsetError(f"{kind!r} is not a type of JSON Schema", code="tool.schema")
     if kinds:
         out["type"] = value
 
