@@ -34,7 +34,7 @@ class Seals(dict[Check, dict[str, str]]):
 
 
 class Acceptance(Policy):
-    """Asks the checks of an agent about each proposed answer, and ends a run whose answers are refused too often.
+    """Runs the agent's checks on each proposed answer, and ends a run whose answers are refused too often.
 
     A refusal that no other answer could change ends it at once: a check that cannot be carried out, and a sealed file
     that was changed.

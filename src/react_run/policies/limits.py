@@ -33,9 +33,9 @@ class Extra:
 
 
 class RunLimits(Policy):
-    """Ends a run that has used up its money, tokens or time: as a result, and without a further model call.
+    """Ends a run that has used up its money, tokens or time, with a result and without another model call.
 
-    What subagents use counts for their parents, too, whose limits bind them as well (behaviour X1).
+    What subagents use counts towards their parents' limits, which bind them as well.
     """
 
     kind: ClassVar[str] = "limits"
@@ -126,7 +126,7 @@ class RunLimits(Policy):
 
 
 class RunTimeout(Policy):
-    """Ends a run whose time is up, as a result with everything so far; what still ran is cancelled."""
+    """Ends a run when its time is up, with a result of everything so far; what is still running is cancelled."""
 
     kind: ClassVar[str] = "run_timeout"
     guard: ClassVar[str] = "run_timeout"
