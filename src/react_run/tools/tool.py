@@ -155,7 +155,7 @@ class Tool(ToolAnnotations):
         if self._renames:
             read = decode_arguments(arguments)
             arguments = own_names(read, self.checker.schema) if isinstance(read, dict) else arguments
-        return prepare(self.name, self.checker, arguments)
+        return prepare(self.name, self.checker, arguments, read_only=self.read_only)
 
     @classmethod
     def from_function(
