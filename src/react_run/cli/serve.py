@@ -99,13 +99,19 @@ def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int
     return run_server(options, agents)
 
 
-def run_server(options: ServeOptions, agents: list[Any]) -> int:
+def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False) -> int:
     """Serve until a signal ends it; the exit status.
+
+    Args:
+        options: How the server is run.
+        agents: How each agent file is read.
+        opened: Whether a browser is opened on the page.
 
     Raises:
         ConfigError: Something keeps the server from starting.
     """
     import asyncio
+    import webbrowser
     from contextlib import ExitStack
     from tempfile import TemporaryDirectory
 
@@ -133,8 +139,12 @@ def run_server(options: ServeOptions, agents: list[Any]) -> int:
         stack.enter_context(logs_to(complain))
 
         async def serve() -> int:
-            server = Server(service, found, complain)
-            return await server.run(lambda: print(_opening(address_of(found), service), flush=True))
+            def ready() -> None:
+                print(_opening(address_of(found), service), flush=True)
+                if opened:
+                    webbrowser.open(address_of(found))
+
+            return await Server(service, found, complain).run(ready)
 
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             return runner.run(serve())

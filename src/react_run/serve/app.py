@@ -15,6 +15,7 @@ from react_run.serve.chat_api import ChatApi
 from react_run.serve.errors import ApiError
 from react_run.serve.measures import CONTENT_TYPE
 from react_run.serve.protection import Gate, Protection
+from react_run.serve.responses_api import ResponsesApi
 from react_run.serve.runs_api import RunsApi
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         gate: Who is let in.
     """
     chat, runs = ChatApi(service), RunsApi(service)
+    responses = ResponsesApi(chat)
     routes: list[BaseRoute] = [
         Route("/healthz", _healthy),
         Route("/readyz", _ready(service)),
@@ -42,6 +44,8 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         Route("/v1/models", chat.models),
         Route("/v1/models/{name:path}", chat.model),
         Route("/v1/chat/completions", chat.completions, methods=["POST"]),
+        Route("/v1/responses", responses.create, methods=["POST"]),
+        Route("/v1/responses/{id}", responses.one),
         *runs.routes(),
     ]
     if service.options.page:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -61,12 +61,17 @@ class ChatApi:
         asked = asked_by(json_of(body))
         if self.service.options.title_model and is_helper_request(asked):
             return await self.service.helper.answer(asked)
-        job = await self._job(request, asked, body)
+        job = await self.job(request, asked, body)
         if asked.stream:
             return self._streamed(job, asked)
-        return await self._whole(request, job)
+        return await self.whole(request, job, lambda: completion(job))
 
-    async def _job(self, request: Request, asked: Asked, body: bytes) -> Job:
+    async def job(self, request: Request, asked: Asked, body: bytes) -> Job:
+        """The run of a request: started now, or by the same request before.
+
+        Raises:
+            ApiError: It cannot be started.
+        """
         service, by = self.service, request.state.by
         served = await service.chosen(service.agent(asked.model), asked.overrides)
 
@@ -85,7 +90,14 @@ class ChatApi:
 
         return service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, made)
 
-    async def _whole(self, request: Request, job: Job) -> Response:
+    async def whole(self, request: Request, job: Job, shape: Callable[[], object]) -> Response:
+        """Wait for a run, or for its first question, and answer with it; a client that leaves ends it.
+
+        Args:
+            request: The request.
+            job: The run.
+            shape: Makes the answer.
+        """
         job.watchers += 1
         left = asyncio.ensure_future(_gone(request))
         done = asyncio.ensure_future(job.wait())
@@ -94,7 +106,7 @@ class ChatApi:
         finally:
             left.cancel()
             done.cancel()
-            self._leave(job, gone=not (job.ended or job.questions))
+            self.leave(job, gone=not (job.ended or job.questions))
             with suppress(asyncio.CancelledError):
                 await asyncio.gather(left, done, return_exceptions=True)
         headers = {"X-Request-Id": job.id}
@@ -104,7 +116,7 @@ class ChatApi:
             error = error_of(job)
             error.headers.update(headers)
             return error.response
-        return JSONResponse(completion(job), headers=headers)
+        return JSONResponse(shape(), headers=headers)
 
     def _streamed(self, job: Job, asked: Asked) -> Response:
         job.watchers += 1
@@ -131,9 +143,9 @@ class ChatApi:
             for text in chunks.last(include_usage=asked.include_usage):
                 yield text
         finally:
-            self._leave(job, gone=not told)
+            self.leave(job, gone=not told)
 
-    def _leave(self, job: Job, *, gone: bool) -> None:
+    def leave(self, job: Job, *, gone: bool) -> None:
         """A client reads no more; when it was the last one and left early, its run need not go on."""
         job.watchers -= 1
         if not gone:

@@ -165,6 +165,8 @@ class Service:
         kept = None if session is None else self._session(served.name, session, by)
         job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
         job.workspace = self._workspace(session or job.id)
+        if by:
+            job.options["by"] = by
         if kept is not None:
             job.options["conversation"] = kept.path.stem
             job.around = lambda job: self._turn_of(job, kept)

@@ -1,0 +1,19 @@
+"""``react-run ui``: the page on the runs that are kept, without any agent."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("ui", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65_535), help="0 takes any free port.")
+@click.option("--no-open", is_flag=True, help="Only print the address; open no browser.")
+def command(port: int, no_open: bool) -> int:
+    """Look at the runs on this machine in a browser: list, timeline, messages, cost, comparison.
+
+    Only this machine can reach it. `react-run serve` has the same page, with agents to talk to.
+    """
+    from react_run.cli.serve import run_server
+    from react_run.serve.options import ServeOptions
+
+    return run_server(ServeOptions(port=port), [], opened=not no_open)
