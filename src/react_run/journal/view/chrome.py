@@ -32,7 +32,8 @@ def _events(journal: Journal, process: int) -> Iterator[Event]:
     yield {"name": "thread_name", "ph": "M", "pid": process, "tid": 0, "args": {"name": "rounds and model"}}
     end = journal.own[-1]["time"]
     rounds = journal.rounds
-    for round_, after in zip(rounds, [*(found.started_at for found in rounds[1:]), end], strict=True):
+    ends = [*(found.started_at for found in rounds[1:]), end]
+    for round_, after in zip(rounds, ends, strict=False):  # a run that was killed early may have no round at all
         yield _span(f"round {round_.number}", "round", round_.started_at, after - round_.started_at, process, 0)
         for call in round_.model_calls:
             yield from _model_call(call, process)

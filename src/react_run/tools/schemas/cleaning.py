@@ -17,6 +17,7 @@ _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
 _UNIONS = ("anyOf", "oneOf")
 _NOT_AT_TOP = frozenset({"anyOf", "const", "enum", "nullable", "oneOf"})
 _MAX_MERGES = 32
+_MAX_PARTS = 20_000
 
 
 def clean_schema(schema: Mapping[str, Any]) -> Schema:
@@ -118,6 +119,9 @@ class _Cleaner:
             if not parts:
                 return schema
             expect(parts, list, "allOf")
+            self._nodes += len(parts)
+            if self._nodes > _MAX_PARTS:
+                raise ToolsetError("allOf of the schema has too many parts", code="tool.schema")
             for part in parts:
                 schema = merge(resolve(part, self.root), schema)
         raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
