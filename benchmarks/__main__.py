@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import fan_out, large, rounds, toolsets, wrappers
+from benchmarks import fan_out, iterations, large, toolsets, wrappers
 
 
 def main() -> None:
     """Run them one after the other."""
-    for bench in (rounds, fan_out, large, wrappers, toolsets):
+    for bench in (iterations, fan_out, large, wrappers, toolsets):
         bench.main()
 
 

@@ -55,9 +55,9 @@ async def floor() -> None:
     await asyncio.gather(*(asyncio.sleep(0.1) for _ in range(50)))
 
 
-def many_runs(count: int, rounds: int = 5) -> dict[str, float]:
-    """``count`` concurrent runs of one agent, each of ``rounds`` rounds with a model that takes 50 ms."""
-    replies = [{"delay": 0.05, **calls(("add", {"a": number, "b": 1}))} for number in range(rounds)]
+def many_runs(count: int, iterations: int = 5) -> dict[str, float]:
+    """``count`` concurrent runs of one agent, each of ``iterations`` iterations with a model that takes 50 ms."""
+    replies = [{"delay": 0.05, **calls(("add", {"a": number, "b": 1}))} for number in range(iterations)]
     agent = agent_with([*replies, {"delay": 0.05, "text": "done"}], tools=[add])
 
     async def work() -> None:

@@ -12,14 +12,14 @@ Message = dict[str, Any]
 
 @dataclass
 class BareModel:
-    """Asks for one tool call per round, ``rounds`` times, then answers."""
+    """Asks for one tool call per iteration, ``iterations`` times, then answers."""
 
-    rounds: int
+    iterations: int
     call: int = 0
 
     async def complete(self, messages: list[Message]) -> Message:
         self.call += 1
-        if self.call > self.rounds:
+        if self.call > self.iterations:
             return {"role": "assistant", "content": "done"}
         arguments = '{"a":1,"b":2}'
         function = {"name": "add", "arguments": arguments}

@@ -26,18 +26,18 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def agent(rounds: int, delay: float = 0.0) -> ReActAgent:
-    """An agent with a model that takes ``delay`` seconds and asks for one read-only call per round."""
-    replies = [{"delay": delay, **calls(("add", {"a": number, "b": 2}), text="On it.")} for number in range(rounds)]
+def agent(iterations: int, delay: float = 0.0) -> ReActAgent:
+    """An agent with a model that takes ``delay`` seconds and asks for one read-only call per iteration."""
+    replies = [{"delay": delay, **calls(("add", {"a": number, "b": 2}), text="On it.")} for number in range(iterations)]
     made = agent_with([*replies, {"delay": delay, **says("done")}], tools=[add])
-    made.config.max_iterations = rounds + 1
+    made.config.max_iterations = iterations + 1
     return made
 
 
-def recorded(rounds: int) -> Journal:
+def recorded(iterations: int) -> Journal:
     """The journal of a run, in memory."""
     sink = MemorySink()
-    agent(rounds).replace(journal=Recorder.into(sink)).run_sync("go")
+    agent(iterations).replace(journal=Recorder.into(sink)).run_sync("go")
     return Journal(records=sink.records)
 
 
@@ -52,12 +52,12 @@ def per_event(folder: Path) -> None:
     taken = interleaved({"plain": lambda: run(plain), "recorded": lambda: run(kept)}, repeat=15)
     records = len(read_journal(next(folder.glob("*.jsonl"))).records)
     added = (taken["recorded"] - taken["plain"]) / records
-    report("journal_event_cpu_us", rounds=ROUNDS, records=records, added=round(added * 1e6, 1), target=60)
+    report("journal_event_cpu_us", iterations=ROUNDS, records=records, added=round(added * 1e6, 1), target=60)
     loop.close()
 
 
 def share(folder: Path, delay: float = 0.02) -> None:
-    """How much longer a run of 100 rounds takes, with a model that answers in 20 ms."""
+    """How much longer a run of 100 iterations takes, with a model that answers in 20 ms."""
     plain = agent(ROUNDS, delay)
     kept = plain.replace(journal=folder)
 
@@ -71,7 +71,7 @@ def share(folder: Path, delay: float = 0.02) -> None:
     wall, cpu, kept_wall, kept_cpu = map(min, zip(*runs, strict=True))
     report(
         "journal_share_of_a_run_percent",
-        rounds=ROUNDS,
+        iterations=ROUNDS,
         model_s=delay,
         wall=round(100 * (kept_wall - wall) / wall, 2),
         cpu_of_wall=round(100 * (kept_cpu - cpu) / wall, 2),
@@ -87,10 +87,10 @@ def long_journals(folder: Path) -> None:
     started = process_time()
     loaded = read_journal(path)
     read = process_time() - started
-    assert len(loaded.rounds) == 4_001
+    assert len(loaded.iterations) == 4_001
     everything = process_time() - started
     records = len(loaded.records)
-    report("journal_load_cpu_s", records=records, read=round(read, 3), with_rounds=round(everything, 3), target=1)
+    report("journal_load_cpu_s", records=records, read=round(read, 3), with_iterations=round(everything, 3), target=1)
     short = recorded(1_000)
     started = process_time()
     size = len(page(short))

@@ -27,8 +27,8 @@ def huge(a: int, b: int) -> str:
     return LINE * (HUGE // len(LINE))
 
 
-def _agent(tools: list[Tool], rounds: int, first: str = "add") -> ReActAgent:
-    replies = [calls((first if number == 0 else "add", {"a": number, "b": 2})) for number in range(rounds)]
+def _agent(tools: list[Tool], iterations: int, first: str = "add") -> ReActAgent:
+    replies = [calls((first if number == 0 else "add", {"a": number, "b": 2})) for number in range(iterations)]
     model = ScriptedModel(replies=[*replies, "done"], keep_requests=0)
     return ReActAgent({"max_iterations": 100}, model=model, toolsets=[Functions(functions=tools)])
 
@@ -51,7 +51,7 @@ def _workspace() -> Iterator[Path]:
 
 
 def huge_result() -> None:
-    """A result of 10 MB, kept aside by the ceiling, and 20 rounds after it."""
+    """A result of 10 MB, kept aside by the ceiling, and 20 iterations after it."""
     tools = [Tool.from_function(huge, inline=True), Tool.from_function(add, inline=True)]
     loop = asyncio.new_event_loop()
     with _workspace() as workspace:
@@ -62,11 +62,11 @@ def huge_result() -> None:
             },
             7,
         )
-    report("huge_result_cpu_ms", characters=HUGE, rounds=ROUNDS, **{k: round(v * 1e3, 1) for k, v in taken.items()})
+    report("huge_result_cpu_ms", characters=HUGE, iterations=ROUNDS, **{k: round(v * 1e3, 1) for k, v in taken.items()})
 
 
 def many_tools(count: int = 200) -> None:
-    """Building an agent of many tools, and what they add to a round."""
+    """Building an agent of many tools, and what they add to an iteration."""
     source = "\n".join(
         f"def tool_{number}(text: str, limit: int = {number}, loud: bool = False) -> str:\n"
         f"    '''Look up number {number}.\n\n    Args:\n        text: What to look up.\n        limit: The most.\n"
@@ -94,22 +94,24 @@ def many_tools(count: int = 200) -> None:
         "many_tools",
         tools=count,
         build_ms=round(building * 1e3, 1),
-        round_over_one=round(taken["many"] / taken["one"], 2),
+        iteration_over_one=round(taken["many"] / taken["one"], 2),
     )
 
 
-def wire(rounds: int = 300) -> None:
-    """Encoding the conversation for the provider, each round, by the last third of the rounds."""
+def wire(iterations: int = 300) -> None:
+    """Encoding the conversation for the provider, each iteration, by the last third of the iterations."""
     messages = [Message(role="user", content="go")]
     encoder, late = Wire(), 0.0
-    for number in range(rounds):
+    for number in range(iterations):
         request = ModelRequest(messages=MessageView(messages), run_id="run")
         taken = cpu(lambda request=request: encoder.encode(request, {"model": "m"}))  # type: ignore[misc]  # lambda default
-        late += taken if number >= rounds * 2 // 3 else 0.0
+        late += taken if number >= iterations * 2 // 3 else 0.0
         asked = ToolRequest(id=f"c{number}", name="add", arguments={"a": number, "b": 2})
         messages.append(Message(role="assistant", tool_requests=(asked,)))
         messages.append(Message(role="tool", content=str(number + 2), tool_request_id=asked.id))
-    report("wire_cpu_us", rounds=rounds, per_round=round(late / (rounds - rounds * 2 // 3) * 1e6, 1))
+    report(
+        "wire_cpu_us", iterations=iterations, per_iteration=round(late / (iterations - iterations * 2 // 3) * 1e6, 1)
+    )
 
 
 def main() -> None:

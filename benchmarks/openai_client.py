@@ -43,10 +43,10 @@ def server() -> Iterator[str]:
             process.wait()
 
 
-def history(rounds: int) -> list[Message]:
-    """A system prompt, a question, and ``rounds`` rounds of one tool call each."""
+def history(iterations: int) -> list[Message]:
+    """A system prompt, a question, and ``iterations`` iterations of one tool call each."""
     messages = [Message(role="system", content="Be brief."), Message(role="user", content="Count the words.")]
-    for number in range(rounds):
+    for number in range(iterations):
         call = ToolRequest(id=f"call_{number}", name="count", arguments={"text": "one two three", "page": number})
         messages.append(Message(role="assistant", tool_requests=(call,)))
         messages.append(Message(role="tool", tool_request_id=call.id, content=f"page {number}: 3 words, nothing else"))

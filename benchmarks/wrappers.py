@@ -59,7 +59,7 @@ def add(a: int, b: int) -> int:
 
 
 def runs_with(plugins: Iterable[object]) -> Callable[[], object]:
-    """One run of ``ROUNDS`` rounds with one call each; agent and loop are made once."""
+    """One run of ``ROUNDS`` iterations with one call each; agent and loop are made once."""
     replies = [calls(("add", {"a": number, "b": 2})) for number in range(ROUNDS)]
     model = ScriptedModel(replies=[*replies, "done"], keep_requests=0)
     tools = Functions(functions=[Tool.from_function(add, inline=True)])
@@ -86,7 +86,7 @@ def main(repeat: int = 25) -> None:
     added = {
         name: round((seconds - taken["none"]) / ROUNDS * 1e6, 2) for name, seconds in taken.items() if name != "none"
     }
-    report("tool_call_plugins_us", rounds=ROUNDS, **added)
+    report("tool_call_plugins_us", iterations=ROUNDS, **added)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ class Done:
         return [message for message in self.result.messages if message.role == role]
 
     def then(self, *replies: Json, **options: Any) -> RunResult:
-        """A run that goes on with ``replies`` when it has read the result."""
+        """A run that goes on with ``reply_checks`` when it has read the result."""
         return run_agent([ASKED, *replies, says("done")], **{"tools": [self.tool], **options})
 
 

@@ -139,7 +139,7 @@ def test_a_run_ends_as_a_completion_with_its_trace() -> None:  # L9
     assert fields["unresolved_tool_failures"] == []
     (step,) = fields["react_trace"]
     assert (step["thought"], step["action"], step["action_input"]) == ("Adding.", "add", {"a": 1, "b": 2})
-    assert (step["observation"], step["executed"], step["model_round"]) == ("3", True, 1)
+    assert (step["observation"], step["executed"], step["iteration"]) == ("3", True, 1)
     assert json.loads(response.model_dump_json())["choices"][0]["provider_specific_fields"] == fields
     assert response.usage is None  # the scripted model reported none (L8)
 

@@ -85,9 +85,9 @@ class Slow(Model):
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         await asyncio.sleep(0)
-        rounds = sum(message.role == "assistant" for message in request.messages)
-        wanted = {0: ["read", "wait", "write"], 1: ["wait"]}.get(rounds, [])
-        requests = tuple(ToolRequest(id=f"c{rounds}_{name}", name=name, arguments={}) for name in wanted)
+        iterations = sum(message.role == "assistant" for message in request.messages)
+        wanted = {0: ["read", "wait", "write"], 1: ["wait"]}.get(iterations, [])
+        requests = tuple(ToolRequest(id=f"c{iterations}_{name}", name=name, arguments={}) for name in wanted)
         return ModelResponse(message=Message(role="assistant", content="" if wanted else "ok", tool_requests=requests))
 
     async def stream(self, request: ModelRequest) -> Any:

@@ -82,10 +82,10 @@ def test_a_tool_result_is_fed_back_and_the_step_tells_it_all() -> None:  # L9
     assert roles(result.messages) == "s u a t a"
     (step,) = result.steps
     assert (step.thought, step.action, step.observation) == ("Adding.", "add", "3")
-    assert (step.action_input, step.attempt, step.executed, step.model_round) == ({"a": 1, "b": 2}, 1, True, 1)
+    assert (step.action_input, step.attempt, step.executed, step.iteration) == ({"a": 1, "b": 2}, 1, True, 1)
 
 
-def test_rounds_are_counted_not_calls() -> None:  # L2
+def test_iterations_are_counted_not_calls() -> None:  # L2
     result = run_agent([calls(*[("add", {"a": n}) for n in range(5)]), says("done")], tools=[add], max_iterations=2)
     assert (result.iterations, len(result.steps), result.stop_reason) == (2, 5, StopReason.COMPLETED)
 
@@ -249,7 +249,7 @@ def test_a_plugin_may_not_answer_cancellation_away() -> None:
 
 
 @pytest.mark.parametrize("hook", ["react_run", "react_iteration", "react_model_call", "react_tool_call"])
-def test_cancellation_is_not_answered_away_in_the_last_round_either(hook: str) -> None:
+def test_cancellation_is_not_answered_away_in_the_last_iteration_either(hook: str) -> None:
     started = asyncio.Event()
     runs: list[Run] = []
 
@@ -572,7 +572,7 @@ def test_calls_whose_ids_are_missing_or_repeated_keep_their_own_results(ids: tup
     assert len(set(given)) == len(given) == 8
 
 
-def test_a_round_that_is_done_twice_goes_on_where_the_first_attempt_ended() -> None:
+def test_a_iteration_that_is_done_twice_goes_on_where_the_first_attempt_ended() -> None:
     class Twice:
         @hookimpl
         async def react_iteration(
@@ -584,7 +584,7 @@ def test_a_round_that_is_done_twice_goes_on_where_the_first_attempt_ended() -> N
     replies = [calls(("add", {"a": 1})), calls(("add", {"a": 2})), says("7"), says("never asked for")]
     agent = agent_with(replies, tools=[add], plugins=[Twice()])
     result = agent.run_sync("go")
-    assert [(step.observation, step.model_round) for step in result.steps] == [("6", 1), ("7", 1)]
+    assert [(step.observation, step.iteration) for step in result.steps] == [("6", 1), ("7", 1)]
     assert roles(result.messages) == "s u a t a t a"
     assert (result.answer, result.iterations, result.usage.requests) == ("7", 2, 3)
 

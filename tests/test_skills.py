@@ -121,8 +121,8 @@ KINDER = {
     "anchor": front("name: my-skill", "description: &d Does it.", "compatibility: *d"),
 }
 STRICTER = {
-    "metadata is no mapping": front(*GOOD, "metadata: me"),
-    "licence is no text": front(*GOOD, "license:", "  a: b"),
+    "metadata is not a mapping": front(*GOOD, "metadata: me"),
+    "licence is not text": front(*GOOD, "license:", "  a: b"),
     "allowed tools are a mapping": front(*GOOD, "allowed-tools:", "  a: b"),
     "closed within a line": "---\nname: my-skill\ndescription: one --- two\n",
 }

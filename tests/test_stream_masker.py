@@ -6,11 +6,11 @@ import pytest
 from tests.test_secrets import CANARIES, FORMS
 
 from react_run.secrets import Masker
-from react_run.stream_masker import Held
+from react_run.stream_masker import StreamMasker
 
 
 def handed_on(masker: Masker, text: str, size: int) -> list[str]:
-    held = Held(masker)
+    held = StreamMasker(masker)
     pieces = [held.add(text[at : at + size]) for at in range(0, len(text), size)]
     return [piece for piece in (*pieces, held.rest()) if piece]
 

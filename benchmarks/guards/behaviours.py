@@ -20,8 +20,9 @@ Make = Callable[[w.World], t.Task]
 class Behaviour:
     """One way in which things go wrong.
 
-    ``ends`` is the stop reason that must come of it; ``solved`` whether the answer must be right. ``rounds`` bounds the
-    rounds beyond those that the same task takes without the fault. ``quiet`` behaviours are no faults: no guard fires.
+    ``ends`` is the stop reason that must come of it; ``solved`` whether the answer must be right. ``iterations`` bounds
+    the iterations beyond those that the same task takes without the fault. ``quiet`` behaviours are not faults: no
+    guard fires.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Behaviour:
     world: Mapping[str, Any] = field(default_factory=dict)
     ends: str = "completed"
     solved: bool | None = None
-    rounds: int = 3
+    iterations: int = 3
     quiet: bool = False
     set_up: str = ""
     says: str = ""
@@ -59,7 +60,7 @@ class Polite(Check):
 
 
 def one_by_one(pages: int) -> Make:
-    """A sum that takes one round per page."""
+    """A sum that takes one iteration per page."""
     return lambda world: t.Sum(world, pages, batch=1)
 
 
@@ -86,13 +87,13 @@ PARTLY = r"CARROT: \d+ without pages"
 
 BEHAVIOURS = [
     # -- nothing is wrong: no guard may fire --------------------------------------------------------------------------
-    case("sum, clean", quiet=True, rounds=0),
-    case("sum, page by page, clean", one_by_one(5), quiet=True, rounds=0),
-    case("convert, clean", t.Convert, quiet=True, rounds=0),
-    case("pay, clean", t.Pay, quiet=True, rounds=0),
-    case("honest polling", t.Poll, quiet=True, rounds=0),
-    case("reading again after a write", t.Note, quiet=True, rounds=0),
-    case("no tool needed", t.Greet, quiet=True, rounds=0),
+    case("sum, clean", quiet=True, iterations=0),
+    case("sum, page by page, clean", one_by_one(5), quiet=True, iterations=0),
+    case("convert, clean", t.Convert, quiet=True, iterations=0),
+    case("pay, clean", t.Pay, quiet=True, iterations=0),
+    case("honest polling", t.Poll, quiet=True, iterations=0),
+    case("reading again after a write", t.Note, quiet=True, iterations=0),
+    case("no tool needed", t.Greet, quiet=True, iterations=0),
     # -- arguments ----------------------------------------------------------------------------------------------------
     case("schema echoed for an optional value", persona="stubborn", mischief=m.argument("upper", {"type": "boolean"})),
     case("schema echoed for a required value", mischief=m.argument("page", {"type": "integer"})),
@@ -135,10 +136,10 @@ BEHAVIOURS = [
     # -- again and again ----------------------------------------------------------------------------------------------
     case("the same call again", mischief=m.same_again),
     case("the same call again, slow to listen", persona="slow", mischief=m.same_again),
-    case("the same call for ever", persona="stubborn", mischief=m.same_again, ends="stuck", rounds=4),
+    case("the same call for ever", persona="stubborn", mischief=m.same_again, ends="stuck", iterations=4),
     case("paying again", t.Pay, mischief=m.same_again),
     case("paying again, slow to listen", t.Pay, "slow", m.same_again),
-    case("paying for ever", t.Pay, "stubborn", m.same_again, ends="stuck", solved=True, rounds=4),
+    case("paying for ever", t.Pay, "stubborn", m.same_again, ends="stuck", solved=True, iterations=4),
     case("paying twice in one reply", t.Pay, "stubborn", m.every_call_twice),
     case("every call twice", persona="stubborn", mischief=m.every_call_twice),
     case(
@@ -147,10 +148,12 @@ BEHAVIOURS = [
         mischief=m.to_and_fro,
         world={"archive": lambda world: "closed"},
         ends="stuck",
-        rounds=8,
+        iterations=8,
     ),
-    case("a job that never gets on", t.Poll, faults={"job_status": lambda world: "0 % done"}, ends="stuck", rounds=4),
-    case("the same search in shuffled words", t.Look, "slow", m.words_shuffled, rounds=2),
+    case(
+        "a job that never gets on", t.Poll, faults={"job_status": lambda world: "0 % done"}, ends="stuck", iterations=4
+    ),
+    case("the same search in shuffled words", t.Look, "slow", m.words_shuffled, iterations=2),
     case("searching without end", t.Look, "stubborn", m.words_without_end, ends=EXHAUSTED),
     # -- failures -----------------------------------------------------------------------------------------------------
     case("a wrong unit, corrected", t.Convert, mischief=m.argument("unit", "furlongs")),
@@ -168,25 +171,27 @@ BEHAVIOURS = [
     ),
     case("odd return types", alone, faults={"fetch": w.odd_page}),
     # -- results that are too long ------------------------------------------------------------------------------------
-    case("10 MB of text", t.Archive, rounds=1),
-    case("200 000 elements", t.Archive, world={"archive": w.listed_archive}, rounds=1),
-    case("long characters at every cut", t.Archive, world={"archive": w.wide_archive}, rounds=1),
-    case("bytes that are no text", t.Archive, world={"archive": w.broken_archive}, ends="completed", solved=False),
-    case("surrogates and control characters", t.Archive, world={"archive": w.decoded_badly}, rounds=1),
-    case("forty results of 20 KB in one round", lambda world: t.Sum(world, 40), world={"page_size": 20_000}, rounds=2),
-    case("a run id that is a path", t.Archive, set_up="hostile id", rounds=1),
-    case("a link where results are saved", t.Archive, set_up="link", solved=False, rounds=1),
-    case("results that may not be saved", t.Archive, config={"spill": False}, solved=False, rounds=1),
+    case("10 MB of text", t.Archive, iterations=1),
+    case("200 000 elements", t.Archive, world={"archive": w.listed_archive}, iterations=1),
+    case("long characters at every cut", t.Archive, world={"archive": w.wide_archive}, iterations=1),
+    case("bytes that are not text", t.Archive, world={"archive": w.broken_archive}, ends="completed", solved=False),
+    case("surrogates and control characters", t.Archive, world={"archive": w.decoded_badly}, iterations=1),
+    case(
+        "forty results of 20 KB in a reply", lambda world: t.Sum(world, 40), world={"page_size": 20_000}, iterations=2
+    ),
+    case("a run id that is a path", t.Archive, set_up="hostile id", iterations=1),
+    case("a link where results are saved", t.Archive, set_up="link", solved=False, iterations=1),
+    case("results that may not be saved", t.Archive, config={"spill": False}, solved=False, iterations=1),
     # -- time ---------------------------------------------------------------------------------------------------------
     case("an async tool that hangs", faults={"fetch": w.first(w.hang, "fetch")}, config=SECONDS),
     case("a blocking tool that hangs", slowly, faults={"load": w.first(w.block, "load")}, config=SECONDS),
     case("a program that hangs", faults={"fetch": w.first(w.hanging_program, "fetch")}, config=SECONDS),
     case("a tool that always hangs", faults={"fetch": w.hang}, config=SECONDS, ends=EXHAUSTED),
     case("a run that takes too long", faults={"fetch": w.hang}, config={"run_timeout": 0.4}, ends="timeout"),
-    # -- replies that are no answer -----------------------------------------------------------------------------------
+    # -- replies that are not answers ----------------------------------------------------------------------------------
     case("an empty reply", mischief=m.said("", only=1)),
     case("blanks only", mischief=m.said(" \n ", only=1)),
-    case("an empty reply, slow to listen", persona="slow", mischief=m.said("", only=2), solved=False, rounds=0),
+    case("an empty reply, slow to listen", persona="slow", mischief=m.said("", only=2), solved=False, iterations=0),
     case("empty replies for ever", persona="stubborn", mischief=m.said(""), ends="empty_reply"),
     case(
         "reasoning without an answer",
@@ -197,11 +202,11 @@ BEHAVIOURS = [
     case("reasoning up to the limit", persona="stubborn", mischief=m.said("", "length"), ends="output_limit"),
     case("a refusal", persona="stubborn", mischief=m.refused("refusal"), ends="refused"),
     case("a content filter", persona="stubborn", mischief=m.refused("content_filter"), ends="refused"),
-    case("a cut answer", t.Greet, "stubborn", m.cut_answer(1), rounds=0),
-    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), solved=False, rounds=0),
+    case("a cut answer", t.Greet, "stubborn", m.cut_answer(1), iterations=0),
+    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), solved=False, iterations=0),
     case("cut calls", mischief=m.cut_calls),
-    case("cut calls for ever", persona="stubborn", mischief=m.cut_calls, ends="output_limit", rounds=3),
-    # -- the budget of rounds -----------------------------------------------------------------------------------------
+    case("cut calls for ever", persona="stubborn", mischief=m.cut_calls, ends="output_limit", iterations=3),
+    # -- the budget of iterations -------------------------------------------------------------------------------------
     case("a budget of one", one_by_one(5), config={"max_iterations": 1}, ends="max_iterations", says=PARTLY),
     case("a budget that is too small", one_by_one(5), config={"max_iterations": 3}, ends="max_iterations", says=PARTLY),
     case(
@@ -257,7 +262,7 @@ BEHAVIOURS = [
     ),
     case("tokens that run out", one_by_one(9), config={"max_total_tokens": 3_000}, ends="token_limit"),
     # -- answers that are not accepted --------------------------------------------------------------------------------
-    case("an answer that a check refuses", t.Greet, mischief=m.curt, config={"checks": [Polite()]}, rounds=1),
+    case("an answer that a check refuses", t.Greet, mischief=m.curt, config={"checks": [Polite()]}, iterations=1),
     case(
         "an answer that a check always refuses",
         t.Greet,

@@ -103,14 +103,14 @@ def past_the_skill(reply: Reply, moment: Moment) -> None:
 def _latest(moment: Moment) -> list[Wanted]:
     return [
         Wanted(result.tool, dict(result.arguments), f"call_{moment.request.call}_{number}")
-        for number, result in enumerate(moment.view.last_round)
+        for number, result in enumerate(moment.view.last_iteration)
     ]
 
 
 @while_active
 def same_again(reply: Reply, moment: Moment) -> None:
     """What it just called, again."""
-    if moment.view.last_round and moment.view.tools:
+    if moment.view.last_iteration and moment.view.tools:
         reply.calls, reply.text = _latest(moment), ""
 
 

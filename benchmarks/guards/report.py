@@ -26,7 +26,7 @@ def _summary(report: Report) -> str:
     seeds = len(next(iter(report.trials.values())))
     solid = sum(all(trial.passed for trial in listed) for listed in report.trials.values())
     share = f"{solid / len(report.trials):.0%}"
-    wasted, rounds = sum(trial.wasted for trial in trials), sum(_rounds(trials))
+    wasted, iterations = sum(trial.wasted for trial in trials), sum(_iterations(trials))
     quiet = [trial for trial in trials if trial.behaviour.quiet]
     fired = sum(sum(trial.fired.values()) for trial in quiet)
     tokens, bare = (sum(counts) for counts in zip(*report.tokens.values(), strict=True))
@@ -35,7 +35,7 @@ def _summary(report: Report) -> str:
 
 * **pass^{seeds}** {share}: {solid} behaviours ended as they must with every seed.
 * **False successes** {report.false_successes}.
-* **Wasted rounds** {wasted} of {rounds}: what they asked for failed, or had been answered before.
+* **Wasted iterations** {wasted} of {iterations}: what they asked for failed, or had been answered before.
 * **Clean runs**: {fired} guards fired in {len(quiet)} runs; {tokens} tokens with all guards, {bare} without any."""
 
 
@@ -52,14 +52,14 @@ def _some(names: list[str]) -> str:
 
 def _behaviours(report: Report) -> str:
     rows = [
-        "| behaviour | model | ends as | rounds | wasted | guards that fired | passes |",
+        "| behaviour | model | ends as | iterations | wasted | guards that fired | passes |",
         "|---|---|---|---:|---:|---|---:|",
     ]
     for listed in report.trials.values():
         behaviour = listed[0].behaviour
         fired = sum((trial.fired for trial in listed), Counter())
         rows.append(
-            f"| {behaviour.name} | {_persona(behaviour)} | {_ends(listed)} | {_span(_rounds(listed))} "
+            f"| {behaviour.name} | {_persona(behaviour)} | {_ends(listed)} | {_span(_iterations(listed))} "
             f"| {_span(trial.wasted for trial in listed)} | {', '.join(sorted(fired)) or NOTHING} "
             f"| {sum(trial.passed for trial in listed)}/{len(listed)} |"
         )
@@ -74,7 +74,7 @@ def _ends(trials: list[Trial]) -> str:
     return ", ".join(sorted({str(trial.result.stop_reason) for trial in trials if trial.result}))
 
 
-def _rounds(trials: list[Trial]) -> Iterable[int]:
+def _iterations(trials: list[Trial]) -> Iterable[int]:
     return (trial.result.iterations for trial in trials if trial.result)
 
 

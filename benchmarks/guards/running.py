@@ -18,13 +18,13 @@ from benchmarks.guards.strict import unrepaired
 from benchmarks.guards.world import Lab, World
 from react_run import ModelError, ReActAgent, Run, RunResult, hookimpl
 from react_run.policies.model_retries import ModelRetries
-from react_run.policies.order import Policy, Without
+from react_run.policies.order import Disable, Policy
 from react_run.policies.preview import size_of
 
 PATIENCE = {True: 3.0, False: 30.0}
 """Seconds after which a trial counts as hung, by whether it is about time."""
 CORE = ("arguments", "tool_timeout")
-"""Guards that are no plugins: they are switched off in other ways."""
+"""Guards that are not plugins: they are switched off in other ways."""
 HONEST = re.compile(r"have not|could not|cannot|missing|not done|did not find")
 SLACK = 1_024
 """Bytes by which a nudge or a note may lengthen a result."""
@@ -108,7 +108,7 @@ def agent_for(behaviour: Behaviour, world: World, fired: Fired, without: frozens
     config: dict[str, Any] = {**behaviour.config}
     if "tool_timeout" in without:
         config["tool_timeout"] = 10.0**6
-    plugins: list[Any] = [fired, *(Without(without=guard) for guard in without if guard not in CORE)]
+    plugins: list[Any] = [fired, *(Disable(policy=guard) for guard in without if guard not in CORE)]
     if "model_retries" not in without:
         plugins.append(ModelRetries(first_wait=0.001))
     lab = Lab(world=world)
@@ -158,8 +158,8 @@ def _judge(done: Trial, agent: ReActAgent, world: World) -> None:
         "a claim that nothing supports": model.task.wrong not in result.answer,
         "no answer at all": bool(result.answer.strip()) or behaviour.ends == "model_error",
         "a success that is none": result.success == (result.stop_reason == "completed"),
-        f"{done.wasted} rounds were wasted": done.wasted <= behaviour.rounds,
-        "more rounds than allowed": result.iterations <= agent.config.max_iterations,
+        f"{done.wasted} iterations were wasted": done.wasted <= behaviour.iterations,
+        "more iterations than allowed": result.iterations <= agent.config.max_iterations,
         f"paid {len(world.payments)} times": len(world.payments) <= 1,
         "a result above the ceiling": fits(result, limits.max_result_bytes),
         "a request that does not fit": "window" not in behaviour.model or max(model.sent) <= model.hard_window,
@@ -170,19 +170,19 @@ def _judge(done: Trial, agent: ReActAgent, world: World) -> None:
 
 
 def wasted(result: RunResult) -> int:
-    """The rounds that brought nothing: whatever they asked for failed, or had been answered before."""
-    useful = {step.model_round for step in result.steps if not step.failed and (step.executed or step.outcome)}
-    return len({step.model_round for step in result.steps} - useful)
+    """The iterations that brought nothing: whatever they asked for failed, or had been answered before."""
+    useful = {step.iteration for step in result.steps if not step.failed and (step.executed or step.outcome)}
+    return len({step.iteration for step in result.steps} - useful)
 
 
 def fits(result: RunResult, ceiling: int) -> bool:
-    """Whether every result, and all of one round together, keep below their ceilings."""
+    """Whether every result, and all of one iteration together, keep below their ceilings."""
     sizes: Counter[int] = Counter()
     for step in result.steps:
         size = size_of(step.observation)
         if size > ceiling + SLACK:
             return False
-        sizes[step.model_round] += size
+        sizes[step.iteration] += size
     return all(size <= 4 * ceiling + SLACK for size in sizes.values())
 
 

@@ -34,9 +34,9 @@ class View:
     remarks: list[str]
     tools: frozenset[str]
     replies: int
-    last_round: list[Result]
+    last_iteration: list[Result]
     reminders: int
-    """How often the model was told that it did something wrong, rounds counted once."""
+    """How often the model was told that it did something wrong, iterations counted once."""
 
     def of(self, *tools: str) -> list[Result]:
         """The results of some tools."""
@@ -58,18 +58,18 @@ def look(request: ModelRequest) -> View:
     results: list[Result] = []
     remarks: list[str] = []
     prompt, replies, reminders, reminded_in = "", 0, 0, -1
-    last_round: list[Result] = []
+    last_iteration: list[Result] = []
     for message in request.messages:
         text = glimpse(message.text)
         if message.role == "assistant":
             replies += 1
-            last_round = []
+            last_iteration = []
             for call in message.tool_requests:
                 asked[call.id] = call.name, call.arguments if isinstance(call.arguments, dict) else {}
         elif message.role == "tool":
             tool, arguments = asked[message.tool_request_id or ""]
             results.append(Result(tool=tool, arguments=arguments, text=text))
-            last_round.append(results[-1])
+            last_iteration.append(results[-1])
         elif message.role == "user":
             if prompt:
                 remarks.append(text)
@@ -83,6 +83,6 @@ def look(request: ModelRequest) -> View:
         remarks=remarks,
         tools=frozenset(tool.name for tool in request.tools),
         replies=replies,
-        last_round=last_round,
+        last_iteration=last_iteration,
         reminders=reminders,
     )

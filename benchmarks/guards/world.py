@@ -61,7 +61,7 @@ def wide_archive(world: World) -> object:
 
 
 def broken_archive(world: World) -> object:
-    """Bytes that are no UTF-8."""
+    """Bytes that are not UTF-8."""
     return b"\xff\xfe\x00" * 40_000 + f" CODE={world.code} ".encode() + b"\x80" * 20_000
 
 
@@ -120,7 +120,7 @@ def exits(world: World) -> object:
 
 @dataclasses.dataclass
 class Odd:
-    """A result that is no JSON."""
+    """A result that is not JSON."""
 
     text: str
     parts: set[int]
@@ -239,6 +239,6 @@ def failed(disposition: str, code: str, message: str) -> str:
 
 
 def odd_page(world: World) -> object:
-    """The number of a page, in a result that is no JSON."""
+    """The number of a page, in a result that is not JSON."""
     (page,) = world.asked
     return Odd(f"page {page}: number {world.numbers[page]}.", {1, 2}, ValueError("inside"))

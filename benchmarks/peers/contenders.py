@@ -25,7 +25,7 @@ class Contender:
     awaits: bool = True
     """Whether it takes coroutine functions as tools."""
     inline: bool = False
-    """Whether it can call a plain function where it stands, without a thread: a round is cheapest that way."""
+    """Whether it can call a plain function where it stands, without a thread: an iteration is cheapest that way."""
 
     def work(self, script: Script) -> Callable[[], None]:
         """One run, and the proof that it did what the script says."""
@@ -77,7 +77,7 @@ PEERS = {
 
 
 def usable_peers() -> dict[str, Contender]:
-    """The peers that are installed and do two rounds correctly; each of the others is reported."""
+    """The peers that are installed and do two iterations correctly; each of the others is reported."""
     usable, missing = {}, []
     for name, peer in PEERS.items():
         try:

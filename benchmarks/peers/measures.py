@@ -1,4 +1,4 @@
-"""The three measures: a round's cost, fifty slow calls in one reply, and the import."""
+"""The three measures: an iteration's cost, fifty slow calls in one reply, and the import."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from benchmarks.peers.contenders import OURS, Contender, forms
 from benchmarks.peers.script import Script, in_a_loop, plain_add
 
 SLOW = 0.005
-"""CPU seconds of a round at K = 100 from which K = 300 is left out."""
+"""CPU seconds of an iteration at K = 100 from which K = 300 is left out."""
 AT_A_GO = 100
-"""Rounds that are timed together at least: in less, what is measured is how cold the others left the caches."""
+"""Iterations that are timed together at least: in less, what is measured is how cold the others left the caches."""
 
 
-def floor(rounds: int) -> Callable[[], None]:
+def floor(iterations: int) -> Callable[[], None]:
     """The same work by hand. Its model asks for one sum again and again, so the script has no part in it."""
     script = Script(0)
-    run = in_a_loop(lambda: bare_run(BareModel(rounds), {"add": plain_add(script)}))
+    run = in_a_loop(lambda: bare_run(BareModel(iterations), {"add": plain_add(script)}))
 
     def work() -> None:
         script.start()
         answer = run()
         assert answer == "done", answer
-        assert script.sums == [3] * rounds, script.sums
+        assert script.sums == [3] * iterations, script.sums
 
     return work
 
@@ -45,34 +45,39 @@ def times(work: Callable[[], object], number: int) -> Callable[[], None]:
     return repeated
 
 
-def round_costs(rounds: int, contenders: dict[str, Contender], repeat: int) -> dict[str, float]:
-    """Report CPU microseconds per round, and what they are to the floor and to ours; return CPU seconds per round."""
-    works: dict[str, Callable[[], object]] = {"floor": floor(rounds)}
-    works |= {name: it.work(Script(rounds, plain=plain)) for name, it, plain in forms(contenders)}
-    runs = max(1, AT_A_GO // rounds)
+def iteration_costs(iterations: int, contenders: dict[str, Contender], repeat: int) -> dict[str, float]:
+    """Report CPU microseconds per iteration, and ratios to the floor and to ours; return CPU seconds per iteration."""
+    works: dict[str, Callable[[], object]] = {"floor": floor(iterations)}
+    works |= {name: it.work(Script(iterations, plain=plain)) for name, it, plain in forms(contenders)}
+    runs = max(1, AT_A_GO // iterations)
     works = {name: times(work, runs) for name, work in works.items()}
     gc.collect()
-    gc.freeze()  # what one of them has imported is no burden to the others
-    per_round = {name: seconds / rounds / runs for name, seconds in interleaved(works, repeat).items()}
+    gc.freeze()  # what one of them has imported is not a burden to the others
+    per_iteration = {name: seconds / iterations / runs for name, seconds in interleaved(works, repeat).items()}
     report(
-        "peers_round_cpu_us",
-        rounds=rounds,
-        **{name: round(seconds * 1e6, 1) for name, seconds in per_round.items()},
-        over_floor={name: round(seconds / per_round["floor"], 1) for name, seconds in per_round.items()},
-        over_safe={name: round(seconds / per_round["safe"], 2) for name, seconds in per_round.items()},
+        "peers_iteration_cpu_us",
+        iterations=iterations,
+        **{name: round(seconds * 1e6, 1) for name, seconds in per_iteration.items()},
+        over_floor={name: round(seconds / per_iteration["floor"], 1) for name, seconds in per_iteration.items()},
+        over_safe={name: round(seconds / per_iteration["safe"], 2) for name, seconds in per_iteration.items()},
     )
-    return per_round
+    return per_iteration
 
 
 def growth(peers: dict[str, Contender], repeat: int) -> None:
-    """A round's cost at K = 10, 100 and, where that is affordable, 300."""
-    round_costs(10, OURS | peers, repeat)
-    per_round = round_costs(100, OURS | peers, repeat)
-    quick = {name: peer for name, peer in peers.items() if per_round[name] < SLOW}
+    """An iteration's cost at K = 10, 100 and, where that is affordable, 300."""
+    iteration_costs(10, OURS | peers, repeat)
+    per_iteration = iteration_costs(100, OURS | peers, repeat)
+    quick = {name: peer for name, peer in peers.items() if per_iteration[name] < SLOW}
     for name in peers:
         if name not in quick:
-            report("peers_round_cpu_us", rounds=300, peer=name, skipped=f"over {SLOW * 1000:.0f} ms per round at 100")
-    round_costs(300, OURS | quick, max(3, repeat // 3))
+            report(
+                "peers_iteration_cpu_us",
+                iterations=300,
+                peer=name,
+                skipped=f"over {SLOW * 1000:.0f} ms per iteration at 100",
+            )
+    iteration_costs(300, OURS | quick, max(3, repeat // 3))
 
 
 def fan_outs(peers: dict[str, Contender]) -> None:

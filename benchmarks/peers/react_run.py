@@ -13,12 +13,12 @@ def prepared(script: Script, **config: object) -> Callable[[], str]:
     from react_run.models.scripted import ScriptedModel
     from react_run.testing import Functions, calls
 
-    replies = [calls(*(("add", call.arguments) for call in script.reply())) for _ in range(script.rounds)]
+    replies = [calls(*(("add", call.arguments) for call in script.reply())) for _ in range(script.iterations)]
     model = ScriptedModel(replies=[*replies, ANSWER], keep_requests=0)
     inline = script.plain and not script.seconds  # it waits for nothing, so it needs no thread
     tools = Functions(functions=[Tool.from_function(script.tool, inline=inline)])
     agent = ReActAgent({"parallel_tools": script.width, **config}, model=model, toolsets=[tools])
-    agent.config.max_iterations = script.rounds + 1  # beyond what a file may say
+    agent.config.max_iterations = script.iterations + 1  # beyond what a file may say
 
     async def run() -> str:
         result = await agent.run("go")

@@ -24,18 +24,18 @@ class Script:
     """What the model says in one run, and what the tool was called with in it.
 
     Args:
-        rounds: Replies that ask for calls, before the answer.
+        iterations: Replies that ask for calls, before the answer.
         width: Calls in each of them.
         seconds: What a call waits.
         plain: ``tool`` is a plain function, otherwise a coroutine function.
     """
 
-    def __init__(self, rounds: int, *, width: int = 1, seconds: float = 0.0, plain: bool = False) -> None:
-        self.rounds, self.width, self.seconds, self.plain = rounds, width, seconds, plain
+    def __init__(self, iterations: int, *, width: int = 1, seconds: float = 0.0, plain: bool = False) -> None:
+        self.iterations, self.width, self.seconds, self.plain = iterations, width, seconds, plain
         self.tool: Callable[[int, int], int | Awaitable[int]] = plain_add(self) if plain else waiting_add(self)
-        calls = [self._call(number) for number in range(rounds * width)]
-        self._replies = [calls[number * width : (number + 1) * width] for number in range(rounds)]
-        self._expected = [number + 2 for number in range(rounds * width)]
+        calls = [self._call(number) for number in range(iterations * width)]
+        self._replies = [calls[number * width : (number + 1) * width] for number in range(iterations)]
+        self._expected = [number + 2 for number in range(iterations * width)]
         self.start()
 
     @staticmethod
@@ -51,12 +51,12 @@ class Script:
     def reply(self) -> list[Call]:
         """The calls of the next reply: none when it is the answer."""
         self.replies_given += 1
-        return [] if self.replies_given > self.rounds else self._replies[self.replies_given - 1]
+        return [] if self.replies_given > self.iterations else self._replies[self.replies_given - 1]
 
     def check(self, answer: object) -> None:
         """A run ended with ``answer``: every call was executed once, with its own arguments."""
         assert answer == ANSWER, f"answered {answer!r}"
-        assert self.replies_given == self.rounds + 1, f"the model was asked {self.replies_given} times"
+        assert self.replies_given == self.iterations + 1, f"the model was asked {self.replies_given} times"
         assert sorted(self.sums) == self._expected, f"{len(self.sums)} calls were executed: {self.sums}"
 
 

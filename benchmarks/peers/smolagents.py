@@ -34,7 +34,7 @@ def prepared(script: Script) -> Callable[[], str]:
     agent = ToolCallingAgent(
         [Add()],
         Scripted(),
-        max_steps=script.rounds + 1,
+        max_steps=script.iterations + 1,
         max_tool_threads=script.width,
         verbosity_level=LogLevel.OFF,
     )

@@ -195,7 +195,7 @@ GENERAL_KNOWLEDGE = word_set(
 SUPERLATIVES = word_set(
     "best worst most least largest biggest smallest highest lowest greatest fewest longest shortest tallest latest"
 )
-"""Words that rank: what they ask for is no name."""
+"""Words that rank: what they ask for is not a name."""
 
 REFERENCES = word_set("that it this those them result answer")
 """Words that stand for what an earlier part found."""

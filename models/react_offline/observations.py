@@ -179,7 +179,7 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
 
 
 def _whole(chosen: list[Leaf], found: list[Leaf]) -> list[Leaf]:
-    """The hours of ``1 day 12 hours`` are no answer alone: all parts of such an amount that are not zero."""
+    """The hours of ``1 day 12 hours`` are not an answer alone: all parts of such an amount that are not zero."""
     shallowest = min(len(leaf.path) for leaf in chosen)
     if len({leaf.path[-1:] for leaf in chosen}) == 1:
         chosen = [leaf for leaf in chosen if len(leaf.path) == shallowest]

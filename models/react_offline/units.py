@@ -183,7 +183,7 @@ def _unit_named(text: str) -> str:
     names = _unit_names()
     base, power = _powered(text)
     folded = base.casefold()
-    mega = len(base) < 4 and base.startswith("M")  # Mg is no mg
+    mega = len(base) < 4 and base.startswith("M")  # Mg is not a mg
     for spelling in (base,) if mega else (base, folded, _singular(folded)):
         if name := names.get(spelling):
             own = _CAPITALISED.get(name, name) if base[0].isupper() else name

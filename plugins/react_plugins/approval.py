@@ -40,7 +40,7 @@ class Granted:
 
 
 class Approval(Plugin):
-    """Allows, denies or asks about tool calls, by tool and arguments, whatever other plugins do.
+    """Allows, denies or asks about tool calls by tool name and arguments, whatever other plugins do.
 
     The first rule that applies decides. Without one, tools that only read are allowed. An approval is about the exact
     tool and arguments. Whoever answers ``react_ask`` decides, in the end the person at the terminal.
@@ -51,7 +51,7 @@ class Approval(Plugin):
     rules: list[Rule] = Field(default_factory=list)
     """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`; the first that applies decides."""
     default: Action = "ask"
-    """What happens with tools that may change things when no rule applies."""
+    """What happens to tools that may change things when no rule applies."""
     remember: Literal["run", "agent"] = "run"
     """How long `always` holds: for the run, or (in a chat) for as long as the agent lives."""
     allow_changes: bool = False
@@ -113,13 +113,13 @@ class Approval(Plugin):
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None
-        with run.waiting():  # a subclass may ask in a way of its own
+        with run.paused_for_user():  # a subclass may ask in a way of its own
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)
             run.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
-        if answer not in get_args(Decision):  # what is no clear word is no permission
+        if answer not in get_args(Decision):  # what is not a clear word is not permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
             raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")

@@ -18,9 +18,9 @@ _LOCATION = re.compile(
 
 
 class CommandSensor(RunsCommand, Plugin):
-    """Runs a command after calls of some tools; when it ends badly, the model gets to read what it wrote.
+    """Runs a command after certain tool calls; if it fails, the model reads its output.
 
-    It runs once per round, after the last of these calls; with `{path}` in the command, once for each file.
+    It runs once per iteration, after the last of these calls; with `{path}` in the command, once for each file.
     """
 
     kind: ClassVar[str] = "command_sensor"
@@ -65,7 +65,7 @@ class CommandSensor(RunsCommand, Plugin):
         return not isinstance(path, str) or matches(path, self.files)
 
     def _last(self, run: Run, call: ToolCall) -> ToolCall:
-        """The call of this round after which the command runs in place of ``call``: what it looks at is the same."""
+        """The call of this iteration after which the command runs instead of ``call``: it looks at the same."""
         same = [other for other in run.iterations[-1].calls if self._is_about(other)]
         if self._names_path():
             same = [other for other in same if other.arguments.get("path") == call.arguments.get("path")]

@@ -27,10 +27,10 @@ class Started:
 
 
 class Console(Plugin):
-    """Shows what happens, live: thoughts, tool calls, results, interventions, and how the run ended."""
+    """Shows a run live: thoughts, tool calls, results, interventions, and how it ended."""
 
     kind: ClassVar[str] = "console"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     stream: Literal["stderr", "stdout"] = "stderr"
     """Where the lines go."""

@@ -26,13 +26,13 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 
 class Logging(Plugin):
-    """Writes a record for each event of a run: JSON lines in a file, or records of Python's logging.
+    """Logs each event of a run: JSON lines in a file, or records of Python's logging.
 
     Secrets of the agent file and what `redact` masks are masked in them.
     """
 
     kind: ClassVar[str] = "logging"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath | None = None
     """A file to append JSON lines to; when not given, records go to `logger`."""

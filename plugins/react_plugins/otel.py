@@ -22,14 +22,14 @@ LONGEST = 10_000
 
 
 class Otel(Plugin):
-    """Makes a span for each run (`invoke_agent`), model call (`chat`) and tool call (`execute_tool`).
+    """Creates a span for each run (`invoke_agent`), model call (`chat`) and tool call (`execute_tool`).
 
     Spans go to the tracer provider that the program set up (such as `opentelemetry-instrument react-run …`). Without
     one, nothing happens. A subagent's run is a child of the tool call that started it.
     """
 
     kind: ClassVar[str] = "otel"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     exporter: Literal["global", "console"] = "global"
     """`global`: the tracer provider of the program. `console`: print finished spans to stderr, to try it out."""

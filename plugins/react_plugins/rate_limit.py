@@ -30,13 +30,13 @@ class Pace:
 
 
 class RateLimit(Plugin):
-    """Lets calls wait so that no more than so many start per second, over all runs of the agent.
+    """Delays calls so that at most a given number start per second, across all runs of the agent.
 
     Waiting takes no place of a tool that runs, and counts towards the time limit of the run.
     """
 
     kind: ClassVar[str] = "rate_limit"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     tools: dict[str, PerSecond] = Field(default_factory=dict)
     """Calls per second by tool; names may be globs, the first that matches counts, and each tool is counted alone."""

@@ -47,7 +47,7 @@ class Redact(Plugin):
     """
 
     kind: ClassVar[str] = "redact"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     values: list[SecretStr] = Field(default_factory=list)
     """Texts to mask, also where they are base64- or URL-encoded; write them as `${VARIABLE}`."""
@@ -70,7 +70,7 @@ class Redact(Plugin):
             try:
                 matches_nothing = re.compile(pattern).search("") is not None
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
             if matches_nothing:
                 raise ValueError(f"{pattern!r} matches the empty text")
             if _UNJOINABLE.search(pattern):
@@ -158,7 +158,7 @@ class Redact(Plugin):
         return run.agent.config.masker.mask_data(data)
 
     def _content(self, run: Run, content: str | Sequence[Mapping[str, object]]) -> str | Sequence[Mapping[str, object]]:
-        """Text, or content parts: of those only the texts, because an image is no place for a pattern."""
+        """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""
         if isinstance(content, str):
             return self._text(run, content)
         return [

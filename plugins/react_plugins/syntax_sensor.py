@@ -33,7 +33,7 @@ READERS: Mapping[Language, Callable[[str], syntax.Mistake | None]] = {
 
 
 class SyntaxSensor(Plugin):
-    """Reads JSON, YAML, TOML and Python files after they were written, and says where they cannot be read."""
+    """Parses JSON, YAML, TOML and Python files after they are written, and reports syntax errors."""
 
     kind: ClassVar[str] = "syntax_sensor"
 
@@ -67,7 +67,7 @@ class SyntaxSensor(Plugin):
     def _signal(self, path: str, language: Language, mistake: syntax.Mistake) -> Signal:
         return Signal(
             severity=self.severity,
-            message=f"this is no {NAMES[language]}: {mistake.what}",
+            message=f"this is not valid {NAMES[language]}: {mistake.what}",
             location=f"{path}:{mistake.line}:{mistake.column}" if mistake.line else path,
             hint="The file was written as it is. Correct it at this place.",
         )

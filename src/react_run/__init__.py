@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from react_run.support.own_code import own_code as own_code
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
+    from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
@@ -148,6 +149,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "is_tool", "tool"),
     "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (

@@ -16,7 +16,7 @@ from react_run.config.composing import composed
 from react_run.engine.concurrency import cancellations, forget, run_blocking
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
-from react_run.engine.lifecycle import Lifetimes
+from react_run.engine.lifecycle import ComponentLifecycle
 from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError
 from react_run.hooks import HookTable, ask, notify
@@ -25,15 +25,15 @@ from react_run.messages import Message, TextDelta, TextDiscarded
 from react_run.models.base import Model
 from react_run.models.stack import model_stack
 from react_run.outcome import Observation
-from react_run.plugins import held_below, hook_table
+from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
 from react_run.policies.deadline import Deadline
 from react_run.questions.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
 from react_run.tools.tool import Tool
 from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
-from react_run.wrappers.calling import behind
-from react_run.wrappers.placement import placed
+from react_run.wrappers.calling import unwrap
+from react_run.wrappers.placement import plugin_order
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
@@ -97,15 +97,15 @@ class ReActAgent:
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
         self.tools = composed(self.toolset, config.source)
-        given, listed = placed(added.plugins, config)
+        given, listed = plugin_order(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
-        parts = [self.model, *filter(is_enabled, self.toolset.toolsets), *map(behind, self._plugins)]
+        parts = [self.model, *filter(is_enabled, self.toolset.toolsets), *map(unwrap, self._plugins)]
         components = [part for part in parts if isinstance(part, Component)]
-        self._lifetimes = Lifetimes(components)
+        self._lifecycle = ComponentLifecycle(components)
         config.keep_secret(components)
         self.hooks = hook_table(self._plugins, config.masker.mask)
         self._streaming: HookTable | None = None
@@ -126,7 +126,7 @@ class ReActAgent:
         journal = () if journal is None else journal
         again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
         again.workspace = self.workspace
-        again._lifetimes = Lifetimes(again._lifetimes.components, self._lifetimes)
+        again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
 
     async def run(
@@ -146,8 +146,8 @@ class ReActAgent:
         Args:
             prompt: What to answer.
             messages: The conversation so far.
-            parent: The run that hands this one its task: this one works in its workspace, and its plugins that hold
-                below (:func:`~react_run.plugins.held_below`), its limits and its journal bind this one, too (X1).
+            parent: The run that hands this one its task: this one works in its workspace, and inherits its limits, its
+                journal, and its plugins that say so (:func:`~react_run.plugins.inherited_plugins`) (X1).
             run_id: The id of the run, 32 hexadecimal digits; ``None`` makes one.
             settings: What reaches the model with every request, such as ``{"temperature": 0}``.
             workspace: The directory the run works in; ``None`` is the agent's, or the parent's.
@@ -157,10 +157,10 @@ class ReActAgent:
             ModelError: The provider failed for good; ``error.result`` is what the run had reached.
             ReactError: A plugin failed (layers and questions fail closed).
         """
-        hooks = self.hooks if parent is None else self._hooks_below(parent)
+        hooks = self.hooks if parent is None else self._subagent_hooks(parent)
         run = self._start(prompt, messages, hooks, run_id=run_id, settings=settings)
         if parent is not None:
-            run.parent, run.within, run.workspace = parent, parent.at_work, parent.workspace
+            run.parent, run.parent_call, run.workspace = parent, parent.executing_call, parent.workspace
         if workspace is not None:
             run.workspace = Path(workspace)
         return await self._drive(run, messages)
@@ -246,18 +246,18 @@ class ReActAgent:
 
     async def __aenter__(self) -> Self:
         try:
-            await self._lifetimes.begin()
+            await self._lifecycle.open()
         except BaseException:
-            await self._lifetimes.end()
+            await self._lifecycle.close()
             raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._lifetimes.end()
+        await self._lifecycle.close()
 
-    def _hooks_below(self, parent: Run) -> HookTable:
+    def _subagent_hooks(self, parent: Run) -> HookTable:
         """The hooks of a run below ``parent``: what holds below stands outermost, a journal innermost, as above."""
-        held = held_below(parent.hooks)
+        held = inherited_plugins(parent.hooks)
         if self._below is None or list(map(id, self._below[0])) != list(map(id, held)):
             above = set(_journals_above(parent))
             gates = [plugin for plugin in held if id(plugin) not in above]
@@ -300,8 +300,8 @@ class ReActAgent:
         hooks = run.hooks
         run.cancelling = cancellations()
         try:
-            if not self._lifetimes.begun:
-                await self._lifetimes.begin()
+            if not self._lifecycle.is_open:
+                await self._lifecycle.open()
             await self._set_up(run, incoming)
             if hooks.react_run_started:
                 await notify(hooks.react_run_started, run)

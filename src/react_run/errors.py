@@ -89,7 +89,7 @@ class ToolsetError(ReactError):
 
 
 class ModelError(ReactError):
-    """The provider failed, or answered with something that is no answer.
+    """The provider failed, or answered with something that is not an answer.
 
     Args:
         message: What happened and what to do about it.

@@ -34,7 +34,7 @@ SLOW = 0.1
 _INLINE = "__react_inline__"
 
 
-class Apart:
+class IdentityProxy:
     """Stands for a plugin that says itself what it equals: pluggy asks, and would take two alike for one."""
 
     def __init__(self, plugin: object) -> None:
@@ -44,8 +44,8 @@ class Apart:
                 setattr(self, name, getattr(plugin, name))
 
 
-def _itself(plugin: object) -> object:
-    return plugin.plugin if isinstance(plugin, Apart) else plugin
+def unproxied(plugin: object) -> object:
+    return plugin.plugin if isinstance(plugin, IdentityProxy) else plugin
 
 
 class Implementation:
@@ -62,7 +62,7 @@ class Implementation:
         self.hook = hook
         self.mask = mask
         self.answers = answers
-        self.plugin = _itself(impl.plugin)
+        self.plugin = unproxied(impl.plugin)
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
@@ -174,7 +174,7 @@ class HookTable:
         self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]], mask: Mask = str
     ) -> None:
         listed = manager.list_name_plugin()
-        self.plugins: tuple[object, ...] = tuple(_itself(plugin) for _, plugin in listed)
+        self.plugins: tuple[object, ...] = tuple(unproxied(plugin) for _, plugin in listed)
         rank = {name: position for position, (name, _) in enumerate(listed)}
         for hook in hook_names():
             caller: pluggy.HookCaller = getattr(manager.hook, hook)
@@ -217,41 +217,41 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
 
 
 def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
-    plugin = _itself(impl.plugin)
+    plugin = unproxied(impl.plugin)
     kinds = plugin.__mro__ if isinstance(plugin, type) else ()
     return any(impl.function is found for kind in kinds for found in vars(kind).values())
 
 
-class _Rest:
+class _Proceed:
     """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
 
-    __slots__ = ("args", "called", "chain", "error", "index", "over", "result")
+    __slots__ = ("args", "called", "chain", "closed", "error", "index", "result")
 
     def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
         self.chain, self.index, self.args = chain, index, args
-        self.called = self.over = False
+        self.called = self.closed = False
         self.error: BaseException | None = None
         self.result: Any = None
 
     async def __call__(self) -> Any:
         """The first answer further in. How it ended is remembered, so that nobody else is blamed for it."""
         chain, index, args = self.chain, self.index, self.args
-        if self.over:  # what it answered is judged and recorded by now: nothing more may happen on its behalf
+        if self.closed:  # what it answered is judged and recorded by now: nothing more may happen on its behalf
             outer = chain[index - 1]
             raise PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
         self.called = True
-        inner: _Rest | None = None
+        inner: _Proceed | None = None
         try:
             while index < len(chain):
                 impl = chain[index]
                 index += 1
-                inner = None if impl.form == PLAIN else _Rest(chain, index, args)
+                inner = None if impl.form == PLAIN else _Proceed(chain, index, args)
                 answer = impl.start(args, inner) if impl.form != GENERATOR else _surround(impl.start(args), inner)
                 if impl.is_async or (answer is not None and isawaitable(answer)):
                     answer = await answer
                 if inner is not None:
-                    inner.over = True
-                    answer = inner.kept(impl) if answer is None else answer
+                    inner.closed = True
+                    answer = inner.result_or_raise(impl) if answer is None else answer
                 if answer is not None:
                     impl.check(answer)
                     self.result = answer
@@ -260,12 +260,12 @@ class _Rest:
         except BaseException as error:
             self.error = error
             if inner is not None:
-                inner.over = True
+                inner.closed = True
             if index < len(chain) and (inner is None or error is not inner.error):  # the last one is the loop itself
                 impl.blame(error)
             raise
 
-    def kept(self, impl: Implementation) -> Any:
+    def result_or_raise(self, impl: Implementation) -> Any:
         """The result that an implementation without an answer of its own leaves standing.
 
         Raises:
@@ -286,10 +286,10 @@ async def ask(chain: Chain, *args: object) -> Any:
     """
     if len(chain) == 1:  # the loop alone: one direct call
         return await chain[0].start(args)
-    return await _Rest(chain, 0, args)()
+    return await _Proceed(chain, 0, args)()
 
 
-async def _surround(wrapper: Generator[None, Any, Any], proceed: _Rest | None) -> Any:
+async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:
     assert proceed is not None  # there is one around every wrapper
     try:
         next(wrapper)
@@ -330,11 +330,11 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
 
 async def notify(chain: Chain, *args: object) -> None:
     """Tell every listener; what they raise is logged and never felt. Call it only when ``chain`` is not empty."""
-    for awaitable in tell(chain, *args):
-        await quietly(*awaitable)
+    for awaitable in dispatch(chain, *args):
+        await await_listener(*awaitable)
 
 
-def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[object]]]:
+def dispatch(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[object]]]:
     """Tell every listener that is a plain function; return what the others still want awaited."""
     pending: list[tuple[Implementation, Awaitable[object]]] = []
     for impl in chain:
@@ -350,7 +350,7 @@ def tell(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[ob
     return pending
 
 
-async def quietly(impl: Implementation, answer: Awaitable[object]) -> None:
+async def await_listener(impl: Implementation, answer: Awaitable[object]) -> None:
     """Await what an event listener returned; log what it raises."""
     cancelled = cancellations()
     try:

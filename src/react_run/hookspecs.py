@@ -69,17 +69,17 @@ class Hooks:
 
     @hookspec
     def react_iteration_started(self, run: Run, iteration: Iteration) -> None:
-        """Event: a round begins; ``iteration.number`` counts from 1."""
+        """Event: an iteration begins; ``iteration.number`` counts from 1."""
 
     @hookspec
     def react_iteration(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
     ) -> Iteration | None:
-        """Layer: one round, that is one reply and all calls it asks for, up to their tool messages."""
+        """Layer: one iteration, that is one reply and all calls it asks for, up to their tool messages."""
 
     @hookspec
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
-        """Event: the round is over; ``iteration.calls`` have their observations."""
+        """Event: the iteration is over; ``iteration.calls`` have their observations."""
 
     @hookspec
     def react_model_call_started(self, run: Run, iteration: Iteration) -> None:
@@ -130,9 +130,9 @@ class Hooks:
 
     @hookspec
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
-        """Event: the call has its observation (in order of time, before the round is judged)."""
+        """Event: the call has its observation (in order of time, before the iteration is judged)."""
 
-    # -- judgement, once all calls of a round are in ---------------------------------------------------------------
+    # -- judgement, once all calls of an iteration are in ---------------------------------------------------------
 
     @hookspec
     def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | list[Signal] | None:
@@ -140,7 +140,7 @@ class Hooks:
 
     @hookspec
     def react_settle(self, run: Run, iteration: Iteration) -> None:
-        """Question, once per round after the sensors: judge ``iteration.calls``, in request order.
+        """Question, once per iteration after the sensors: judge ``iteration.calls``, in request order.
 
         Nothing has been appended to the conversation yet: ``call.observation`` may be replaced, ``run.stop()`` called.
         """

@@ -79,7 +79,7 @@ class Loop:
 
 
 async def iterate(run: Run) -> None:
-    """One round, with its events."""
+    """One iteration, with its events."""
     run.check_cancelled()
     iteration = Iteration(number=len(run.iterations) + 1, request=run.request())
     run.iterations.append(iteration)

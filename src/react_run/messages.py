@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 from react_run.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
     """One call that the model asks for.
@@ -40,7 +40,7 @@ def encodable(text: str) -> str:
     return text
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
@@ -112,7 +112,7 @@ def _add(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """What one model call, or a sum of them, used. ``None`` means unknown and is never turned into 0 (behaviour L8).
@@ -195,7 +195,7 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
     """Everything a model gets to see for one call.
@@ -212,7 +212,7 @@ class ModelRequest:
     call: int = 1
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 
 
 class Disposition(StrEnum):
@@ -24,7 +24,7 @@ class Disposition(StrEnum):
         return self is not Disposition.SUCCESS
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """How a toolset, or the runtime, reads a result.
@@ -64,7 +64,7 @@ class Outcome:
         )
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """What the model reads about one call.

@@ -9,12 +9,12 @@ import pluggy
 from react_run.components import Component
 from react_run.components.kinds import kind_of_class, near
 from react_run.errors import PluginError
-from react_run.hooks import Apart, HookTable, Mask, check_form, hook_names
+from react_run.hooks import HookTable, IdentityProxy, Mask, check_form, hook_names
 from react_run.hookspecs import Hooks
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal, Verdict
 from react_run.run import Iteration, RunResult
-from react_run.wrappers.calling import behind
+from react_run.wrappers.calling import unwrap
 
 
 class Manager(pluggy.PluginManager):
@@ -42,7 +42,7 @@ ANSWERS: Mapping[str, tuple[type, ...]] = {
     "react_sense": (Signal, list, tuple),
     "react_check_answer": (Verdict,),
 }
-"""What a plugin may answer, besides nothing; a settled round has no use for an answer."""
+"""What a plugin may answer, besides nothing; a settled iteration has no use for an answer."""
 
 
 def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:
@@ -61,23 +61,23 @@ def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:
     return HookTable(manager, ANSWERS, mask)
 
 
-def held_below(hooks: HookTable) -> list[object]:
+def inherited_plugins(hooks: HookTable) -> list[object]:
     """The plugins behind ``hooks`` that hold for the runs of subagents, too, outermost first (behaviour X1).
 
-    They say so themselves (:attr:`react_run.components.Plugin.holds_below`, for a wrapper: its own); where they do not,
-    those that answer ``react_tool_permit`` or ``react_ask`` do.
+    They say so themselves (:attr:`react_run.components.Plugin.inherited_by_subagents`, for a wrapper: its own);
+    otherwise those that answer ``react_tool_permit`` or ``react_ask`` do.
     """
     return [plugin for plugin in hooks.plugins if _holds_below(plugin)]
 
 
 def _holds_below(plugin: object) -> bool:
-    declared = getattr(behind(plugin), "holds_below", None)
+    declared = getattr(unwrap(plugin), "inherited_by_subagents", None)
     return any(hasattr(plugin, hook) for hook in _BINDING) if declared is None else bool(declared)
 
 
 def _register(manager: pluggy.PluginManager, given: object) -> None:
     name = _free_name(manager, given)
-    plugin = given if type(given).__eq__ in _BY_IDENTITY else Apart(given)
+    plugin = given if type(given).__eq__ in _BY_IDENTITY else IdentityProxy(given)
     try:
         manager.register(plugin, name)
     except pluggy.PluginValidationError as error:

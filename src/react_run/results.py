@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 from react_run.support.jsonable import plain
 
 if TYPE_CHECKING:
@@ -51,15 +51,15 @@ LIMIT_REASONS = frozenset(
 """Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReActStep:
     """One tool request and what became of it (behaviour L9).
 
-    ``thought`` is the text of the reply that asked for it, ``model_round`` that reply's iteration, ``attempt`` counts
+    ``thought`` is the text of the reply that asked for it, ``iteration`` that reply's iteration, ``attempt`` counts
     calls of this tool since its last success, ``started`` is when it began (seconds since 1970), ``seconds`` what it
     took. ``id`` is the id of the request in the conversation. ``opaque`` says that nobody interprets this tool's
-    results, so a failure of it is no proof (behaviour F).
+    results, so a failure of it is not proof (behaviour F).
     """
 
     thought: str
@@ -69,7 +69,7 @@ class ReActStep:
     outcome: Outcome | None
     attempt: int
     executed: bool
-    model_round: int
+    iteration: int
     seconds: float
     opaque: bool = True
     repaired: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class ReActStep:
             "error_code": self.error_code,
             "attempt": self.attempt,
             "executed": self.executed,
-            "model_round": self.model_round,
+            "iteration": self.iteration,
             "id": self.id,
             "started": round(self.started, 6),
             "seconds": round(self.seconds, 6),

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,9 +17,9 @@ from uuid import uuid4
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
 from react_run.engine.reports import Reports, checked
-from react_run.engine.standing import Standing
+from react_run.engine.standing import RunOverrides
 from react_run.engine.timer import Pauses
-from react_run.hooks import Chain, HookTable, ask, ask_all, notify, quietly, tell
+from react_run.hooks import Chain, HookTable, ask, ask_all, await_listener, dispatch, notify
 from react_run.ids import numbered_id
 from react_run.messages import NO_USAGE, Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation, Outcome
@@ -141,7 +141,7 @@ class ToolCall:
         return self._pauses
 
     @property
-    def time_waited(self) -> float:
+    def paused_seconds(self) -> float:
         """Seconds that a person was waited for about this call."""
         return 0.0 if self._pauses is None else self._pauses.seconds
 
@@ -232,7 +232,7 @@ class ToolCall:
 
 @dataclass(eq=False, slots=True)
 class Iteration:
-    """One round: a request, the reply, and the calls it asked for.
+    """One iteration: a request, the reply, and the calls it asked for.
 
     ``feedback`` is what checks said against a proposed answer, ``final`` that no other would do either. ``stops`` are
     reasons to stop that calls gave while they ran, by position, so that the first in request order stands. ``changed``
@@ -285,7 +285,7 @@ class Run:
     incoming: tuple[Message, ...] = ()
     replaying: bool = False
     parent: Run | None = None
-    within: ToolCall | None = None
+    parent_call: ToolCall | None = None
     iterations: list[Iteration] = field(default_factory=list)
     steps: list[ReActStep] = field(default_factory=list)
     usage: Usage = NO_USAGE
@@ -307,6 +307,7 @@ class Run:
     _attempts: dict[str, int] = field(default_factory=dict, repr=False)
     _ids: set[str] | None = field(default=None, repr=False)
     _background: set[asyncio.Future[None]] = field(default_factory=set, repr=False)
+    _endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     _loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop, repr=False)
     _pauses: Pauses = field(default_factory=Pauses, repr=False)
 
@@ -323,21 +324,21 @@ class Run:
             return self._states.setdefault(kind, kind())  # type: ignore[call-overload, no-any-return]  # as above
 
     def stop(self, reason: str, answer: str = "") -> None:
-        """End the run after the current round. The first reason stands: in request order, never in order of time."""
-        call = self.handled  # a run below this one is inside a call of this one
+        """End the run after the current iteration. The first reason counts, in request order, not in order of time."""
+        call = self.current_call  # a run below this one is inside a call of this one
         if call is not None:
             self.iterations[-1].stops.setdefault(call.position, (reason, answer))
         elif self.stop_reason is None:
             self.stop_reason, self.answer = reason, answer
 
     @property
-    def handled(self) -> ToolCall | None:
+    def current_call(self) -> ToolCall | None:
         """The call of this run that whoever asks has to do with: in a layer around it, its permission, or its tool."""
         call = _handled.get()
         return call if call is not None and call.run is self else None
 
     @property
-    def at_work(self) -> ToolCall | None:
+    def executing_call(self) -> ToolCall | None:
         """The call of this run inside whose tool whoever asks is; what happens in there is the tool's own doing."""
         call = _executing.get()
         return call if call is not None and call.run is self else None
@@ -355,8 +356,8 @@ class Run:
             with suppress(RuntimeError):  # the loop is closed: nobody listens any more
                 self._loop.call_soon_threadsafe(self.tell, listeners, *args)
             return
-        for impl, answer in tell(listeners, self, *args):
-            task = asyncio.ensure_future(quietly(impl, answer))
+        for impl, answer in dispatch(listeners, self, *args):
+            task = asyncio.ensure_future(await_listener(impl, answer))
             self._background.add(task)
             task.add_done_callback(self._background.discard)
 
@@ -379,23 +380,31 @@ class Run:
         if cancellations() > self.cancelling:
             raise asyncio.CancelledError
 
+    def at_end(self, give_back: Callable[[], Awaitable[None]]) -> None:
+        """Have something given back when the run has ended, however it ends; the last that was taken comes first."""
+        self._endings.append(give_back)
+
     async def drain(self) -> None:
-        """Wait for the event listeners that are still at work."""
+        """Wait for the event listeners that are still at work, and give back what was taken for this run."""
         if self._background:
             await asyncio.wait(set(self._background))
+        async with AsyncExitStack() as stack:
+            for give_back in self._endings:
+                stack.push_async_callback(give_back)
+            self._endings = []
 
     @contextmanager
-    def waiting(self, call: ToolCall | None = None) -> Iterator[None]:
+    def paused_for_user(self, call: ToolCall | None = None) -> Iterator[None]:
         """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
 
         Waits of several calls may overlap, in threads, too, and those of a subagent count for its parents.
         """
-        call = self.handled if call is None else call
+        call = self.current_call if call is None else call
         self._pauses.begin()
         if call is not None:
             call.pauses().begin()
         try:
-            with nullcontext() if self.parent is None else self.parent.waiting(self.within):
+            with nullcontext() if self.parent is None else self.parent.paused_for_user(self.parent_call):
                 yield
         finally:
             self._pauses.end()
@@ -403,15 +412,15 @@ class Run:
                 call.pauses().end()
 
     @property
-    def time_waited(self) -> float:
+    def paused_seconds(self) -> float:
         """Seconds that a person was waited for so far, a wait that is going on included."""
         return self._pauses.seconds
 
     def spend(self, usage: Usage) -> None:
         """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
         self.usage = self.usage + usage if self.usage is not NO_USAGE else usage
-        if self.within is not None:
-            self.within.spent = self.within.spent + usage
+        if self.parent_call is not None:
+            self.parent_call.spent = self.parent_call.spent + usage
         if self.parent is not None:
             self.parent.spend(usage)
 
@@ -540,13 +549,13 @@ class Run:
             _handled.reset(token)
 
     def record(self, iteration: Iteration) -> None:
-        """Append a round to the history: the reply, one tool message per request, one step each.
+        """Append an iteration to the history: the reply, one tool message per request, one step each.
 
         It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3). A
         reply that says nothing is left out: it would make the next request one that providers refuse.
         """
         response = iteration.response
-        assert response is not None  # called only for rounds with a reply
+        assert response is not None  # called only for iterations with a reply
         reply, steps = response.message, []
         messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
         thought = reply.thought if iteration.calls else ""
@@ -558,10 +567,10 @@ class Run:
                 observation = call.observation = refused(text, code="cancelled", unknown=unknown)
             messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
             steps.append(self._step(iteration, call, observation, thought))
-        self.messages += messages  # all of a round, or nothing
+        self.messages += messages  # all of an iteration, or nothing
         self.steps += steps
         if steps:
-            self.state(Standing).settle(iteration)
+            self.state(RunOverrides).settle(iteration)
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1
@@ -574,7 +583,7 @@ class Run:
             outcome=observation.outcome,
             attempt=attempt,
             executed=call.executed,
-            model_round=iteration.number,
+            iteration=iteration.number,
             seconds=call.seconds,
             opaque=call.opaque,
             repaired=observation.repaired,
@@ -585,7 +594,7 @@ class Run:
     def result(self) -> RunResult:
         """The result as things stand now."""
         reason = self.stop_reason or StopReason.CANCELLED
-        standing = self.state(Standing)
+        standing = self.state(RunOverrides)
         return RunResult(
             answer=self.answer,
             stop_reason=reason,

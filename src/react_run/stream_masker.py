@@ -5,7 +5,7 @@ from __future__ import annotations
 from react_run.secrets import Masker
 
 
-class Held:
+class StreamMasker:
     """What has arrived and was not handed on yet.
 
     Args:

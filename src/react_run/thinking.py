@@ -99,7 +99,7 @@ class VisibleDraft:
         return False, self._rest() if self._open else self._begin()
 
     def end(self) -> tuple[bool, str]:
-        """The reply is complete: as :meth:`feed`, with what was held back and is no thinking after all."""
+        """The reply is complete: as :meth:`feed`, with what was held back and is not thinking after all."""
         thinking, rest = split_thinking(self._text)
         if thinking and not self._thought:
             return self._open, rest

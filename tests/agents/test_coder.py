@@ -80,7 +80,7 @@ def test_one_that_changes_the_tests_is_refused_at_once(project: Path) -> None:
 def test_one_that_breaks_the_syntax_is_told_where(project: Path) -> None:
     result, _ = run(project, edit("def perimeter(", "def perimeter[("), edit("perimeter[(", "perimeter("), CLAIM)
     assert "[block] shapes.py:11:" in result.steps[0].observation
-    assert "this is no Python" in result.steps[0].observation
+    assert "this is not valid Python" in result.steps[0].observation
 
 
 def test_it_needs_trust(project: Path) -> None:

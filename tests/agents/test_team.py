@@ -17,7 +17,7 @@ def test_the_team_works_together() -> None:
     assert "9.5 miles" in research["answer"]
     assert mile["answer"].endswith("1.609344 km") or "1.609344" in mile["answer"]
     assert "55.522368" in total["answer"]
-    assert [step.model_round for step in result.steps] == [1, 1, 2]
+    assert [step.iteration for step in result.steps] == [1, 1, 2]
     assert (result.success, result.answer.rpartition(" or ")[2]) == (True, "55.52 km.")
 
 

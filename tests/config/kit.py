@@ -71,7 +71,7 @@ class Tracer(Plugin):
 
 
 class Bare:
-    """A plugin that is no pydantic model."""
+    """A plugin that is not a pydantic model."""
 
     def __init__(self, size=1):
         self.size = size

@@ -554,7 +554,7 @@ def test_secrets_never_appear_in_errors_or_representations(tmp_path: Path) -> No
 
 ROUND_TRIP = """\
 version: 1
-name: round $$5 trip
+name: iteration $$5 trip
 model: {kind: kit_parts:Echo, model: m}
 api_key: ${MODEL_KEY}
 temperature: 0.5

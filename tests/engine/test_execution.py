@@ -179,14 +179,14 @@ def test_the_clock_starts_when_the_tool_starts_not_in_the_queue() -> None:  # T2
 
 def ask_in_a_thread(run: Run) -> str:
     """Ask a person."""
-    with run.waiting():
+    with run.paused_for_user():
         threading.Event().wait(0.1)
     return "yes"
 
 
 async def ask_on_the_loop(run: Run) -> str:
     """Ask a person."""
-    with run.waiting():
+    with run.paused_for_user():
         await asyncio.sleep(0.1)
     return "yes"
 

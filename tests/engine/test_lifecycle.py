@@ -41,7 +41,7 @@ class Opened(ReActToolset):
             raise OSError(f"cannot {what} {self.name}")
 
 
-class Held(Opened):
+class StreamMasker(Opened):
     """One that knows whether it is open."""
 
     @tool
@@ -59,7 +59,7 @@ REPLIES = [calls(("look", {})), says("done")]
 
 
 def test_every_run_finds_open_what_another_is_opening() -> None:
-    agent = agent_with(REPLIES, toolsets=[Held()])
+    agent = agent_with(REPLIES, toolsets=[StreamMasker()])
 
     async def scenario() -> list[str]:
         results = await asyncio.gather(*(agent.run("go") for _ in range(5)))
@@ -70,7 +70,7 @@ def test_every_run_finds_open_what_another_is_opening() -> None:
 
 
 def test_runs_in_several_threads_open_once_too() -> None:
-    agent = agent_with(REPLIES, toolsets=[Held()])
+    agent = agent_with(REPLIES, toolsets=[StreamMasker()])
     seen: list[str] = []
     threads = [
         threading.Thread(target=lambda: seen.append(agent.run_sync("go").steps[0].observation)) for _ in range(8)
@@ -83,14 +83,14 @@ def test_runs_in_several_threads_open_once_too() -> None:
 
 
 def test_what_failed_to_open_is_opened_by_the_next_run() -> None:
-    agent = agent_with(REPLIES, toolsets=[Held(fails=("open",))])
+    agent = agent_with(REPLIES, toolsets=[StreamMasker(fails=("open",))])
     with pytest.raises(OSError, match="cannot open held"):
         agent.run_sync("go")
     assert agent.run_sync("go").steps[0].observation == "ready"
 
 
 def test_a_run_that_waits_for_an_opening_that_fails_tries_itself() -> None:
-    agent = agent_with(REPLIES, toolsets=[Held(fails=("open",))])
+    agent = agent_with(REPLIES, toolsets=[StreamMasker(fails=("open",))])
 
     async def scenario() -> tuple[object, object]:
         return await asyncio.gather(agent.run("go"), agent.run("go"), return_exceptions=True)
@@ -102,7 +102,7 @@ def test_a_run_that_waits_for_an_opening_that_fails_tries_itself() -> None:
 
 
 def test_a_run_that_is_cancelled_while_it_waits_lets_the_opening_go_on() -> None:
-    agent = agent_with(REPLIES, toolsets=[Held()])
+    agent = agent_with(REPLIES, toolsets=[StreamMasker()])
 
     async def scenario() -> str:
         first, second = asyncio.ensure_future(agent.run("go")), asyncio.ensure_future(agent.run("go"))
@@ -123,7 +123,7 @@ def test_a_run_that_is_cancelled_while_it_waits_lets_the_opening_go_on() -> None
     ],
 )
 def test_what_was_opened_is_closed_even_when_another_fails(fails: tuple[str, ...], log: list[str]) -> None:
-    agent = agent_with(REPLIES, toolsets=[Opened(name="first"), Held(fails=fails), Opened(name="last")])
+    agent = agent_with(REPLIES, toolsets=[Opened(name="first"), StreamMasker(fails=fails), Opened(name="last")])
 
     async def scenario() -> None:
         async with agent:
@@ -135,7 +135,7 @@ def test_what_was_opened_is_closed_even_when_another_fails(fails: tuple[str, ...
 
 
 def test_one_component_in_two_roles_is_opened_once() -> None:
-    both = Held()
+    both = StreamMasker()
     agent = agent_with(REPLIES, toolsets=[both], plugins=[both])
 
     async def scenario() -> None:
@@ -160,7 +160,7 @@ class Slow(Opened):
 
 def test_components_that_may_be_closed_anywhere_are_closed_at_the_same_time() -> None:
     slow = [Slow(name=name, fails=("close",) if name == "two" else ()) for name in ("one", "two", "three")]
-    agent = agent_with(REPLIES, toolsets=[*slow, Held()])
+    agent = agent_with(REPLIES, toolsets=[*slow, StreamMasker()])
 
     async def scenario() -> None:
         async with asyncio.timeout(20), agent:

@@ -94,7 +94,7 @@ def test_a_warning_is_given_once_and_then_counted_as_standing() -> None:
     result, _ = run(replies, sensors)
     first, second, third = (step.observation for step in result.steps)
     assert first.count("long line") == 1
-    assert second == "wrote b"  # same round: it has just been said
+    assert second == "wrote b"  # same iteration: it has just been said
     assert third == "wrote c\n\n[still standing, as told before: 2 warnings]"
 
 

@@ -215,7 +215,7 @@ def test_waiting_for_a_person_about_one_call_stops_no_other_clock() -> None:
         @hookimpl
         async def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
             if call.name == "ask":
-                with run.waiting():
+                with run.paused_for_user():
                     await asyncio.sleep(0.5)
             return None
 

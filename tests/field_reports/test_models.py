@@ -28,7 +28,7 @@ def weather(city: str) -> str:
 def run(
     *replies: Any, tools: tuple[Any, ...] = (weather,), strict: bool = True, **config: Any
 ) -> tuple[RunResult, Any]:
-    """A run against a server that gives ``replies``, and the bodies of the requests it got."""
+    """A run against a server that gives ``reply_checks``, and the bodies of the requests it got."""
     ASKED.clear()
     model = {"kind": "openai", "model": "m", **config.pop("model", {})}
     with StubServer([*replies]) as server:
@@ -100,7 +100,7 @@ def test_the_history_holds_the_name_of_the_tool() -> None:
 
 GROQ = [
     {"error": {"code": "tool_use_failed", "message": "Failed to call a function. Please adjust your prompt."}},
-    {"error": {"type": "invalid_request_error", "message": "Tool call validation failed: tool call is no JSON"}},
+    {"error": {"type": "invalid_request_error", "message": "Tool call validation failed: tool call is not JSON"}},
     {"message": "cannot be used", "code": "wrong_api_format"},
     {"error": {"type": "invalid_request_error", "message": "invalid tool call arguments"}},
 ]

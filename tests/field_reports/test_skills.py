@@ -177,24 +177,24 @@ def much(page: int) -> str:
     return f"page {page} " * 400
 
 
-@pytest.mark.parametrize("keep_rounds", [1, 3])
-def test_instructions_survive_compaction(keep_rounds: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("keep_iterations", [1, 3])
+def test_instructions_survive_compaction(keep_iterations: int, tmp_path: Path) -> None:
     rules = "\n".join(f"{number}. Rule {number}." for number in range(60))
     write(tmp_path / "s", body=rules)
     pages = [calls(("much", {"page": number})) for number in range(12)]
-    agent = compacting([activate(), *pages, DONE], tmp_path, keep_rounds)
+    agent = compacting([activate(), *pages, DONE], tmp_path, keep_iterations)
     agent.run_sync("go")
     written = json.dumps(rules)[1:-1]
     requests = [r for r in agent.model.requests if r.tools]  # type: ignore[attr-defined]  # a scripted model
     assert [n for n, request in enumerate(requests[1:]) if not any(written in m.text for m in request.messages)] == []
 
 
-def compacting(replies: list[Any], folder: Path, keep_rounds: int) -> ReActAgent:
+def compacting(replies: list[Any], folder: Path, keep_iterations: int) -> ReActAgent:
     agent = ReActAgent(
         {
             "model": {"kind": "scripted", "replies": replies, "window": 8000},
             "max_iterations": len(replies) + 1,
-            "plugins": [{"kind": "compaction", "keep_rounds": keep_rounds}],
+            "plugins": [{"kind": "compaction", "keep_iterations": keep_iterations}],
         },
         toolsets=[much, SkillToolset.from_paths([folder])],
     )

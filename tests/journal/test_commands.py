@@ -73,7 +73,7 @@ def test_trace_shows_thoughts_actions_results_and_what_they_cost(call: Call) -> 
         '✗ calculate {"expression": "1/"}',
         "│     ├─ ",
         "answer The answer is 42.",
-        "3 rounds · 3 model calls · 2 tool calls · 400 tokens · $0.0300",
+        "3 iterations · 3 model calls · 2 tool calls · 400 tokens · $0.0300",
     ):
         assert text in out
     assert all(len(line) <= 160 for line in out.splitlines())
@@ -117,19 +117,19 @@ def test_trace_writes_records_a_page_and_a_trace_for_perfetto(call: Call, tmp_pa
     spans = [event for event in events if event["ph"] == "X"]
     assert [span["name"] for span in spans if span["cat"] == "tool"] == ["calculate", "calculate"]
     assert all(isinstance(span["ts"], int) and span["dur"] >= 1 for span in spans)
-    rounds = [span for span in spans if span["cat"] == "round"]
+    iterations = [span for span in spans if span["cat"] == "iteration"]
     for span in spans:
-        assert any(r["ts"] - 1 <= span["ts"] and span["ts"] + span["dur"] <= r["ts"] + r["dur"] + 2 for r in rounds)
+        assert any(r["ts"] - 1 <= span["ts"] and span["ts"] + span["dur"] <= r["ts"] + r["dur"] + 2 for r in iterations)
 
 
 def test_replay_says_identical_or_shows_the_first_difference_with_status_6(call: Call, tmp_path: Path) -> None:
     call("agent.yaml", "go", "--max-iterations", "5")
     for options in ((), ("--tools", "recorded"), ("--tools", "live")):
-        assert call("replay", "--last", *options) == (0, "identical: 3 rounds, 3 model calls, 2 tool calls\n", "")
+        assert call("replay", "--last", *options) == (0, "identical: 3 iterations, 3 model calls, 2 tool calls\n", "")
     (tmp_path / "agent.yaml").write_text(AGENT + "system_prompt: Be brief.\n", encoding="utf-8")
     status, out, err = call("replay", "--last")
     assert (status, out) == (6, "")
-    assert "round 1: message 1 of the request of model call 1 is not as recorded" in err
+    assert "iteration 1: message 1 of the request of model call 1 is not as recorded" in err
     (tmp_path / "other.yaml").write_text(AGENT, encoding="utf-8")
     assert call("replay", "--last", "--agent", "other.yaml")[0] == 0
 
@@ -428,7 +428,7 @@ def test_cases_pass_or_fail_each_with_its_reasons(call: Call, tmp_path: Path) ->
         "answer: expected '43', got '42'",
         "max_iterations: expected at most 1, got 2",
     ]
-    assert "ReplayMismatch: round 1: message 1" in report["cases"][1]["problems"][0]
+    assert "ReplayMismatch: iteration 1: message 1" in report["cases"][1]["problems"][0]
     suite = ElementTree.parse(tmp_path / "out.xml").getroot()
     assert (suite.tag, suite.get("tests"), suite.get("failures")) == ("testsuite", "3", "2")
     assert [len(case.findall("failure")) for case in suite] == [1, 1, 0]

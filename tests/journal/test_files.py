@@ -79,7 +79,7 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_records_only(
         if fails_at < records - 1:
             assert ends == [problem]
             assert caplog.messages == []
-        else:  # only the end of the last round and the footer are missing: the answer stands
+        else:  # only the end of the last iteration and the footer are missing: the answer stands
             assert ends == ["done"]
             assert caplog.messages == [problem]
             caplog.clear()

@@ -61,7 +61,7 @@ def check(folder: Path, undisturbed: Journal, kills: int = 1) -> None:
     journal = read_journal(folder / "run.jsonl")
     assert journal.footer is not None
     unknown = []
-    for use in (use for round_ in journal.rounds for use in round_.tools if use.executed):
+    for use in (use for iteration in journal.iterations for use in iteration.tools if use.executed):
         line = f"{use.name} {use.arguments['token']}"  # type: ignore[index]  # these tools have that argument
         if "outcome is unknown" in str(use.content):
             assert use.name in ONCE

@@ -34,7 +34,7 @@ def test_a_header_that_lacks_something_is_named_with_what_it_lacks(journal: Path
         read_journal(journal)
 
 
-def test_any_key_missing_from_any_record_gives_rounds_or_our_error(journal: Path) -> None:
+def test_any_key_missing_from_any_record_gives_iterations_or_our_error(journal: Path) -> None:
     lines = journal.read_text().splitlines()
     damaged = 0
     for number, line in enumerate(lines[1:], 1):
@@ -42,7 +42,7 @@ def test_any_key_missing_from_any_record_gives_rounds_or_our_error(journal: Path
             fields = {name: value for name, value in json.loads(line).items() if name != key}
             journal.write_text("\n".join([*lines[:number], json.dumps(fields), *lines[number + 1 :]]) + "\n")
             try:
-                assert read_journal(journal).rounds
+                assert read_journal(journal).iterations
             except JournalError:
                 damaged += 1
     assert damaged

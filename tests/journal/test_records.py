@@ -26,7 +26,7 @@ def test_an_eventful_run_is_written_down_in_the_documented_format(tmp_path: Path
     assert types(journal)[-1] == "footer"
     assert set(types(journal)) == {
         *("header", "tools", "model_request", "model_response", "model_error", "tool_started", "tool_finished"),
-        *("tool_answered", "guard", "round_finished", "footer"),
+        *("tool_answered", "guard", "iteration_finished", "footer"),
     }
 
 
@@ -41,7 +41,7 @@ def test_the_conversation_of_a_journal_is_that_of_the_result(tmp_path: Path) -> 
     journal = read_journal(tmp_path / "run.jsonl")
     assert list(journal.messages) == list(result.messages)
     assert [message.content for message in journal.incoming] == ["a", "b"]
-    uses = [use for round_ in journal.rounds for use in round_.tools]
+    uses = [use for iteration in journal.iterations for use in iteration.tools]
     assert [(use.name, use.content, use.executed) for use in uses] == [
         (step.action, step.observation, step.executed) for step in result.steps
     ]
@@ -54,7 +54,9 @@ def test_each_request_of_a_journal_is_the_request_that_the_model_got() -> None:
     journal = recorded(agent)
     requests = agent.model.requests  # type: ignore[attr-defined]  # it is the scripted one
     assert len(requests) == len(EVENTFUL)
-    for request, call in zip(requests, (call for round_ in journal.rounds for call in round_.model_calls), strict=True):
+    for request, call in zip(
+        requests, (call for iteration in journal.iterations for call in iteration.model_calls), strict=True
+    ):
         assert [message_to_data(message) for message in request.messages] == [*map(message_to_data, call.messages)]
         assert journal.offers[call.request["tools"]] == [tool.name for tool in request.tools]
 
@@ -103,7 +105,7 @@ def test_the_order_in_which_parallel_calls_end_makes_no_difference() -> None:
 
 def test_a_spilled_result_has_its_path_and_stays_whole_in_the_journal(tmp_path: Path) -> None:
     journal = recorded(agent_of(), workspace=tmp_path)
-    judged_calls = [call for record in of_type(journal, "round_finished") for call in record["calls"]]
+    judged_calls = [call for record in of_type(journal, "iteration_finished") for call in record["calls"]]
     (judged,) = [call for call in judged_calls if "spilled_to" in call]
     assert (tmp_path / judged["spilled_to"]).exists()
     assert "saved whole in" in judged["content"]
@@ -128,7 +130,7 @@ def test_repairs_refusals_and_repeats_are_told_apart() -> None:
     assert refusals == ["unknown_tool", "invalid_arguments"]
     (served,) = of_type(journal, "tool_answered")[:1]
     assert served["content"].startswith("You already ran this exact call")
-    assert "repeats" in {record["guard"] for record in of_type(journal, "guard")}
+    assert "duplicate_calls" in {record["guard"] for record in of_type(journal, "guard")}
 
 
 class Twice(Plugin):
@@ -264,7 +266,7 @@ def test_a_run_below_another_is_written_into_the_same_file_with_its_own_id_and_p
     (below,) = journal.below
     assert below.header["prompt"] == "sum"
     assert {record["parent"] for record in below.records} == {journal.run_id}
-    assert [call.name for round_ in below.rounds for call in round_.tools] == ["add"]
+    assert [call.name for iteration in below.iterations for call in iteration.tools] == ["add"]
     assert all("parent" not in record for record in journal.own)
     assert journal.footer is not None
     assert (journal.footer["answer"], below.footer["answer"] if below.footer else "") == ("three", "3")
@@ -297,7 +299,7 @@ def test_what_changes_something_is_on_disk_before_and_after_it_runs(tmp_path: Pa
 
 def test_stats_add_up_what_a_run_used(tmp_path: Path) -> None:
     stats = recorded(agent_of(), workspace=tmp_path).stats
-    assert (stats.rounds, stats.model_calls, stats.failed_model_calls, stats.tool_calls) == (4, 5, 1, 7)
+    assert (stats.iterations, stats.model_calls, stats.failed_model_calls, stats.tool_calls) == (4, 5, 1, 7)
     assert (stats.tools["add"].calls, stats.tools["add"].executed, stats.tools["fail"].failed) == (4, 2, 1)
     assert stats.guards["model_retries"] == 1
     assert stats.usage == Usage(requests=5, cached_tokens=0)  # two replies did not say what they used
@@ -319,7 +321,7 @@ def test_a_conversation_that_was_made_shorter_is_written_from_where_it_differs()
     kept = [(record["keep"], len(record["messages"])) for record in of_type(journal, "model_request")]
     assert any(keep == 0 for keep, _ in kept[1:])
     requests = agent.model.requests  # type: ignore[attr-defined]  # it is the scripted one
-    found = [call for round_ in journal.rounds for call in round_.model_calls]
+    found = [call for iteration in journal.iterations for call in iteration.model_calls]
     for request, call in zip(requests, found, strict=True):
         assert [*map(message_to_data, request.messages)] == [*map(message_to_data, call.messages)]
 

@@ -86,7 +86,7 @@ def kind_is(seen: Seen, wanted: str) -> None:
 
 
 def kind_of(reply: ModelResponse | ModelError) -> str:
-    """In what way a reply is no answer."""
+    """In what way a reply is not an answer."""
     if isinstance(reply, ModelError):
         return reply.code
     if reply.finish_reason in ("refusal", "content_filter"):

@@ -125,14 +125,14 @@ def _call(where: str, call: Json, ids: set[str]) -> Iterator[str]:
         yield f"{where}: invalid function name {function.get('name')!r}"
     arguments = function.get("arguments")
     if not isinstance(arguments, str) or len(arguments) > LONGEST_ARGUMENTS:
-        yield f"{where}: arguments are no text or too long"
+        yield f"{where}: arguments are not text or too long"
         return
     try:
         decoded = json.loads(arguments, parse_constant=_refuse)
     except ValueError:
         decoded = None
     if not isinstance(decoded, dict):
-        yield f"{where}: arguments are no JSON object: {arguments[:80]!r}"
+        yield f"{where}: arguments are not a JSON object: {arguments[:80]!r}"
 
 
 def _refuse(constant: str) -> object:
@@ -198,7 +198,7 @@ def _details(where: str, node: Json) -> Iterator[str]:
     if kinds == "array" and "items" not in node:
         yield f"{where}: array schema missing items"
     if "required" in node and not set(node["required"]) <= set(node.get("properties", {})):
-        yield f"{where}: required names that are no properties"
+        yield f"{where}: required names that are not properties"
     if "enum" in node and not node["enum"]:
         yield f"{where}: enum is empty"
     if "anyOf" in node and len(node["anyOf"]) < 2:

@@ -85,7 +85,7 @@ def waiting(tool: Tool, begun: asyncio.Event) -> Tool:
 KILLED_AFTER = {
     "kill_after_tool": ("tool_started", "id"),
     "kill_after_save": ("tool_finished", "id"),
-    "resume_after_turn": ("round_finished", "round"),
+    "resume_after_turn": ("iteration_finished", "iteration"),
 }
 """The last record that was written before the run was killed: its type, and which of its fields the case names."""
 

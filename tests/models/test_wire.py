@@ -17,9 +17,9 @@ from react_run.models.wire import BREAKPOINT, NO_OUTPUT, Wire, breakpoints, enco
 HEADERS = {"content-type": "application/json"}
 
 
-def conversation(rounds: int) -> list[Message]:
+def conversation(iterations: int) -> list[Message]:
     messages = [Message(role="system", content="Be brief."), Message(role="user", content="Grüße 🍸")]
-    for number in range(rounds):
+    for number in range(iterations):
         call = ToolRequest(id=f"c{number}", name="add", arguments={"a": number, "b": 1})
         messages.append(Message(role="assistant", content="Adding.", tool_requests=(call,)))
         messages.append(Message(role="tool", tool_request_id=call.id, content=f"{number + 1}"))
@@ -105,7 +105,7 @@ def test_a_long_body_is_passed_on_in_pieces_and_a_short_one_whole() -> None:
     assert len(json.loads(b"".join(long.pieces))["messages"]) == 6002
 
 
-def test_a_round_costs_no_more_at_the_end_of_a_long_conversation() -> None:  # performance: wire encoding
+def test_a_iteration_costs_no_more_at_the_end_of_a_long_conversation() -> None:  # performance: wire encoding
     wire = Wire()
     messages: list[Message] = []
     took: list[float] = []
@@ -162,7 +162,7 @@ def test_what_a_provider_would_refuse_is_replaced_on_the_way_only() -> None:  # 
     assert message_json(Message(role="tool", tool_request_id="a"))["content"] == NO_OUTPUT
 
 
-def test_cached_prefixes_end_after_the_system_prompt_the_last_round_and_here() -> None:
+def test_cached_prefixes_end_after_the_system_prompt_the_last_iteration_and_here() -> None:
     messages = conversation(2)
     assert breakpoints(messages) == {0, 3, 5}
     assert breakpoints(messages[:2]) == {0, 1}

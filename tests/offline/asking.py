@@ -100,6 +100,6 @@ def _expected(text: str) -> str:
 
 
 def _went_as_planned(case: dict[str, Any], result: RunResult) -> bool:
-    first = [step for step in result.steps if step.model_round == 1]
-    rounds = len({step.model_round for step in result.steps})
-    return len(first) >= int(case.get("parallel", 1)) and rounds >= int(case.get("rounds", 1))
+    first = [step for step in result.steps if step.iteration == 1]
+    iterations = len({step.iteration for step in result.steps})
+    return len(first) >= int(case.get("parallel", 1)) and iterations >= int(case.get("iterations", 1))

@@ -37,7 +37,7 @@ ARITHMETIC = {
     "(3 + 4) * -2": "(3 + 4)*(-2)",
     "2pi": "2*pi",
     "sin(pi/4)": "sin(pi/4)",
-    "round 3.14159 to two decimal places": "round(3.14159, 2)",
+    "iteration 3.14159 to two decimal places": "round(3.14159, 2)",
     "1,250.50 + 0.5": "1250.50 + 0.5",
     "100 / (25% of 240)": "100/(25/100*240)",
     "half of 10 times 3": "10/2*3",

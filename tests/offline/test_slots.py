@@ -72,7 +72,7 @@ def test_a_tool_is_read_once() -> None:
 
 def test_only_a_tool_that_says_so_unlocks_others() -> None:
     def activate(skill: Literal["maths", "dates"]) -> str:
-        """Activate a skill: its tools appear in the next round."""
+        """Activate a skill: its tools appear in the next iteration."""
         return skill
 
     def paint(colour: Annotated[Literal["red", "blue"], Field(description="The colour.")]) -> str:

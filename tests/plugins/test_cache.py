@@ -207,7 +207,7 @@ def test_the_outcome_is_kept_with_the_result(tmp_path: Path) -> None:
     assert not results[1].steps[0].executed
 
 
-@pytest.mark.parametrize("content", [b"this is no database" * 100, None], ids=["broken", "directory"])
+@pytest.mark.parametrize("content", [b"this is not a database" * 100, None], ids=["broken", "directory"])
 def test_a_file_that_cannot_be_used_is_noted_and_the_tool_runs(content: bytes | None, tmp_path: Path) -> None:
     path = tmp_path / "cache.db"
     if content is None:

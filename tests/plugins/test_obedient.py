@@ -12,7 +12,7 @@ from tests.plugins.kit import Person
 from react_plugins.approval import Approval
 from react_plugins.approval_rules import Rule
 from react_plugins.cache import Cache
-from react_plugins.errors import Errors
+from react_plugins.error_hints import ErrorHints
 from react_plugins.retry import Retry
 from react_run import ModelRequest, ReActToolset, RunResult, StopReason, tool
 from react_run.testing import agent_with, calls, says
@@ -165,7 +165,7 @@ RULES = [
 
 def others() -> list[object]:
     """Plugins that might get round a guard: they repeat, remember and encourage."""
-    return [Errors(codes={"*": "Try again."}), Cache(also=["*"]), Retry(first_wait=0, changing=["*"])]
+    return [ErrorHints(codes={"*": "Try again."}), Cache(also=["*"]), Retry(first_wait=0, changing=["*"])]
 
 
 GUARDS: dict[str, Callable[[], list[object]]] = {

@@ -64,7 +64,7 @@ BROKEN = {
     "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
     "broken option": ("from react_run import Plugin\nclass Bad(Plugin):\n    x: undefined", "NameError"),
     "stale entry point": ("x = 1", "has no attribute 'Bad'"),
-    "no plugin": ("class Bad: pass", "acme_bad.Bad is no subclass of Plugin, and has no method marked @hookimpl"),
+    "no plugin": ("class Bad: pass", "acme_bad.Bad is not a subclass of Plugin, and has no method marked @hookimpl"),
     "wrong argument": (hooked("react_tool_call(self, tool)"), "Argument(s) {'tool'} are declared"),
     "unknown hook": (hooked("react_tool_cal(self)"), "unknown hook 'react_tool_cal'. Did you mean 'react_tool_call'?"),
     "bare generator": (hooked("react_run(self)", body="yield"), "mark it @hookimpl(wrapper=True)"),

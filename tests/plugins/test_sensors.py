@@ -80,7 +80,7 @@ def test_it_runs_after_the_tools_it_names_only_and_not_after_failed_calls(tmp_pa
     assert (tmp_path / "log").read_text() == "ran\n"
 
 
-def test_it_runs_once_per_round_after_the_last_call(tmp_path: Path) -> None:
+def test_it_runs_once_per_iteration_after_the_last_call(tmp_path: Path) -> None:
     sensor = CommandSensor(command="echo ran >> log; false")
     result = run(tmp_path, calls(write("a.txt"), write("b.txt"), write("../no")), calls(write("c.txt")), sensor=sensor)
     assert (tmp_path / "log").read_text() == "ran\nran\n"

@@ -47,9 +47,9 @@ def test_a_file_that_uses_them_survives_being_written_and_read(name: str, tmp_pa
         ("plugins: [{kind: cost, prices: {m: {input: -1, output: 2}}}]", "at least 0"),
         ("plugins: [{kind: cache, tll: 5}]", "Did you mean 'ttl'?"),
         ("plugins: [redact]", "give values, patterns, or both"),
-        ("plugins: [{kind: redact, patterns: ['(']}]", "is no regular expression"),
+        ("plugins: [{kind: redact, patterns: ['(']}]", "is not a regular expression"),
         ("plugins: [inject]", "give text, path, or both"),
-        ("plugins: [{kind: validate, schemas: {a: {type: nothing}}}]", "the schema of 'a' is none"),
+        ("plugins: [{kind: validate, schemas: {a: {type: nothing}}}]", "the schema of 'a' is not valid"),
         ("plugins: [{kind: rate_limit, tools: {a: 0}}]", "more than 0"),
     ],
 )

@@ -45,14 +45,14 @@ def test_after_two_refusals_the_next_refused_answer_is_kept_as_unaccepted(option
     assert (result.iterations, result.finish_reason) == (3, "stop")
 
 
-@pytest.mark.parametrize("rounds", [0, 4])
-def test_how_often_can_be_set(rounds: int) -> None:
+@pytest.mark.parametrize("iterations", [0, 4])
+def test_how_often_can_be_set(iterations: int) -> None:
     checks = [Contains(word="never")]
-    result = run_agent([says(str(n)) for n in range(9)], checks=checks, max_check_rounds=rounds)
-    assert (result.answer, result.stop_reason) == (str(rounds), StopReason.UNACCEPTED)
+    result = run_agent([says(str(n)) for n in range(9)], checks=checks, max_check_attempts=iterations)
+    assert (result.answer, result.stop_reason) == (str(iterations), StopReason.UNACCEPTED)
 
 
-def test_check_rounds_use_iterations() -> None:  # L2
+def test_check_iterations_use_iterations() -> None:  # L2
     result = run_agent([says("one")], checks=[Contains(word="never")], max_iterations=2)
     assert (result.stop_reason, result.iterations, result.success) == (StopReason.MAX_ITERATIONS, 2, False)
 
@@ -93,4 +93,4 @@ def test_the_other_refusals_are_told_with_it() -> None:
 
 def test_control_characters_of_a_check_are_made_visible() -> None:  # T3
     check = Contains(word="\x1b[31m\0")
-    assert run_agent([says("one")], checks=[check], max_check_rounds=0).messages[-1].text == "Say \\x1b[31m\\x00."
+    assert run_agent([says("one")], checks=[check], max_check_attempts=0).messages[-1].text == "Say \\x1b[31m\\x00."

@@ -56,7 +56,7 @@ def tokens(messages: Sequence[Message]) -> float:
     return size_in_bytes(messages) / BYTES_PER_TOKEN
 
 
-def test_sixty_rounds_fit_a_small_window_and_the_constraint_survives(workspace: Path) -> None:
+def test_sixty_iterations_fit_a_small_window_and_the_constraint_survives(workspace: Path) -> None:
     result = run([summing])
     assert result.answer == "done in base seven"
     assert result.success
@@ -65,7 +65,7 @@ def test_sixty_rounds_fit_a_small_window_and_the_constraint_survives(workspace: 
     assert "summed so far" in result.messages[2].text
 
 
-def test_each_call_keeps_its_result_and_the_last_rounds_stay_word_for_word(workspace: Path) -> None:
+def test_each_call_keeps_its_result_and_the_last_iterations_stay_word_for_word(workspace: Path) -> None:
     result = run([summing])  # the scripted model refuses requests with orphans
     asked = [request.id for message in result.messages for request in message.tool_requests]
     given = [message.tool_request_id for message in result.messages if message.role == "tool"]
@@ -121,7 +121,7 @@ def test_an_overflow_that_compaction_does_not_cure_ends_the_run(workspace: Path)
     assert len(caught.value.result.steps) == 1
 
 
-def test_one_round_that_is_too_long_alone_is_shortened_too(workspace: Path) -> None:
+def test_one_iteration_that_is_too_long_alone_is_shortened_too(workspace: Path) -> None:
     many = calls(*[("fetch", {"page": page}) for page in range(1, 40)])
     result = run([many, says("done")])
     assert result.answer == "done"
@@ -153,28 +153,28 @@ def test_a_gauge_looks_at_each_message_once_and_learns_from_the_provider() -> No
     assert gauge.measure(ModelRequest(messages=messages[:1])) == 208
 
 
-def conversation(rounds: int) -> Conversation:
+def conversation(iterations: int) -> Conversation:
     messages = [Message(role="system", content="s"), Message(role="user", content="u")]
-    for n in range(rounds):
+    for n in range(iterations):
         messages.append(Message(role="assistant", content=f"thought {n}"))
         messages.append(Message(role="tool", content="r" * 2_000, tool_request_id=f"c{n}"))
     return Conversation.of(messages, 2)
 
 
-@pytest.mark.parametrize("rounds", range(6))
+@pytest.mark.parametrize("iterations", range(6))
 @pytest.mark.parametrize("keep", range(1, 5))
-def test_rounds_are_replaced_whole(rounds: int, keep: int) -> None:
-    parts = conversation(rounds)
+def test_iterations_are_replaced_whole(iterations: int, keep: int) -> None:
+    parts = conversation(iterations)
     before = parts.messages
     older = parts.older(keep)
-    assert len(older) == 2 * max(0, rounds - keep)
+    assert len(older) == 2 * max(0, iterations - keep)
     parts.replace_older(keep, "short")
-    kept = 2 * min(rounds, keep)
+    kept = 2 * min(iterations, keep)
     assert parts.messages[:2] == before[:2]
     assert parts.messages[3:] == before[len(before) - kept :]
 
 
-def test_what_is_asked_about_older_rounds_is_bounded_and_leaves_no_message_out() -> None:
+def test_what_is_asked_about_older_iterations_is_bounded_and_leaves_no_message_out() -> None:
     older = conversation(50).messages[2:]
     for number, message in enumerate(older):
         older[number] = replace(message, content=f"mark {number}. {message.text}")

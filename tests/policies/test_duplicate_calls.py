@@ -16,8 +16,8 @@ from react_run.testing import calls, run_agent, says
 Make = Callable[..., Tool]
 
 
-def executed(tools: list[Tool], *rounds: dict[str, object], **options: Any) -> list[bool]:
-    result = run_agent([*rounds, says("done")], tools=tools, **options)
+def executed(tools: list[Tool], *iterations: dict[str, object], **options: Any) -> list[bool]:
+    result = run_agent([*iterations, says("done")], tools=tools, **options)
     assert result.answer == "done", result
     return [step.executed for step in result.steps]
 
@@ -26,7 +26,7 @@ def test_an_identical_call_gets_the_earlier_result(scripted_tool: Make) -> None:
     replies = [calls(("read", {"x": [1, {"a": 2}]})), calls(("read", {"x": [1.0, {"a": 2}]})), says("done")]
     result = run_agent(replies, tools=[scripted_tool("read", "first", "second")])
     assert [step.executed for step in result.steps] == [True, False]
-    assert result.steps[1].observation.startswith("You already ran this exact call in round 1")
+    assert result.steps[1].observation.startswith("You already ran this exact call in iteration 1")
     assert result.steps[1].observation.endswith("first")
     assert (result.success, result.steps[1].outcome) == (True, None)
 
@@ -57,8 +57,8 @@ def test_words_are_compared_without_case_punctuation_and_order() -> None:  # F3
 
 
 def test_a_repeatable_tool_runs_each_time(scripted_tool: Make) -> None:
-    rounds = [calls(("clock", {})), calls(("clock", {})), calls(("clock", {}), ("clock", {}))]
-    assert all(executed([scripted_tool("clock", *range(9), repeatable=True)], *rounds))
+    iterations = [calls(("clock", {})), calls(("clock", {})), calls(("clock", {}), ("clock", {}))]
+    assert all(executed([scripted_tool("clock", *range(9), repeatable=True)], *iterations))
 
 
 def test_identical_calls_of_one_reply_run_once_and_share_the_result(scripted_tool: Make) -> None:
@@ -152,10 +152,10 @@ def test_what_was_read_beside_a_change_may_be_read_again(scripted_tool: Make) ->
 def test_a_change_is_not_made_twice_unless_that_does_no_harm(scripted_tool: Make) -> None:
     pay = scripted_tool("pay", "ok", read_only=False)
     put = scripted_tool("put", "ok", read_only=False, idempotent=True)
-    rounds = [calls(("pay", {"x": 1})), calls(("put", {"x": 1})), calls(("pay", {"x": 1}))]
-    assert executed([pay, put], *rounds) == [True, True, False]
-    rounds = [calls(("put", {"x": 1})), calls(("put", {"x": 2})), calls(("put", {"x": 1}))]
-    assert executed([put], *rounds) == [True, True, True]
+    iterations = [calls(("pay", {"x": 1})), calls(("put", {"x": 1})), calls(("pay", {"x": 1}))]
+    assert executed([pay, put], *iterations) == [True, True, False]
+    iterations = [calls(("put", {"x": 1})), calls(("put", {"x": 2})), calls(("put", {"x": 1}))]
+    assert executed([put], *iterations) == [True, True, True]
 
 
 def test_a_plugin_that_changes_arguments_comes_first(scripted_tool: Make) -> None:
@@ -166,8 +166,8 @@ def test_a_plugin_that_changes_arguments_comes_first(scripted_tool: Make) -> Non
         def react_tool_call(self, call: ToolCall) -> None:
             call.arguments.setdefault("x", 1)
 
-    rounds = [calls(("read", {})), calls(("read", {"x": 1}))]
-    assert executed([scripted_tool("read", "a", "b")], *rounds, plugins=[Default()]) == [True, False]
+    iterations = [calls(("read", {})), calls(("read", {"x": 1}))]
+    assert executed([scripted_tool("read", "a", "b")], *iterations, plugins=[Default()]) == [True, False]
 
 
 def test_each_run_starts_with_an_empty_memory() -> None:

@@ -40,7 +40,7 @@ def test_a_success_of_the_tool_clears_its_latest_failure(scripted_tool: Make) ->
     assert (result.answer, result.success) == ("7", True)
 
 
-def test_failures_of_one_round_count_once(scripted_tool: Make) -> None:  # F1
+def test_failures_of_one_iteration_count_once(scripted_tool: Make) -> None:  # F1
     replies = [calls(*[("measure", {"x": n}) for n in range(3)]), calls(("measure", {"x": 9})), says("7")]
     result = run_agent(replies, tools=[scripted_tool("measure", bad(), bad(), bad(), "!7", read_only=True)])
     assert (result.answer, result.success) == ("7", True)

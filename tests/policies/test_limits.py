@@ -17,8 +17,8 @@ Make = Callable[..., Tool]
 USED = {"input_tokens": 80, "output_tokens": 20, "cost": 0.1}
 
 
-def looping(rounds: int, usage: object = USED) -> list[dict[str, object]]:
-    return [calls(("read", {"x": n}), usage=usage) for n in range(rounds)] + [says("done", usage=usage)]
+def looping(iterations: int, usage: object = USED) -> list[dict[str, object]]:
+    return [calls(("read", {"x": n}), usage=usage) for n in range(iterations)] + [says("done", usage=usage)]
 
 
 @pytest.mark.parametrize("mode", ["safe", "legacy"])
@@ -64,12 +64,12 @@ def test_no_money_at_all_means_no_call(scripted_tool: Make) -> None:
 
 
 @pytest.mark.parametrize("reply", [says("", usage=USED), says("the first half", finish_reason="length", usage=USED)])
-def test_a_round_whose_reply_cannot_be_asked_for_again_has_taken_place(reply: dict[str, object]) -> None:  # L2
+def test_a_iteration_whose_reply_cannot_be_asked_for_again_has_taken_place(reply: dict[str, object]) -> None:  # L2
     result = run_agent([reply], max_cost=0.1)
     assert (result.stop_reason, result.iterations, result.usage.requests) == (StopReason.COST_LIMIT, 1, 1)
 
 
-def test_money_that_runs_out_at_the_limit_of_rounds_leaves_the_facts(scripted_tool: Make) -> None:  # S2
+def test_money_that_runs_out_at_the_limit_of_iterations_leaves_the_facts(scripted_tool: Make) -> None:  # S2
     tools = [scripted_tool("read", "!12 pages")]
     result = run_agent(looping(9), tools=tools, max_cost=0.3, max_iterations=3)
     assert (result.stop_reason, result.usage.requests) == (StopReason.MAX_ITERATIONS, 3)
@@ -143,7 +143,7 @@ def test_the_time_in_which_a_person_is_asked_does_not_count() -> None:  # T2
     class Ask:
         @hookimpl
         async def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
-            with run.waiting():
+            with run.paused_for_user():
                 await asyncio.sleep(0.25)
             return None
 
@@ -168,13 +168,13 @@ def test_waits_that_overlap_count_once() -> None:
                 runs.append(run)
 
                 async def wait(seconds: float) -> None:
-                    with run.waiting():
+                    with run.paused_for_user():
                         await asyncio.sleep(seconds)
 
                 await asyncio.gather(wait(0.05), wait(0.1))
 
         await agent_with(["hi"], plugins=[Watch()]).run("go")
-        return runs[0].time_waited, runs[0].time_waited
+        return runs[0].paused_seconds, runs[0].paused_seconds
 
     waited, shown = asyncio.run(scenario())
     assert waited == shown

@@ -12,7 +12,7 @@ from react_run import ConfigError, Iteration, ReActAgent, Run, StopReason, Tool,
 from react_run.components.kinds import resolve
 from react_run.hooks import hook_names
 from react_run.policies.limits import RunLimits
-from react_run.policies.order import Guard, Policy, Without
+from react_run.policies.order import Disable, Guard, Policy
 from react_run.policies.stuck import Stuck
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -45,7 +45,7 @@ def test_what_nobody_asked_for_is_not_there() -> None:
     default = guards(agent_with(["hi"]))
     assert set(get_args(Guard)) - set(default) == {"run_timeout", "limits", "more_iterations", "acceptance"}
     legacy = guards(agent_with(["hi"], failure_handling="legacy"))
-    assert legacy == ["ceiling", "cut_off", "replies", "compaction", "model_retries"]
+    assert legacy == ["result_limit", "truncated_calls", "reply_checks", "compaction", "model_retries"]
 
 
 @pytest.mark.parametrize("guard", get_args(Guard))
@@ -58,8 +58,8 @@ def test_every_guard_has_a_kind_of_its_name(guard: str) -> None:
 
 @pytest.mark.parametrize("guard", get_args(Guard))
 def test_every_guard_can_be_left_out(guard: str) -> None:
-    agent = agent_with(["hi"], plugins=[{"kind": "without", "without": guard}])
-    assert guard not in guards(ReActAgent({"plugins": [{"kind": "without", "without": guard}]}, model=agent.model))
+    agent = agent_with(["hi"], plugins=[{"kind": "disable", "policy": guard}])
+    assert guard not in guards(ReActAgent({"plugins": [{"kind": "disable", "policy": guard}]}, model=agent.model))
 
 
 def test_a_guard_listed_among_the_plugins_takes_the_built_in_ones_place(scripted_tool: Make) -> None:
@@ -104,7 +104,7 @@ def test_safe_can_be_tuned_and_other_words_are_refused() -> None:
     agent = agent_with(["hi"], failure_handling={"kind": "safe", "stop_at": 9})
     (stuck,) = [policy for policy in agent._plugins if isinstance(policy, Stuck)]
     assert stuck.stop_at == 9
-    for wrong in ("careful", {"kind": "safe", "stop_after": 9}, {"kind": "without", "without": "everything"}):
+    for wrong in ("careful", {"kind": "safe", "stop_after": 9}, {"kind": "disable", "policy": "everything"}):
         with pytest.raises(ConfigError):
             agent_with(["hi"], failure_handling=wrong)
 
@@ -113,4 +113,4 @@ def test_limits_add_up_so_that_those_of_a_run_above_do_not_replace_a_runs_own() 
     for given, own in ((0.0, 9.0), (9.0, 0.0)):
         agent = agent_with(["hi"], plugins=[RunLimits(max_cost=given)], max_cost=own)
         assert agent.run_sync("go").stop_reason == StopReason.COST_LIMIT
-    assert agent_with(["hi"], plugins=[Without(without="limits")], max_cost=0.0).run_sync("go").success
+    assert agent_with(["hi"], plugins=[Disable(policy="limits")], max_cost=0.0).run_sync("go").success

@@ -1,4 +1,4 @@
-"""Replies that are no answer (behaviours S3, S5, A5b)."""
+"""Replies that are not answers (behaviours S3, S5, A5b)."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_call_written_as_text_is_asked_again_and_never_run(scripted_tool: Make
     assert (result.answer, result.success, len(result.steps)) == ("It is 5.", True, 0)
     assert (result.iterations, result.usage.requests) == (1, 2)
     asked = result.messages[-2]
-    assert (asked.role, asked.text.startswith("That was no call")) == ("user", True)
+    assert (asked.role, asked.text.startswith("That was not a call")) == ("user", True)
 
 
 @pytest.mark.parametrize("text", WRITTEN[:3])

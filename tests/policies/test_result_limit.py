@@ -48,7 +48,7 @@ def test_a_long_text_is_saved_whole_and_previewed(workspace: Path, fired: Any) -
     assert "10,000,010 bytes" in shown
     assert file.relative_to(workspace).as_posix() in shown
     assert 4_000 < size_of(shown) < 4_700
-    assert fired.guards == ["ceiling"]
+    assert fired.guards == ["result_limit"]
     assert file.stat().st_mode & 0o077 == 0
 
 
@@ -99,7 +99,7 @@ def test_without_spill_the_result_is_cut_and_says_so(workspace: Path) -> None:
     assert len(result.messages) == 5  # nothing is offered for what is gone
 
 
-def test_the_results_of_a_round_add_up_to_four_ceilings_at_most(workspace: Path) -> None:
+def test_the_results_of_a_iteration_add_up_to_four_ceilings_at_most(workspace: Path) -> None:
     @tool
     def fetch(number: int) -> str:
         """Fetch it."""

@@ -10,7 +10,7 @@ from react_run.testing import calls, run_agent, says
 Make = Callable[..., Tool]
 
 
-def test_the_second_round_of_repeats_is_nudged_and_the_third_ends_the_run(scripted_tool: Make) -> None:
+def test_the_second_iteration_of_repeats_is_nudged_and_the_third_ends_the_run(scripted_tool: Make) -> None:
     replies = [*[calls(("read", {"x": 1}))] * 4, says("It says so.")]
     result = run_agent(replies, tools=[scripted_tool("read", "text")])
     observations = [step.observation for step in result.steps]
@@ -43,7 +43,7 @@ def test_asking_once_more_for_several_different_things_is_no_loop(scripted_tool:
     assert (result.answer, result.success) == ("done", True)
 
 
-def test_rounds_in_which_nothing_works_are_nudged_and_end(scripted_tool: Make) -> None:  # F1
+def test_iterations_in_which_nothing_works_are_nudged_and_end(scripted_tool: Make) -> None:  # F1
     replies = [calls(("fetch", {"x": n})) for n in range(6)]
     result = run_agent([*replies, says("It is down.")], tools=[scripted_tool("fetch", OSError("no"))])
     assert (result.stop_reason, result.iterations, result.answer) == (StopReason.STUCK, 6, "It is down.")
@@ -63,7 +63,7 @@ def test_a_result_that_stays_the_same_is_none(scripted_tool: Make) -> None:
     assert (result.stop_reason, result.iterations) == (StopReason.STUCK, 8)
 
 
-def test_one_new_call_makes_a_round_new(scripted_tool: Make) -> None:
+def test_one_new_call_makes_a_iteration_new(scripted_tool: Make) -> None:
     replies = [calls(("read", {"x": 0}), ("read", {"x": n})) for n in range(1, 7)]
     result = run_agent([*replies, says("done")], tools=[scripted_tool("read", "text")])
     assert (result.answer, result.success) == ("done", True)

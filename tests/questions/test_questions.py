@@ -279,7 +279,9 @@ def test_the_tree_and_the_page_show_what_people_said(tmp_path: Path) -> None:
     paying(Person("yes"), journal=path).run_sync("go")
     journal = read_journal(path)
     assert "asked: yes" in page(journal)
-    texts = [branch.text for round_ in tree_of(journal).below for branch in round_.below if branch.mark == "asked"]
+    texts = [
+        branch.text for iteration in tree_of(journal).below for branch in iteration.below if branch.mark == "asked"
+    ]
     assert texts == ["The agent wants to call pay: yes"]
 
 

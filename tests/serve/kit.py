@@ -176,10 +176,10 @@ def serving(*files: str, home: Path, **options: Any) -> Iterator[Running]:
 class Process:
     """`react-run serve` in a process of its own."""
 
-    def __init__(self, arguments: list[str], home: Path, cwd: Path, **env: str) -> None:
+    def __init__(self, arguments: list[str], home: Path, cwd: Path, *, command: str = "serve", **env: str) -> None:
         with (home / "stderr.txt").open("ab") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "react_run", "serve", "--port", "0", *arguments],
+                [sys.executable, "-m", "react_run", command, "--port", "0", *arguments],
                 cwd=cwd,
                 env={**os.environ, "REACT_RUN_HOME": str(home), **env},
                 stdout=subprocess.PIPE,

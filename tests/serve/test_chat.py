@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -255,23 +256,78 @@ def test_a_full_queue_says_so_and_when_to_come_back(home: Path, tmp_path: Path) 
 
 
 def test_many_requests_at_once_are_answered_or_refused_and_never_mixed_up(home: Path, tmp_path: Path) -> None:
-    file = agent_file(tmp_path, "one", ["none"])
-    statuses: list[int] = []
-    with serving(file, home=home, max_runs=4, queue=8) as running:
+    async def ask_all(url: str) -> list[httpx.Response]:
+        limits = httpx.Limits(max_connections=None)
+        async with httpx.AsyncClient(base_url=url, timeout=60, limits=limits, trust_env=False) as client:
+
+            def body(number: int) -> dict[str, object]:
+                return {"model": "one", "messages": [{"role": "user", "content": f"marker-{number}"}]}
+
+            asks = (client.post("/v1/chat/completions", json=body(number)) for number in range(200))
+            return await asyncio.gather(*asks)
+
+    with serving(agent_file(tmp_path, "one", ["none"]), home=home, max_runs=16, queue=64) as running:
         model_of(running, "one").replies = [
-            lambda request: {"text": f"you said {request.messages[-1].text}", "delay": 0.05}
+            lambda request: {"text": f"you said {request.messages[-1].text}", "delay": 0.2}
         ]
+        answers = asyncio.run(ask_all(running.url))
+    assert {answer.status_code for answer in answers} == {200, 429}
+    assert sum(answer.status_code == 200 for answer in answers) >= 80
+    for number, answer in enumerate(answers):
+        if answer.status_code == 200:
+            assert answer.json()["choices"][0]["message"]["content"] == f"you said marker-{number}"
 
-        def ask(number: int) -> None:
-            body = {"model": "one", "messages": [{"role": "user", "content": f"marker-{number}"}]}
-            answer = httpx.post(f"{running.url}/v1/chat/completions", json=body, timeout=30, trust_env=False)
-            statuses.append(answer.status_code)
-            if answer.status_code == 200:
-                assert answer.json()["choices"][0]["message"]["content"] == f"you said marker-{number}"
 
-        at_once(ask, 50)
-    assert len(statuses) == 50
-    assert {*statuses} == {200, 429}
+def test_an_unknown_failure_names_its_run_and_shows_no_traceback(home: Path, tmp_path: Path) -> None:
+    def broken(request: object) -> object:
+        raise ZeroDivisionError("a secret of the code")
+
+    with serving(agent_file(tmp_path, "one", ["none"]), home=home) as running:
+        model_of(running, "one").replies = [broken]
+        whole, streamed = running.chat("one"), running.chat("one", stream=True)
+    assert (whole.status_code, whole.json()["error"]["code"]) == (500, "internal_error")
+    assert whole.headers["x-request-id"] in whole.json()["error"]["message"]
+    assert streamed.headers["x-request-id"] in events(streamed.text)[-1]["error"]["message"]
+    assert "Traceback" not in whole.text + streamed.text
+    assert "secret of the code" not in whole.text + streamed.text
+
+
+def test_what_chat_pages_send_beside_the_conversation_does_no_harm(home: Path, tmp_path: Path) -> None:
+    extras = {
+        "chat_id": "5a0c",
+        "session_id": "x",
+        "id": "m1",
+        "features": {"web_search": False, "memory": False},
+        "background_tasks": {"title_generation": True},
+        "params": {},
+        "tool_ids": [],
+        "stream_options": {"include_usage": True},
+        "metadata": {"a": "b"},
+        "parallel_tool_calls": True,
+        "store": False,
+    }
+    with serving(agent_file(tmp_path, "one", ["done"]), home=home) as running:
+        answer = running.chat("one", stream=True, **extras)
+        assert requests_of(running, "one")[0].settings == {}
+    assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in events(answer.text)[:-1]) == "done"
+
+
+def test_prometheus_gets_runs_seconds_tokens_and_what_waits(home: Path, tmp_path: Path) -> None:
+    fails = calling(("slow", {"seconds": "x"}), usage=USAGE)
+    with serving(agent_file(tmp_path, "one", [fails, {"text": "done", "usage": USAGE}]), home=home) as running:
+        running.chat("one")
+        text = running.http.get("/metrics").text
+    for line in (
+        'react_run_runs_total{agent="one",reason="completed"} 1.0',
+        'react_run_run_seconds_count{agent="one"} 1.0',
+        'react_run_tokens_total{agent="one",kind="input"} 14.0',
+        'react_run_cost_usd_total{agent="one"} 1.0',
+        'react_run_tool_failures_total{agent="one",tool="slow"} 1.0',
+        "react_run_working 0.0",
+        "react_run_queued 0.0",
+        "react_run_approvals_waiting 0.0",
+    ):
+        assert line in text
 
 
 def test_helper_requests_of_chat_pages_go_to_the_small_model(home: Path, tmp_path: Path) -> None:

@@ -13,12 +13,23 @@ from playwright.sync_api import Browser, expect
 from tests.serve.browser import Watched, browser, needs_chromium, violations
 from tests.serve.kit import Running, agent_file, calling, serving
 
+from react_run import tool
+from react_run.testing import agent_with, calls, says
+
 __all__ = ["browser"]
 pytestmark = [needs_chromium, pytest.mark.slow]
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u202egnp.exe"
 ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
 USAGE = {"input_tokens": 1200, "output_tokens": 80, "cached_tokens": 300, "cost": 0.01}
+
+
+@tool(read_only=True, repeatable=True, inline=True)
+def add(a: int) -> int:
+    """Add one."""
+    return a + 1
+
+
 TOKEN = "a-token-of-a-good-length"
 
 
@@ -208,3 +219,20 @@ def test_a_token_is_asked_for_and_kept_in_a_cookie_that_scripts_cannot_read(
         assert (forged.status_code, forged.json()["error"]["code"]) == (403, "page_token")
         forged = httpx.post(f"{running.url}/chat", data={"message": "go"}, headers=kept, trust_env=False)
         assert forged.status_code == 403
+
+
+def test_a_run_of_2000_iterations_is_shown_in_parts(browser: Browser, home: Path) -> None:
+    runs = home / "data" / "runs"
+    runs.mkdir(parents=True)
+    agent = agent_with([*(calls(("add", {"a": number})) for number in range(2_000)), says("done")], tools=[add])
+    agent.config.max_iterations = 2_001
+    long = agent.replace(journal=runs).run_sync("go").run_id
+    with serving(home=home) as running, looking(browser, running.url) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/runs/{long}")
+        expect(page.locator("#facts")).to_contain_text("2,001")
+        before = page.locator(".row").count()
+        assert before <= 2 * 60 + 1
+        page.get_by_role("button", name="earlier iterations").click()
+        expect(page.locator(".row")).to_have_count(before + 2 * 60)
+        assert len(page.content()) < 500_000

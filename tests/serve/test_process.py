@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.serve.kit import Process, agent_file, calling, until
 
+pytestmark = pytest.mark.slow
+
 
 def refused(arguments: list[str], home: Path, cwd: Path, **env: str) -> str:
     done = subprocess.run(
@@ -114,6 +116,24 @@ def test_the_opening_line_says_where_who_and_whether_a_token_is_needed(home: Pat
         assert server.http.get("/v1/models").status_code == 401
         assert server.http.get("/v1/models", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     assert token not in (home / "stderr.txt").read_text()
+
+
+def test_the_page_opens_on_what_is_kept_without_any_agent(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", ["done"])
+    with Process([file, "--trust"], home, tmp_path) as server:
+        run = server.http.post("/api/runs", json={"agent": "one", "prompt": "count the sheep"}).json()["id"]
+        until(lambda: server.http.get(f"/api/runs/{run}").json()["status"] == "completed")
+    with Process(["--no-open"], home, tmp_path, command="ui") as server:
+        assert server.opening.startswith("serving no agents on http://127.0.0.1:")
+        assert "count the sheep" in server.http.get("/runs").text
+        assert "done" in server.http.get(f"/runs/{run}").text
+        for path in ("/chat", "/agents", "/approvals", "/compare", "/v1/models"):
+            assert server.http.get(path).status_code == 200
+        assert (
+            server.http.get("/runs/none", headers={"Accept": "text/html"})
+            .headers["content-type"]
+            .startswith("text/html")
+        )
 
 
 def test_without_saving_nothing_is_left(home: Path, tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Value:
     name: str

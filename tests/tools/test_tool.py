@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from react_run.errors import ToolsetError
 from react_run.support.render import render
-from react_run.tools.annotations import ToolFlags, ToolOptions
+from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.tool import Tool, ToolWarning, is_tool, tool
 
 CASES = [
@@ -225,7 +225,7 @@ def test_a_name_that_every_provider_takes_is_kept(name: str) -> None:
 
 
 def test_a_schema_that_is_none_is_reported_with_the_name_of_the_tool() -> None:
-    with pytest.raises(ToolsetError, match="tool 'odd': 'str' is no type"):
+    with pytest.raises(ToolsetError, match="tool 'odd': 'str' is not a type"):
         Tool(name="odd", description="D.", parameters={"properties": {"a": {"type": "str"}}}, function=print)
 
 
@@ -270,8 +270,8 @@ def test_whatever_is_awaited_is_known_to_be_async() -> None:
 
 
 def test_every_promise_can_be_made_in_every_way() -> None:
-    assert {flag.name for flag in fields(ToolFlags)} == {*ToolOptions.__annotations__}
-    assert ToolFlags().read_only is None, "unknown is not a promise"
+    assert {flag.name for flag in fields(ToolAnnotations)} == {*ToolOptions.__annotations__}
+    assert ToolAnnotations().read_only is None, "unknown is not a promise"
 
 
 def test_a_tool_is_told_the_same_way_every_time() -> None:

@@ -151,7 +151,7 @@ class SkillToolset(ReActToolset):
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            raise ToolError(f"{path!r} is no text: {len(data)} bytes of something else", code="binary_file")
+            raise ToolError(f"{path!r} is not text: {len(data)} bytes of something else", code="binary_file")
         return text
 
     @tool(runs_programs=True, serial=True)

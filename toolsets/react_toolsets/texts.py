@@ -38,7 +38,7 @@ def decode(data: bytes, path: str) -> tuple[str, Form]:
     """The text in ``data``, its lines ending in a line feed where they all end alike, and its form.
 
     Raises:
-        NotText: It is no text.
+        NotText: It is not text.
     """
     mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
     body = data[len(mark) :]
@@ -47,7 +47,7 @@ def decode(data: bytes, path: str) -> tuple[str, Form]:
     except UnicodeDecodeError:
         encoding, text = "latin-1", body.decode("latin-1")
     if (not mark or encoding == "latin-1") and _NO_TEXT.search(body):
-        raise NotText(f"{path!r} is no text: {len(data):,} bytes of something else")
+        raise NotText(f"{path!r} is not text: {len(data):,} bytes of something else")
     ends = text.count("\r\n")
     crlf = ends > 0 and ends == text.count("\n")
     return text.replace("\r\n", "\n") if crlf else text, Form(encoding=encoding or "utf-8", mark=mark, crlf=crlf)

@@ -9,7 +9,7 @@ from react_run import Check, Run, Verdict
 
 
 class CommandCheck(RunsCommand, Check):
-    """A command, such as a test suite, must end with exit status 0."""
+    """A command, such as a test suite, must exit with status 0."""
 
     kind: ClassVar[str] = "command"
 

@@ -23,7 +23,7 @@ _FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
 class JsonSchemaCheck(Check):
     """The answer must be JSON that satisfies a schema; the parsed value becomes `RunResult.value`.
 
-    The model is told the schema from the start. A fence around the whole answer is no part of it.
+    The model is told the schema from the start. A fence around the whole answer is not part of it.
     """
 
     kind: ClassVar[str] = "json_schema"
@@ -40,7 +40,7 @@ class JsonSchemaCheck(Check):
         try:
             validator_for(schema).check_schema(schema)
         except SchemaError as error:
-            raise ValueError(f"this is no JSON Schema: {_place(error.absolute_path)}{error.message}") from None
+            raise ValueError(f"this is not a JSON Schema: {_place(error.absolute_path)}{error.message}") from None
         return schema
 
     @cached_property
@@ -73,7 +73,7 @@ class JsonSchemaCheck(Check):
 
 
 def _refuse(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _place(path: Iterable[str | int]) -> str:

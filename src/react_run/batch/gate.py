@@ -30,7 +30,7 @@ class Gate:
         clock: Seconds that never go back.
     """
 
-    holds_below: ClassVar[bool] = True
+    inherited_by_subagents: ClassVar[bool] = True
 
     def __init__(self, width: int, *, clock: Callable[[], float] = monotonic) -> None:
         self.full, self._width, self._clock = width, width, clock
@@ -59,7 +59,7 @@ class Gate:
 
     async def _wait(self, run: Run, model: str) -> None:
         while (left := self._until.get(model, 0.0) - self._clock()) > 0:
-            with run.waiting():
+            with run.paused_for_user():
                 await asyncio.sleep(left)
 
     def narrow(self, model: str, seconds: float | None) -> None:

@@ -46,7 +46,7 @@ class Case(Options):
     stop_reason: str | None = None
     """Why the run ends."""
     max_iterations: int | None = None
-    """Rounds that it may take at most."""
+    """Iterations that it may take at most."""
 
     @field_validator("replies")
     @classmethod

@@ -158,7 +158,7 @@ def _flushed(status: int) -> int:
 
 
 def _pipe_closed() -> int:
-    """Whoever read the output has read enough: that is no failure, and nothing more is written."""
+    """Whoever read the output has read enough: that is not a failure, and nothing more is written."""
     for stream in (sys.stdout, sys.stderr):
         _to_nowhere(stream)
     return 0

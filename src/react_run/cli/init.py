@@ -58,7 +58,7 @@ def start_package(what: str, name: str, directory: Path) -> int:
     """Write a package with one toolset or plugin and its tests."""
     if not _NAME.fullmatch(name):
         raise click.UsageError(
-            f"{name!r} is no name for a package: use lower-case words joined by '-', such as my-ledger"
+            f"{name!r} is not a name for a package: use lower-case words joined by '-', such as my-ledger"
         )
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _installed(module):

@@ -142,7 +142,7 @@ def _journals(config: ReActAgentConfig) -> Iterator[Path]:
 
 
 def parsed(text: str) -> object:
-    """A value of the command line, read as YAML; what is no YAML is text."""
+    """A value of the command line, read as YAML; what is not YAML is text."""
     from react_run.config.yaml import Report, Source, plain
     from react_run.config.yaml.compose import compose
 

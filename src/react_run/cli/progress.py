@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from react_run.cli.screen import Screen
 from react_run.cli.terminal import coloured, fitted, printable, width
 from react_run.hookspecs import hookimpl
-from react_run.stream_masker import Held
+from react_run.stream_masker import StreamMasker
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
@@ -151,7 +151,7 @@ class Draft:
 
     def begin(self) -> None:
         """Forget the draft before."""
-        self._held = Held(self.masker)
+        self._held = StreamMasker(self.masker)
         self.shown = ""
         """What stands on the screen as the current draft."""
 

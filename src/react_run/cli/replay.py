@@ -48,7 +48,7 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     end = "" if replayed.complete else "; the recording was interrupted there"
     stats = journal.stats
     counts = (
-        plural(stats.rounds, "round"),
+        plural(stats.iterations, "iteration"),
         plural(stats.model_calls, "model call"),
         plural(stats.tool_calls, "tool call"),
     )

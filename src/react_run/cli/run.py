@@ -39,7 +39,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
 @agent_options
-@click.option("--max-iterations", metavar="N", type=int, help="Rounds of the loop at most.")
+@click.option("--max-iterations", metavar="N", type=int, help="Iterations of the loop at most.")
 @click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
 @click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="How the result is written.")

@@ -132,9 +132,9 @@ class OneRun:
                 return await agent.run(prompt, messages=earlier)
             from react_run.cli.events import as_event
             from react_run.messages import TextDelta
-            from react_run.stream_masker import Held
+            from react_run.stream_masker import StreamMasker
 
-            held = Held(config.masker)
+            held = StreamMasker(config.masker)
             result: RunResult | None = None
             async for event in agent.stream(prompt, messages=earlier):
                 kind, data = as_event(event)

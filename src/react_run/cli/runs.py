@@ -166,7 +166,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
         return None
     found = re.fullmatch(r"(\d+)\s*([mhdw])", value.strip())
     if found is None:
-        raise click.BadParameter(f"{value!r} is no age: write a number and m, h, d or w, such as 30d")
+        raise click.BadParameter(f"{value!r} is not an age: write a number and m, h, d or w, such as 30d")
     try:
         return timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds()
     except (OverflowError, ValueError):
@@ -188,7 +188,7 @@ def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, kee
     files = [find_run(run) for run in (*runs, *([None] if last else []))]
     chosen = list(summaries(files))
     if len(chosen) < len(files):
-        raise click.UsageError("one of these is no journal of a run")
+        raise click.UsageError("one of these is not a journal of a run")
     if everything or older_than is not None or keep is not None:
         beyond = list(summaries(run_files()[keep or 0 :]))
         chosen += [summary for summary in beyond if time() - summary.header["time"] > (older_than or 0.0)]

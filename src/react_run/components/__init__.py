@@ -177,7 +177,7 @@ class Component(Options):
 class Plugin(Component):
     """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods will do, too."""
 
-    holds_below: ClassVar[bool | None] = None
+    inherited_by_subagents: ClassVar[bool | None] = None
     """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
 
     Left open it does when it answers ``react_tool_permit`` or ``react_ask``: a subagent never has more rights than its

@@ -98,7 +98,7 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
     if not _fits(group, target):
         without = ", and has no method marked @hookimpl" if group == "plugins" else ""
         cls = f"{target.__module__}.{target.__qualname__}"
-        raise _wrong_kind(group, kind, f"{cls} is no subclass of {_base_name(group)}{without}")
+        raise _wrong_kind(group, kind, f"{cls} is not a subclass of {_base_name(group)}{without}")
     if issubclass(target, BaseModel):
         return target.model_validate(options, context=origin)
     return _plain_object(target, kind, options)
@@ -167,7 +167,7 @@ def _without_options(made: object, kind: str, options: Mapping[str, object]) -> 
 
 
 def _plain_object(cls: Callable[..., Any], kind: str, options: dict[str, object]) -> object:
-    """An instance of a class that is no pydantic model: its options are the keywords of its constructor."""
+    """An instance of a class that is not a pydantic model: its options are the keywords of its constructor."""
     from inspect import signature
 
     try:

@@ -28,7 +28,7 @@ def _function(value: object, info: ValidationInfo) -> object:
     directory = _trusted_directory(value, info)
     found = _found(lambda: import_path(value, directory, trusted=True))
     if not callable(found):
-        raise problem("cfg.value", f"{value} is no function, but {type(found).__name__}")
+        raise problem("cfg.value", f"{value} is not a function, but {type(found).__name__}")
     return found
 
 
@@ -83,7 +83,7 @@ def load_file(path: Path) -> ModuleType:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, real)
     if spec is None or spec.loader is None:
-        raise KindImportError(f"{path} is no Python file")
+        raise KindImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickles look their module up
     sys.path.insert(0, str(real.parent))

@@ -48,7 +48,7 @@ def import_module(name: str, directory: Path | None, *, trusted: bool, path: str
     """The module ``name``, installed or in ``directory``; ``path`` is what messages call it.
 
     Raises:
-        ConfigError: It is no name of a module, leads into the standard library, or to code that is not trusted.
+        ConfigError: It is not a name of a module, leads into the standard library, or to code that is not trusted.
         PluginError: Importing it failed.
     """
     path = path or name

@@ -1,4 +1,4 @@
-"""Options are strict about numbers and flags: ``true`` is no number, and quoted text is neither."""
+"""Options are strict about numbers and flags: ``true`` is not a number, and quoted text is neither."""
 
 from __future__ import annotations
 

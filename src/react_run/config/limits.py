@@ -33,5 +33,5 @@ class Limits(Options):
     on_limit: Literal["end", "ask"] = "end"
     """Whether a person is asked for half as much again at `max_iterations`, `max_cost`, `max_total_tokens` and
     `run_timeout`, before the run ends. Where nobody can be asked, it ends."""
-    max_check_rounds: int = Field(default=2, ge=0)
+    max_check_attempts: int = Field(default=2, ge=0)
     """How often an answer may be refused by checks before it is kept as unaccepted."""

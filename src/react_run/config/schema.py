@@ -64,7 +64,7 @@ def _web_address(url: str) -> str:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise problem("cfg.url", f"is no URL: {error}") from None
+        raise problem("cfg.url", f"is not a URL: {error}") from None
     if parts.username or parts.password:
         raise problem("cfg.url", "must not contain credentials: they would end up in logs; use api_key")
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -103,7 +103,7 @@ class ReActAgentConfig(Options):
     api_key: SecretStr | None = None
     """The key for the model's provider; write it as `${VARIABLE}`."""
     temperature: float | None = Field(default=None, ge=0, le=2)
-    """How much chance there is in the model's choices, from 0 to 2."""
+    """Sampling temperature, from 0 to 2."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens that one reply of the model may have."""
     timeout: float | None = Field(default=None, gt=0)
@@ -121,7 +121,7 @@ class ReActAgentConfig(Options):
     """Texts (or `{file: …}`) added to the system prompt; each becomes a `guide` plugin."""
 
     max_iterations: int = Field(default=10, ge=1, le=100)
-    """Rounds of the loop, one model call each."""
+    """Iterations of the loop, one model call each."""
     failure_handling: Annotated[Any, _policy("safe", "legacy")] = "safe"
     """What happens when tools fail: `safe`, `legacy`, or a policy as `{kind: …}`."""
     tool_disclosure: Annotated[Any, _policy("all", "skills")] = "all"

@@ -207,5 +207,5 @@ def _check_class_name(entries: dict[str, Node], loading: Loading) -> None:
         return
     name = node.value.replace(":", ".").rpartition(".")[2]
     if name != "ReActAgent":
-        text = f"{node.value!r} is no ReActAgent.{near(name, ['ReActAgent'])} Use react_run.ReActAgent"
+        text = f"{node.value!r} is not a ReActAgent.{near(name, ['ReActAgent'])} Use react_run.ReActAgent"
         loading.report.add("cfg.class_name", text, node.place, node.path)

@@ -43,7 +43,7 @@ def trust(directory: Path, store: Path | None = None) -> Path:
     """Trust ``directory`` and everything below it; returns its real path.
 
     Raises:
-        ConfigError: It is no directory, or the whole file system.
+        ConfigError: It is not a directory, or the whole file system.
     """
     real = directory.resolve()
     if not real.is_dir():

@@ -37,4 +37,4 @@ def check_level(plugin: object, level: str) -> object:
     name = type(plugin).__name__
     wanted = " or ".join(bases)
     hooks = ", ".join(f"{beginning}*" for beginning in beginnings)
-    raise problem("cfg.level", f"{name} does nothing in {level}: it is no {wanted}, and has no hook {hooks}")
+    raise problem("cfg.level", f"{name} does nothing in {level}: it is not a {wanted}, and has no hook {hooks}")

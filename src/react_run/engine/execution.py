@@ -110,7 +110,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
         return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are no Exception
+    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
         return _failed(call, error)
     if isinstance(result, Iterator | AsyncIterator):
         return _failed(call, TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result"))
@@ -131,7 +131,7 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: To
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
         return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
     thread = started_in_thread(function)
-    clock = Clock(lambda: call.time_waited, limit, partial(_end, thread, _Deadline(limit)))
+    clock = Clock(lambda: call.paused_seconds, limit, partial(_end, thread, _Deadline(limit)))
     try:
         result = await thread
     finally:
@@ -163,7 +163,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: Tool
     """
     task = asyncio.ensure_future(work)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Clock(lambda: call.time_waited, limit, partial(_end, over))
+    clock = Clock(lambda: call.paused_seconds, limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
     try:
         await over

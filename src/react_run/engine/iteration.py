@@ -30,7 +30,7 @@ async def perform(run: Run, iteration: Iteration) -> None:
 
 
 async def judge(run: Run, iteration: Iteration) -> None:
-    """Judge a round once all its calls are in, in request order: sensors, policies, reasons to stop."""
+    """Judge an iteration once all its calls are in, in request order: sensors, policies, reasons to stop."""
     hooks = run.hooks
     signals = await sense(run, iteration) if hooks.react_sense else {}
     if hooks.react_settle:

@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from react_run.components import Component
 
 
-class Lifetimes:
+class ComponentLifecycle:
     """Opens and closes components, for any number of runs, event loops and threads at once.
 
     Args:
@@ -18,7 +18,7 @@ class Lifetimes:
         shared: Those of another agent; what it opens is opened by it, once for both.
     """
 
-    def __init__(self, components: Iterable[Component], shared: Lifetimes | None = None) -> None:
+    def __init__(self, components: Iterable[Component], shared: ComponentLifecycle | None = None) -> None:
         self._shared = shared
         elsewhere: Iterable[Component] = () if shared is None else shared.components
         self._components: list[Component] = [one for one in dict.fromkeys(components) if one not in elsewhere]
@@ -31,24 +31,24 @@ class Lifetimes:
         return tuple(self._components)
 
     @property
-    def begun(self) -> bool:
+    def is_open(self) -> bool:
         """Whether everything is open."""
-        return len(self._opened) == len(self._components) and (self._shared is None or self._shared.begun)
+        return len(self._opened) == len(self._components) and (self._shared is None or self._shared.is_open)
 
-    async def begin(self) -> None:
+    async def open(self) -> None:
         """Open what is not open; wait for what another run is opening. What failed to open is tried again next time."""
         if self._shared is not None:
-            await self._shared.begin()
+            await self._shared.open()
         for component in self._components:
             while component not in self._opened:
                 await self._open(component)
 
-    async def end(self) -> None:
+    async def close(self) -> None:
         """Close what is open, last opened first, even when one fails; what may is closed at the same time."""
         opened, self._opened = self._opened, []
         async with AsyncExitStack() as stack:
             if self._shared is not None:
-                stack.push_async_callback(self._shared.end)
+                stack.push_async_callback(self._shared.close)
             for component in opened:
                 if component.closes_anywhere:
                     stack.push_async_callback(_over, asyncio.ensure_future(component.close()))

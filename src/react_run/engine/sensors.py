@@ -1,4 +1,4 @@
-"""What sensors say about the calls of a round, and what becomes of it (behaviour G2)."""
+"""What sensors say about the calls of an iteration, and what becomes of it (behaviour G2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = 4_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
+class DeliveredSignal:
     """A signal and what became of its patch: ``changed`` says what it changed, ``unfit`` why it was not applied."""
 
     signal: Signal
@@ -41,11 +41,11 @@ class Heard:
         return self.signal.severity == "block" and not self.changed
 
 
-class Warned:
-    """The warnings that one run has been given, each with the round it was given in."""
+class SeenWarnings:
+    """The warnings that one run has been given, each with the iteration it was given in."""
 
     def __init__(self) -> None:
-        self.rounds: dict[str, int] = {}
+        self.iterations: dict[str, int] = {}
 
 
 async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
@@ -68,13 +68,15 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
     return texts
 
 
-async def _heard(run: Run, call: ToolCall) -> list[Heard]:
+async def _heard(run: Run, call: ToolCall) -> list[DeliveredSignal]:
     """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
-    heard: list[Heard] = []
+    heard: list[DeliveredSignal] = []
     passed: set[object] = set()
     for impl in run.hooks.react_sense:
         signals = await _signals(run, call, impl)
-        said = [await _patched(run, call, signal) if signal.patch else Heard(signal=signal) for signal in signals]
+        said = [
+            await _patched(run, call, signal) if signal.patch else DeliveredSignal(signal=signal) for signal in signals
+        ]
         blocks = [(impl.plugin_name, one.signal.scope or one.signal.location) for one in said if one.blocks]
         call.blocks += tuple(blocks)
         if not blocks and all(one.signal.looked for one in said):
@@ -102,7 +104,7 @@ def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:
     return (answer,) if isinstance(answer, Signal) else answer
 
 
-async def _patched(run: Run, call: ToolCall, signal: Signal) -> Heard:
+async def _patched(run: Run, call: ToolCall, signal: Signal) -> DeliveredSignal:
     async def patch() -> dict[str, str]:
         try:
             files = await in_thread(lambda: apply_patch(Folder(run.workspace), signal.patch))
@@ -113,7 +115,7 @@ async def _patched(run: Run, call: ToolCall, signal: Signal) -> Heard:
     done = await run.look(f"patch after {call.name}", patch)
     for guard, detail in done.items():
         run.note(NOTES[guard], f"{call.name}: {detail}")
-    return Heard(signal=signal, **done)
+    return DeliveredSignal(signal=signal, **done)
 
 
 def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
@@ -126,25 +128,25 @@ def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
     run.note("sensor_block", f"{call.name}: {outcome.message}")
 
 
-def _told(run: Run, number: int, heard: Iterable[Heard]) -> str:
+def _told(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> str:
     """All that was heard about one call as the model reads it; a warning it knows is not said again, but counted."""
-    rounds = run.state(Warned).rounds
+    iterations = run.state(SeenWarnings).iterations
     texts, standing = [], 0
     for one in heard:
         text = describe(one)
         if one.signal.severity == "block" or one.changed:
             texts.append(text)
-        elif text not in rounds:
-            rounds[text] = number
+        elif text not in iterations:
+            iterations[text] = number
             texts.append(text)
         else:
-            standing += rounds[text] < number
+            standing += iterations[text] < number
     if standing:
         texts.append(f"[still standing, as told before: {standing} warning{'s' if standing > 1 else ''}]")
     return "\n".join(texts)
 
 
-def describe(heard: Heard) -> str:
+def describe(heard: DeliveredSignal) -> str:
     """A signal as the model reads it: severity, location, message, what to do, and what became of its patch."""
     signal = heard.signal
     where = f" {signal.location}:" if signal.location else ""

@@ -40,7 +40,7 @@ def subject(call: ToolCall) -> tuple[bool, object]:
 
 
 def words(call: ToolCall, *, of_subject: bool = False) -> frozenset[str]:
-    """The content words and numbers among a call's arguments; values of enums, booleans and units are no content."""
+    """The content words and numbers among a call's arguments; values of enums, booleans and units are not content."""
     schema = _schema(call)
     properties: Mapping[str, Any] = schema.get("properties", {})
     names: Iterable[str] = _arguments(call)

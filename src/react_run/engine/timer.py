@@ -43,7 +43,7 @@ class Pauses:
 
 
 class Clock:
-    """Calls ``expire`` when ``seconds`` have passed that were no pause; it starts at once.
+    """Calls ``expire`` when ``seconds`` have passed that were not paused; it starts at once.
 
     Args:
         paused: How many seconds of pauses there were until now.

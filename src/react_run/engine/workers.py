@@ -44,7 +44,7 @@ async def in_worker(run: Run, function: Callable[[], T]) -> T:
     seconds = run.agent.config.limits.tool_timeout
     async with run.state(Turn).lock:
         thread = started_in_thread(function)
-        clock = Clock(lambda: run.time_waited, seconds, partial(_give_up, thread, seconds))
+        clock = Clock(lambda: run.paused_seconds, seconds, partial(_give_up, thread, seconds))
         try:
             return await thread
         finally:

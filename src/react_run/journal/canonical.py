@@ -18,7 +18,7 @@ _OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
-_KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "round_finished", "footer")
+_KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_finished", "footer")
 
 
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
@@ -44,7 +44,7 @@ def _is_of_the_run(record: Record) -> bool:
 def canonical_record(record: Record) -> Record:
     """One record of a run in its canonical form.
 
-    How a conversation is written down is no part of it: that depends on whether somebody masked it on its way.
+    How a conversation is written down is not part of it: that depends on whether somebody masked it on its way.
     """
     kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
     if kept["type"] in ("model_request", "footer"):
@@ -76,7 +76,7 @@ def anonymous(value: Any, run_id: str) -> Any:
 
 
 def _place(record: Record) -> tuple[object, ...]:
-    """Where a record stands: round by round, model calls before tool calls, whatever happened first."""
+    """Where a record stands: iteration by iteration, model calls before tool calls, whatever happened first."""
     kind = record["type"]
     end = {"header": -1, "footer": 1}.get(kind, 0)
     if kind in _MODEL:
@@ -87,7 +87,7 @@ def _place(record: Record) -> tuple[object, ...]:
         part = (_KINDS.index(kind), 0, 0)
     return (
         end,
-        record.get("round", 0),
+        record.get("iteration", 0),
         *part,
         f"{record.get('what') or record.get('question')} {record.get('guard')} {record.get('detail')}",
     )

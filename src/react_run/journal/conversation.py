@@ -18,7 +18,7 @@ class Conversation:
     """Follows the messages of a run from request to request.
 
     A message that stands elsewhere in the journal is written as a reference: ``{"incoming": index}``, ``{"response":
-    call}``, or a tool message with ``"result_of": [round, position]`` in place of its content.
+    call}``, or a tool message with ``"result_of": [iteration, position]`` in place of its content.
 
     Args:
         incoming: The earlier turns, as the header lists them.
@@ -38,9 +38,9 @@ class Conversation:
         self._known[id(message)] = {"response": call}
         self._responses[call] = message  # kept, as above
 
-    def observed(self, request_id: str, round_: int, position: int, content: str) -> None:
+    def observed(self, request_id: str, iteration: int, position: int, content: str) -> None:
         """Remember what the journal has as the latest result of a call."""
-        self._results[request_id] = (content, [round_, position])
+        self._results[request_id] = (content, [iteration, position])
 
     def follow(self, messages: Sequence[Message], masker: Masker, run_ids: Mapping[str, str]) -> Record:
         """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""

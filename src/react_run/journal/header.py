@@ -31,7 +31,7 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
     """
     from react_run import __version__
 
-    within = run.within
+    within = run.parent_call
     return {
         "version": VERSION,
         "started": datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds"),

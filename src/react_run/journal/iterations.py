@@ -1,4 +1,4 @@
-"""A journal as rounds: model calls, tool calls with all their attempts, and what intervened."""
+"""A journal as iterations: model calls, tool calls with all their attempts, and what intervened."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ModelCall:
     """One request, and its reply or error, if either was recorded."""
 
     number: int
-    round: int
+    iteration: int
     request: Record
     messages: Sequence[Message]
     """All messages of the request."""
@@ -53,7 +53,7 @@ class Attempt:
 class ToolUse:
     """One requested tool call and what became of it."""
 
-    round: int
+    iteration: int
     position: int
     id: str
     name: str
@@ -63,7 +63,7 @@ class ToolUse:
     answered: Record | None = None
     """Where its result came from elsewhere, or was changed on the way."""
     judged: Record | None = None
-    """What the judgement of the round made of it."""
+    """What the judgement of the iteration made of it."""
 
     @property
     def arguments(self) -> object:
@@ -132,8 +132,8 @@ class Asked:
 
 
 @dataclass(kw_only=True, eq=False)
-class Round:
-    """One round: the calls of the model in it, the tool calls they asked for, and what intervened."""
+class Iteration:
+    """One iteration: the calls of the model in it, the tool calls they asked for, and what intervened."""
 
     number: int
     started_at: float
@@ -148,10 +148,10 @@ class Round:
 
 
 class Reader:
-    """Reads the records of one run, in order, into rounds."""
+    """Reads the records of one run, in order, into iterations."""
 
     def __init__(self, journal: Journal) -> None:
-        self.rounds: dict[int, Round] = {}
+        self.iterations: dict[int, Iteration] = {}
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
@@ -167,7 +167,7 @@ class Reader:
             "tool_started": self._started,
             "tool_finished": self._finished,
             "tool_answered": self._answered,
-            "round_finished": self._judged,
+            "iteration_finished": self._judged,
             "guard": self._guard,
             "looked": self._looked,
             "asked": self._asked,
@@ -179,18 +179,20 @@ class Reader:
             if record["type"] in readers:
                 readers[record["type"]](record)
 
-    def _round(self, record: Record) -> Round:
-        number = record["round"]
-        if number not in self.rounds:
-            self.rounds[number] = Round(number=number, started_at=record["time"])
-        return self.rounds[number]
+    def _iteration(self, record: Record) -> Iteration:
+        number = record["iteration"]
+        if number not in self.iterations:
+            self.iterations[number] = Iteration(number=number, started_at=record["time"])
+        return self.iterations[number]
 
     def _request(self, record: Record) -> None:
         messages = self._rebuilt.follow(record["keep"], record["messages"])
         new = messages[record["keep"] :]
-        call = ModelCall(number=record["call"], round=record["round"], request=record, messages=messages, new=new)
+        call = ModelCall(
+            number=record["call"], iteration=record["iteration"], request=record, messages=messages, new=new
+        )
         self.calls[call.number] = call
-        self._round(record).model_calls.append(call)
+        self._iteration(record).model_calls.append(call)
         self.messages = messages
 
     def _response(self, record: Record) -> None:
@@ -201,25 +203,29 @@ class Reader:
         self._rebuilt.responses[call.number] = reply
         for position, request in enumerate(reply.tool_requests):
             use = ToolUse(
-                round=call.round, position=position, id=request.id, name=request.name, asked=request.arguments
+                iteration=call.iteration, position=position, id=request.id, name=request.name, asked=request.arguments
             )
-            self._tools[call.round, position] = use
+            self._tools[call.iteration, position] = use
 
     def _error(self, record: Record) -> None:
         self.calls[record["call"]].error = record
 
     def _use(self, record: Record) -> ToolUse:
-        """The call that a record is about; it stands in its round from the first such record on."""
-        place = record["round"], record["position"]
+        """The call that a record is about; it stands in its iteration from the first such record on."""
+        place = record["iteration"], record["position"]
         use = self._tools.get(place)
         if use is None or use.name != record["name"]:
             use = self._tools[place] = ToolUse(
-                round=place[0], position=place[1], id=record["id"], name=record["name"], asked=record.get("arguments")
+                iteration=place[0],
+                position=place[1],
+                id=record["id"],
+                name=record["name"],
+                asked=record.get("arguments"),
             )
-        round_ = self._round(record)
-        if use not in round_.tools:
-            round_.tools.append(use)
-            round_.tools.sort(key=lambda use: use.position)
+        iteration = self._iteration(record)
+        if use not in iteration.tools:
+            iteration.tools.append(use)
+            iteration.tools.sort(key=lambda use: use.position)
         use.id = record["id"]
         return use
 
@@ -235,35 +241,35 @@ class Reader:
 
     def _finished(self, record: Record) -> None:
         self._attempt(record).finished = record
-        self._rebuilt.results[record["round"], record["position"]] = record["content"]
+        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
 
     def _answered(self, record: Record) -> None:
         self._use(record).answered = record
-        self._rebuilt.results[record["round"], record["position"]] = record["content"]
+        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
 
     def _judged(self, record: Record) -> None:
-        round_ = self._round(record)
-        round_.feedback = record.get("feedback")
+        iteration = self._iteration(record)
+        iteration.feedback = record.get("feedback")
         for judged in record["calls"]:
-            place = record["round"], judged["position"]
+            place = record["iteration"], judged["position"]
             if place in self._tools:
                 self._tools[place].judged = judged
             if "content" in judged:
                 self._rebuilt.results[place] = judged["content"]
 
     def _guard(self, record: Record) -> None:
-        self._round(record).guards.append(record)
+        self._iteration(record).guards.append(record)
         if "inside" in record:
             self._attempt(record).notes.append(record)
 
     def _looked(self, record: Record) -> None:
-        self._round(record).looks.append(record)
+        self._iteration(record).looks.append(record)
 
     def _asked(self, record: Record) -> None:
-        self._round(record).questions.append(Asked(record=record))
+        self._iteration(record).questions.append(Asked(record=record))
 
     def _decided(self, record: Record) -> None:
-        for asked in self._round(record).questions:
+        for asked in self._iteration(record).questions:
             if asked.record["question"] == record["question"] and asked.decided is None:
                 asked.decided = record
                 return

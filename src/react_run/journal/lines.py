@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OURS = frozenset(
     (
-        *("type", "version", "run", "parent", "time", "round", "call", "position", "attempt", "keep", "seconds"),
+        *("type", "version", "run", "parent", "time", "iteration", "call", "position", "attempt", "keep", "seconds"),
         *(
             "usage",
             "spent",

@@ -189,7 +189,7 @@ class Summary:
 
 
 def summaries(files: list[Path]) -> Iterator[Summary]:
-    """What there is to say about each run; files that are no journals, hold no whole record, or whose first or last
+    """What there is to say about each run; files that are not journals, hold no whole record, or whose first or last
     record is damaged are left out."""
     return filter(None, map(_summary, files))
 

@@ -14,7 +14,7 @@ from react_run.errors import JournalError
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, Reader, Round
+    from react_run.journal.iterations import Iteration, ModelCall, Reader
     from react_run.journal.stats import RunStats
     from react_run.messages import Message
 
@@ -103,9 +103,9 @@ class Journal:
             raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
 
     @property
-    def rounds(self) -> list[Round]:
-        """The rounds, with their model calls and tool calls; what happened before the first is in round 0."""
-        return list(self._read.rounds.values())
+    def iterations(self) -> list[Iteration]:
+        """The iterations, with their model calls and tool calls; what happened before the first is in iteration 0."""
+        return list(self._read.iterations.values())
 
     @property
     def calls(self) -> dict[int, ModelCall]:
@@ -160,7 +160,7 @@ def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:
     """Read the journal of a run; of several in one file the last one, or the one whose id begins with ``run``.
 
     Raises:
-        JournalError: There is no such file or run, it is no journal, or a newer version wrote it.
+        JournalError: There is no such file or run, it is not a journal, or a newer version wrote it.
     """
     journals = read_journals(path)
     found = [journal for journal in journals if run is None or journal.run_id.startswith(run)]
@@ -173,7 +173,7 @@ def read_journals(path: str | PathLike[str]) -> list[Journal]:
     """The journals of all runs in a file, in the order in which they began.
 
     Raises:
-        JournalError: There is no such file, it is no journal, or a newer version wrote it.
+        JournalError: There is no such file, it is not a journal, or a newer version wrote it.
     """
     path = Path(path)
     try:
@@ -220,12 +220,12 @@ def _parsed(line: bytes, path: Path, number: int) -> Record:
     try:
         return json.loads(line)  # type: ignore[no-any-return]  # checked by the caller
     except (ValueError, RecursionError):
-        raise JournalError(f"{path}:{number}: this is no record of a journal") from None
+        raise JournalError(f"{path}:{number}: this is not a record of a journal") from None
 
 
 def _check(record: object, path: Path, number: int) -> None:
     if not (isinstance(record, dict) and isinstance(record.get("type"), str) and isinstance(record.get("run"), str)):
-        raise JournalError(f"{path}:{number}: this is no record of a journal")
+        raise JournalError(f"{path}:{number}: this is not a record of a journal")
     version = record.get("version", VERSION)
     if record["type"] == "header" and (not isinstance(version, int) or version > VERSION):
         problem = f"the journal's version is {version!r}, and this react-run reads up to {VERSION}"

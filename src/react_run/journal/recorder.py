@@ -44,13 +44,13 @@ class _Place:
 
 
 class Recorder(Plugin):
-    """Writes one append-only file of JSON lines per run: trace, cassette and checkpoint in one (behaviour J1).
+    """Writes each run to an append-only file of JSON lines: trace, recording and checkpoint in one.
 
     It stands innermost, next to the loop, so that it sees every single attempt. Runs below a run go into its file.
     """
 
     kind: ClassVar[str] = "journal"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath
     """The file, or a directory that gets a file for each run, named by its id."""
@@ -156,7 +156,7 @@ class Recorder(Plugin):
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
         with suppress(JournalError):
-            self._recording(run).round_finished(iteration)
+            self._recording(run).iteration_finished(iteration)
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:

@@ -58,8 +58,8 @@ class Recording:
         self.put("header", {**fields, "opening": self._follow(self.run.messages)["messages"]})
 
     @property
-    def round(self) -> int:
-        """The number of the current round."""
+    def iteration(self) -> int:
+        """The number of the current iteration."""
         return len(self.run.iterations)
 
     # -- model calls ------------------------------------------------------------------------------------------------
@@ -68,9 +68,9 @@ class Recording:
         """A request that is about to be sent; returns its number."""
         request = iteration.request
         call = self.run.model_calls + 1
-        fields: Record = {"round": self.round, "call": call}
+        fields: Record = {"iteration": self.iteration, "call": call}
         if request.tools:
-            head = {"type": "tools", **self._head, "time": self.book.now(), "round": self.round}
+            head = {"type": "tools", **self._head, "time": self.book.now(), "iteration": self.iteration}
             fields["tools"] = self.book.offer(request.tools, head)
         if request.tool_choice:
             fields["tool_choice"] = request.tool_choice
@@ -83,7 +83,7 @@ class Recording:
     def response(self, call: int, response: ModelResponse, seconds: float) -> None:
         """The reply to a request."""
         fields = {
-            "round": self.round,
+            "iteration": self.iteration,
             "call": call,
             "message": message_to_data(response.message),
             "usage": response.usage.to_dict(),
@@ -96,7 +96,7 @@ class Recording:
 
     def model_error(self, call: int, error: BaseException, seconds: float) -> None:
         """A request that failed."""
-        fields = {"round": self.round, "call": call, "error": _model_error(error), "seconds": round(seconds, 6)}
+        fields = {"iteration": self.iteration, "call": call, "error": _model_error(error), "seconds": round(seconds, 6)}
         self.put("model_error", fields)
 
     # -- tool calls -------------------------------------------------------------------------------------------------
@@ -149,11 +149,16 @@ class Recording:
 
     @property
     def _stops(self) -> dict[int, tuple[str, str]]:
-        """The reasons to stop that the calls of this round have given, by position."""
+        """The reasons to stop that the calls of this iteration have given, by position."""
         return self.run.iterations[-1].stops
 
     def _place(self, call: ToolCall) -> Record:
-        place: Record = {"round": self.round, "position": call.position, "id": call.request.id, "name": call.name}
+        place: Record = {
+            "iteration": self.iteration,
+            "position": call.position,
+            "id": call.request.id,
+            "name": call.name,
+        }
         if (attempt := self.attempts.get(call, 1)) > 1:
             place["attempt"] = attempt
         return place
@@ -168,22 +173,22 @@ class Recording:
 
     def _note(self, call: ToolCall, observation: Observation) -> None:
         self._observed[call] = observation
-        self._conversation.observed(call.request.id, self.round, call.position, observation.content)
+        self._conversation.observed(call.request.id, self.iteration, call.position, observation.content)
 
     # -- the rest ---------------------------------------------------------------------------------------------------
 
-    def round_finished(self, iteration: Iteration) -> None:
-        """A round is over, and its calls are judged."""
-        fields: Record = {"round": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
+    def iteration_finished(self, iteration: Iteration) -> None:
+        """An iteration is over, and its calls are judged."""
+        fields: Record = {"iteration": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
         if iteration.feedback is not None:
             fields["feedback"] = iteration.feedback
-        self.put("round_finished", fields)
+        self.put("iteration_finished", fields)
         self._observed.clear()
         self._counts.clear()
 
     def _judged(self, call: ToolCall) -> Record:
         observation = call.observation
-        assert observation is not None  # a round is over when all its calls have their result
+        assert observation is not None  # an iteration is over when all its calls have their result
         data: Record = {"position": call.position, "executed": call.executed, "seconds": round(call.seconds, 6)}
         known = self._is_known(call, observation)
         self._note(call, observation)
@@ -191,11 +196,11 @@ class Recording:
 
     def looked(self, what: str, value: object) -> None:
         """Something was found out about the world outside."""
-        self.put("looked", {"round": self.round, "what": what, "value": value})
+        self.put("looked", {"iteration": self.iteration, "what": what, "value": value})
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        self.put("guard", {**self._within(self.run.handled), "guard": guard, "detail": detail})
+        self.put("guard", {**self._within(self.run.current_call), "guard": guard, "detail": detail})
 
     def asked(self, question: Question) -> None:
         """A person is about to be asked."""
@@ -208,7 +213,7 @@ class Recording:
             fields |= {"tool": question.tool, "arguments": question.arguments}
         if question.by_clock:
             fields["by_clock"] = True
-        self.put("asked", {**self._within(self.run.handled), **fields})
+        self.put("asked", {**self._within(self.run.current_call), **fields})
 
     def decided(self, question: Question, answer: Answer | None) -> None:
         """A question has its answer, or there is nobody to ask."""
@@ -216,7 +221,7 @@ class Recording:
         if question.by_clock:
             fields["by_clock"] = True
         fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
-        self.put("decided", {**self._within(self.run.handled), **fields})
+        self.put("decided", {**self._within(self.run.current_call), **fields})
 
     def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
         """A tool says how far it is."""
@@ -226,12 +231,12 @@ class Recording:
 
     def _within(self, call: ToolCall | None) -> Record:
         """The place of something that happens: in the attempt of a call, in a layer around one, or in neither."""
-        return {"round": self.round} if call not in self.attempts else {**self._place(call), "inside": True}
+        return {"iteration": self.iteration} if call not in self.attempts else {**self._place(call), "inside": True}
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
         """The run is over."""
         fields: Record = {
-            "round": self.round,
+            "iteration": self.iteration,
             "status": "finished" if error is None else "failed",
             "stop_reason": str(result.stop_reason),
             "finish_reason": result.finish_reason,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from react_run.errors import JournalError
-from react_run.journal.iterations import Round, ToolUse
+from react_run.journal.iterations import Iteration, ToolUse
 from react_run.journal.reading import Journal
 from react_run.journal.values import outcome_from_data, usage_from_data
 from react_run.outcome import Disposition
@@ -50,17 +50,17 @@ def result_of(journal: Journal) -> RunResult:
 
 def _steps(journal: Journal) -> Iterator[ReActStep]:
     attempts: Counter[str] = Counter()
-    for round_ in journal.rounds:
-        for use in round_.tools:
+    for iteration in journal.iterations:
+        for use in iteration.tools:
             if use.content is None:
                 continue
             attempt = attempts[use.name] + 1
             attempts[use.name] = attempt if use.failed else 0
-            yield _step(round_, use, attempt)
+            yield _step(iteration, use, attempt)
 
 
-def _step(round_: Round, use: ToolUse, attempt: int) -> ReActStep:
-    reply = round_.model_calls[-1].reply if round_.model_calls else None
+def _step(iteration: Iteration, use: ToolUse, attempt: int) -> ReActStep:
+    reply = iteration.model_calls[-1].reply if iteration.model_calls else None
     finished = next((attempt.finished for attempt in reversed(use.attempts) if attempt.finished), None)
     known = use.judged or use.answered or finished or {}
     return ReActStep(
@@ -71,7 +71,7 @@ def _step(round_: Round, use: ToolUse, attempt: int) -> ReActStep:
         outcome=outcome_from_data(use.outcome),
         attempt=attempt,
         executed=bool(known.get("executed", use.executed)),
-        model_round=use.round,
+        iteration=use.iteration,
         seconds=use.seconds or 0.0,
         opaque=bool((finished or {}).get("opaque", True)),
         repaired=tuple(next(use.results).get("repaired", ())),

@@ -34,7 +34,7 @@ class RunStats:
     """What a run used.
 
     Args:
-        rounds: Iterations.
+        iterations: Iterations.
         model_calls: Requests to the model, failed ones included.
         failed_model_calls: Requests that ended in an error.
         tools: What became of the calls of each tool, by name.
@@ -45,7 +45,7 @@ class RunStats:
         tool_seconds: Spent in tools; calls at the same time add up.
     """
 
-    rounds: int
+    iterations: int
     model_calls: int
     failed_model_calls: int
     tools: Mapping[str, ToolStats]
@@ -63,17 +63,17 @@ class RunStats:
 
 def stats_of(journal: Journal) -> RunStats:
     """What the run of ``journal`` used."""
-    rounds = [found for found in journal.rounds if found.number]
-    calls = [call for found in journal.rounds for call in found.model_calls]
-    uses = [use for found in rounds for use in found.tools]
+    iterations = [found for found in journal.iterations if found.number]
+    calls = [call for found in journal.iterations for call in found.model_calls]
+    uses = [use for found in iterations for use in found.tools]
     names = dict.fromkeys(use.name for use in uses)
     tools = {name: _tool_stats([use for use in uses if use.name == name]) for name in names}
     return RunStats(
-        rounds=max((found.number for found in rounds), default=0),
+        iterations=max((found.number for found in iterations), default=0),
         model_calls=len(calls),
         failed_model_calls=sum(call.error is not None for call in calls),
         tools=tools,
-        guards=Counter(record["guard"] for found in journal.rounds for record in found.guards),
+        guards=Counter(record["guard"] for found in journal.iterations for record in found.guards),
         usage=_usage(journal, calls),
         seconds=journal.own[-1]["time"] - journal.header["time"],
         model_seconds=sum(call.end["seconds"] for call in calls if call.end),

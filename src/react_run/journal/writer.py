@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from react_run.journal.files import Sink
 from react_run.journal.lines import encoded
 from react_run.journal.values import Record
-from react_run.tools.annotations import ToolFlags
+from react_run.tools.annotations import ToolAnnotations
 
 if TYPE_CHECKING:
     from react_run.secrets import Masker
     from react_run.tools.tool import Tool
 
-FLAGS = [name for name in ToolFlags.__dataclass_fields__ if name != "timeout"]
+FLAGS = [name for name in ToolAnnotations.__dataclass_fields__ if name != "timeout"]
 
 
 class Book:

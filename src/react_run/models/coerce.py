@@ -42,7 +42,7 @@ def number(value: object) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """``value`` as a count: never negative, whole, ``None`` when it is no number."""
+    """``value`` as a count: never negative, whole, ``None`` when it is not a number."""
     amount = number(value)
     return None if amount is None else max(0, int(amount))
 

@@ -10,7 +10,7 @@ from react_run.models.coerce import first_text, items, mapping, number, text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Said:
+class ProviderError:
     """A provider's own words: message and error code, a status and the name of a refused field when it tells them."""
 
     message: str
@@ -19,14 +19,14 @@ class Said:
     parameter: str = ""
 
 
-def read_envelope(body: object) -> Said:
+def parse_error_body(body: object) -> ProviderError:
     """What an error body says: ``{error: {…}}``, ``{error: text}``, ``{message}``, ``{detail}``, or just text."""
     if isinstance(body, str):
-        return Said(message=body.strip(), code="", status=None)
+        return ProviderError(message=body.strip(), code="", status=None)
     outer = mapping(next(iter(items(body)), body))
     details = mapping(outer.get("error")) or outer
     codes = (details.get("code"), details.get("type"), details.get("status"))
-    return Said(
+    return ProviderError(
         message=_message(outer, details),
         code=first_text(code for code in codes if _status(code) is None),
         status=next((s for code in (*codes, outer.get("status_code")) if (s := _status(code)) is not None), None),

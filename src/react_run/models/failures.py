@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
-from react_run.models.error_body import Said, read_envelope, retry_after
+from react_run.models.error_body import ProviderError, parse_error_body, retry_after
 from react_run.secrets import Masker
 
 LONGEST_WAIT = 120.0
@@ -134,7 +134,7 @@ def failure(
         provider: Who failed.
         secrets: Values that must not be repeated in the message (behaviour J2).
     """
-    said = read_envelope(body)
+    said = parse_error_body(body)
     status = status or said.status
     code = _classify(status, said)
     wait = retry_after(headers or {})
@@ -190,7 +190,7 @@ def mask(message: str, secrets: Iterable[str] = ()) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def _classify(status: int | None, said: Said) -> str:
+def _classify(status: int | None, said: ProviderError) -> str:
     words = f"{said.code} {said.message}"[:4000]
     if status not in (401, 403, 429) and _OVERFLOW.search(words):
         return "context_overflow"

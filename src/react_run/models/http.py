@@ -35,7 +35,7 @@ class Connections:
         """Send one request and return the answer once its headers are there.
 
         Raises:
-            ModelError: It could not be sent, nothing came back in time, or the status is no success.
+            ModelError: It could not be sent, nothing came back in time, or the status is not a success.
         """
         import httpx
 

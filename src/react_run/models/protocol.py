@@ -96,7 +96,7 @@ def check_tools(request: ModelRequest) -> None:
     """Check what a request offers.
 
     Raises:
-        ProtocolViolation: Names that are invalid or repeated, a schema that is no object, a choice without tools.
+        ProtocolViolation: Names that are invalid or repeated, a schema that is not an object, a choice without tools.
     """
     names = [tool.name for tool in request.tools]
     if len(set(names)) != len(names):

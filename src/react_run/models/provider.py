@@ -155,7 +155,7 @@ def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
 
 
 def parse_content(value: object) -> str | list[Mapping[str, object]]:
-    """Content as one text, or as parts when some are no text; those are kept as they are (behaviour H1)."""
+    """Content as one text, or as parts when some are not text; those are kept as they are (behaviour H1)."""
     if value is None or isinstance(value, str):
         return text(value)
     parts: list[Mapping[str, object]] = []

@@ -21,7 +21,7 @@ from react_run.models.base import Model, streaming
 
 
 class ReplayModel(Model):
-    """Answers the n-th model call of a run as the n-th was answered in a recording; recorded errors are raised again.
+    """Answers each model call of a run as it was answered in a recording; recorded errors are raised again.
 
     Raises (from ``complete``):
         ReplayMismatch: A request is not as recorded; the text says what was expected and what came.
@@ -109,12 +109,12 @@ class ReplayModel(Model):
         found = different_message(call.messages, request.messages, run_ids, self._as_before(call, request))
         if found is not None:
             what = f"message {found[0] + 1} of the request of model call {call.number}"
-            raise Difference(round=call.round, what=what, expected=found[1], got=found[2]).error()
+            raise Difference(iteration=call.iteration, what=what, expected=found[1], got=found[2]).error()
         expected = self.offers.get(call.request.get("tools", ""), [])
         got = [tool.name for tool in request.tools]
         if expected != got:
             what = f"the list of tools that model call {call.number} offers"
-            raise Difference(round=call.round, what=what, expected=expected, got=got).error()
+            raise Difference(iteration=call.iteration, what=what, expected=expected, got=got).error()
 
     def _as_before(self, call: ModelCall, request: ModelRequest) -> int:
         """How many messages were compared with the request before, because both only grew since."""
@@ -128,7 +128,7 @@ class ReplayModel(Model):
     def _too_many(self, request: ModelRequest) -> ReplayMismatch:
         last = max(self.answers.values(), key=lambda call: call.number, default=None)
         return Difference(
-            round=last.round if last else 1,
+            iteration=last.iteration if last else 1,
             what="the number of model calls",
             expected=f"{last.number if last else 0}, then the recording ends",
             got=f"call {request.call}: {request.messages[-1].text}",

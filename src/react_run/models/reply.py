@@ -62,7 +62,7 @@ class Reply:
         """The whole body, decoded.
 
         Raises:
-            ModelError: It could not be read, or is no JSON (``bad_response``).
+            ModelError: It could not be read, or is not JSON (``bad_response``).
         """
         try:
             return decode(await self._read(), self._provider)

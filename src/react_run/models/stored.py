@@ -20,7 +20,7 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
     """A message from OpenAI's shape.
 
     Raises:
-        ConfigError: It is no mapping, or has no known role.
+        ConfigError: It is not a mapping, or has no known role.
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"a message must be a mapping with a role and content, not {type(data).__name__}")

@@ -77,7 +77,7 @@ def read_calls(reply: str, known: Collection[str]) -> Reading:
         reply: What the model wrote.
         known: Names of the tools; outside tags and the asked-for form, only these count as calls.
     """
-    heard = blanked(reply)  # what was only thought is no call
+    heard = blanked(reply)  # what was only thought is not a call
     for region in _regions(heard):
         calls = tuple(_calls(region.value, known, sure=region.sure))
         if calls:

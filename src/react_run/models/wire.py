@@ -1,8 +1,9 @@
 """Our messages and tools as OpenAI chat-completions JSON, each message encoded once.
 
-A conversation only grows, so its encoded messages are kept and joined again for the next request: a round costs the
-encoding of what is new. What the provider could not have read back is never sent: arguments that were not readable as
-JSON go out as ``{}`` (their result says what was wrong, behaviour H2), empty results as a visible placeholder.
+A conversation only grows, so its encoded messages are kept and joined again for the next request: an iteration
+costs the encoding of what is new. What the provider could not have read back is never sent: arguments that were not
+readable as JSON go out as ``{}`` (their result says what was wrong, behaviour H2), empty results as a visible
+placeholder.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def message_json(message: Message, *, breakpoint_here: bool = False, verbatim: b
 
 
 def breakpoints(messages: Sequence[Message]) -> frozenset[int]:
-    """Where cached prefixes end: the system prompt, the end of the previous round, and the end (at most three)."""
+    """Where cached prefixes end: the system prompt, the end of the previous iteration, and the end (at most three)."""
     system = sum(1 for message in messages if message.role == "system") - 1
-    rounds = [index - 1 for index, message in enumerate(messages) if message.role == "assistant"]
-    return frozenset(index for index in (system, *rounds[-1:], len(messages) - 1) if index >= 0)
+    iterations = [index - 1 for index, message in enumerate(messages) if message.role == "assistant"]
+    return frozenset(index for index in (system, *iterations[-1:], len(messages) - 1) if index >= 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -188,7 +189,7 @@ class _Conversation:
 
 
 def _marked(messages: Sequence[Message]) -> Iterator[bytes]:
-    """The encoded messages, the ends of cached prefixes marked: they move every round, so nothing is kept."""
+    """The encoded messages, the ends of cached prefixes marked: they move every iteration, so nothing is kept."""
     ends = breakpoints(messages)
     for index, message in enumerate(messages):
         yield (b"," if index else b"") + encode(message_json(message, breakpoint_here=index in ends))

@@ -34,7 +34,7 @@ class Seals(dict[Check, dict[str, str]]):
 
 
 class Acceptance(Policy):
-    """Asks the checks of an agent about each proposed answer, and ends a run whose answers are refused too often.
+    """Runs the agent's checks on each proposed answer, and ends a run whose answers are refused too often.
 
     A refusal that no other answer could change ends it at once: a check that cannot be carried out, and a sealed file
     that was changed.
@@ -45,7 +45,7 @@ class Acceptance(Policy):
 
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass, in order."""
-    rounds: int = Field(default=2, ge=0)
+    iterations: int = Field(default=2, ge=0)
     """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
 
     @hookimpl
@@ -74,7 +74,7 @@ class Acceptance(Policy):
             return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
         try:
             verdict = await check.check(run, answer)
-        except Exception as error:  # whatever it is, it is no pass
+        except Exception as error:  # whatever it is, it is not a pass
             mask = run.agent.config.masker.mask
             log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
             return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
@@ -92,7 +92,7 @@ class Acceptance(Policy):
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
-        if iteration.final or refused > self.rounds:
+        if iteration.final or refused > self.iterations:
             run.stop(StopReason.UNACCEPTED, iteration.response.text)
 
 

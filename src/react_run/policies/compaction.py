@@ -1,4 +1,4 @@
-"""Conversations that outgrow the model's context: older results move out, then older rounds are summarised (S7)."""
+"""Conversations that outgrow the model's context: older results move out, then older iterations are summarised (S7)."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Proceed = Callable[[], Awaitable[ModelResponse]]
 
 
 class Compaction(Policy):
-    """Makes room in the context before it overflows, and once after it did.
+    """Frees up context before it overflows, and once after it has.
 
-    The system prompt, what the user said and the last rounds stay word for word, and every call keeps its result.
+    The system prompt, what the user said and the last iterations stay word for word, and every call keeps its result.
     """
 
     kind: ClassVar[str] = "compaction"
@@ -36,8 +36,8 @@ class Compaction(Policy):
     """The share of the model's context window above which room is made."""
     down_to: float = Field(default=0.5, gt=0, le=1)
     """The share of the window that may be left in use."""
-    keep_rounds: int = Field(default=3, ge=1)
-    """How many of the last rounds stay word for word."""
+    keep_iterations: int = Field(default=3, ge=1)
+    """How many of the last iterations stay word for word."""
 
     @hookimpl
     async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
@@ -67,13 +67,13 @@ class Compaction(Policy):
         beyond = list(iteration.request.messages[len(run.messages) :])
         conversation = Conversation.of(run.messages, gauge.own)
         mover = Mover(run)
-        conversation.move_out(mover, keep=self.keep_rounds)
+        conversation.move_out(mover, keep=self.keep_iterations)
         if size_in_bytes(conversation.messages) > room:
-            older = conversation.older(self.keep_rounds)
+            older = conversation.older(self.keep_iterations)
             if older:
                 summary = await self._summary(run, iteration, gauge, older, room)
                 lasting = [message.text for message in older if mover.lasts(message)]
-                conversation.replace_older(self.keep_rounds, "\n\n".join([summary, *lasting]))
+                conversation.replace_older(self.keep_iterations, "\n\n".join([summary, *lasting]))
             for keep in (1, 0):
                 if size_in_bytes(conversation.messages) > room:
                     conversation.move_out(mover, keep=keep)

@@ -1,4 +1,4 @@
-"""A conversation as what it began with and its rounds, each with its calls and results (behaviours H2, S7)."""
+"""A conversation as what it began with and its iterations, each with its calls and results (behaviours H2, S7)."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ SMALL = 512
 """Bytes up to which a result stays where it is."""
 LEFT = 200
 """Bytes of a moved result that stay in the conversation."""
-SUMMARY = "Summary of the work so far, which took the place of older rounds:\n\n{summary}"
+SUMMARY = "Summary of the work so far, which took the place of older iterations:\n\n{summary}"
 
-Round = list[Message]
+Iteration = list[Message]
 
 
 @dataclass
 class Conversation:
-    """What a run began with (system prompt, earlier turns, the user's request), and its rounds."""
+    """What a run began with (system prompt, earlier turns, the user's request), and its iterations."""
 
     start: list[Message]
-    rounds: list[Round]
+    iterations: list[Iteration]
 
     @classmethod
     def of(cls, messages: Sequence[Message], own: int) -> Self:
         """``messages``, of which the first ``own`` were there when the run began."""
-        rounds: list[Round] = []
+        iterations: list[Iteration] = []
         for message in messages[own:]:
-            if message.role == "assistant" or not rounds:
-                rounds.append([])
-            rounds[-1].append(message)
-        return cls(start=list(messages[:own]), rounds=rounds)
+            if message.role == "assistant" or not iterations:
+                iterations.append([])
+            iterations[-1].append(message)
+        return cls(start=list(messages[:own]), iterations=iterations)
 
     @property
     def messages(self) -> list[Message]:
         """All of it, in order."""
-        return [*self.start, *(message for part in self.rounds for message in part)]
+        return [*self.start, *(message for part in self.iterations for message in part)]
 
     def move_out(self, mover: Mover, keep: int) -> None:
-        """Replace long results by pointers, except in the last ``keep`` rounds."""
+        """Replace long results by pointers, except in the last ``keep`` iterations."""
         self.start = [mover.moved(message) for message in self.start]
         for index, part in enumerate(self._before(keep)):
-            self.rounds[index] = [mover.moved(message) for message in part]
+            self.iterations[index] = [mover.moved(message) for message in part]
 
     def older(self, keep: int) -> list[Message]:
-        """What a summary may replace: everything but what people said and the last ``keep`` rounds."""
+        """What a summary may replace: everything but what people said and the last ``keep`` iterations."""
         start = [message for message in self.start if message.role in ("assistant", "tool")]
         return start + [message for part in self._before(keep) for message in part]
 
     def replace_older(self, keep: int, summary: str) -> None:
         """Put ``summary`` in the place of :meth:`older`."""
         self.start = [message for message in self.start if message.role not in ("assistant", "tool")]
-        kept = self.rounds[len(self._before(keep)) :]
-        self.rounds = [[Message(role="user", content=SUMMARY.format(summary=summary))], *kept]
+        kept = self.iterations[len(self._before(keep)) :]
+        self.iterations = [[Message(role="user", content=SUMMARY.format(summary=summary))], *kept]
 
-    def _before(self, keep: int) -> list[Round]:
-        return self.rounds[: max(0, len(self.rounds) - keep)]
+    def _before(self, keep: int) -> list[Iteration]:
+        return self.iterations[: max(0, len(self.iterations) - keep)]
 
 
 class Mover:

@@ -34,7 +34,7 @@ class Deadline:
         """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
         self._run, self._task = run, asyncio.current_task()
         self._seconds, self._more = seconds, more
-        self._clock = Clock(lambda: run.time_waited, seconds, self._struck)
+        self._clock = Clock(lambda: run.paused_seconds, seconds, self._struck)
 
     async def strike(self) -> None:
         """The time is up, unless somebody allows more."""
@@ -62,7 +62,7 @@ class Deadline:
             self._asking = None
             if allowed and self._clock is not None:
                 self.extra += allowed
-                self._clock = Clock(lambda: run.time_waited, allowed, self._struck)
+                self._clock = Clock(lambda: run.paused_seconds, allowed, self._struck)
             elif self._clock is not None:
                 self.expire()
 

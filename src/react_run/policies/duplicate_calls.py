@@ -22,15 +22,16 @@ Key = tuple[str, Hashable]
 Known = dict[Key, tuple["ToolCall", int]]
 
 SAME = (
-    "You already ran this exact call in round {round}, so it was not run again. Change your approach, or answer from "
-    "its result, which was:"
+    "You already ran this exact call in iteration {iteration}, so it was not run again. Change your approach, or "
+    "answer from its result, which was:"
 )
 ALIKE = (
-    "You already ran this call in round {round}, worded a little differently, and it found nothing, so it was not run "
-    "again. Change your approach: use materially different arguments or another tool, or say what was not found."
+    "You already ran this call in iteration {iteration}, worded a little differently, and it found nothing, so it was "
+    "not run again. Change your approach: use materially different arguments or another tool, or say what was not "
+    "found."
 )
 IN_DOUBT = (
-    "{tool} was called with these arguments in round {round} and gave no answer, so it was not run again. "
+    "{tool} was called with these arguments in iteration {iteration} and gave no answer, so it was not run again. "
     "What is known of that call: {earlier}"
 )
 SHARED = Observation(content="Asked for twice in one reply: runs once, and the result is shared.")
@@ -41,7 +42,7 @@ class Memory:
     """What one run has already been told, by tool and arguments, and which calls have an unknown outcome."""
 
     def __init__(self) -> None:
-        self.round = 0
+        self.iteration = 0
         self.current: dict[Key, ToolCall] = {}
         self.shared: list[tuple[ToolCall, ToolCall]] = []
         self.answered: Known = {}
@@ -50,9 +51,9 @@ class Memory:
         self.moves = 0
 
     def enter(self, number: int) -> None:
-        """Start a round, unless it has started already."""
-        if number != self.round:
-            self.round = number
+        """Start an iteration, unless it has started already."""
+        if number != self.iteration:
+            self.iteration = number
             self.current = {}
 
     def forget_moved(self, moved: MovedOut) -> None:
@@ -71,14 +72,14 @@ class Memory:
 
 
 class Repeats(Policy):
-    """An identical call of a tool that is not ``repeatable`` gets the earlier result instead of running again.
+    """Answers an identical call of a tool that is not ``repeatable`` with the earlier result.
 
     A failed call may run once more, unless it may have taken effect all the same. A call of a tool that may change
     things makes earlier results of other tools stale.
     """
 
-    kind: ClassVar[str] = "repeats"
-    guard: ClassVar[str] = "repeats"
+    kind: ClassVar[str] = "duplicate_calls"
+    guard: ClassVar[str] = "duplicate_calls"
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
@@ -96,7 +97,7 @@ class Repeats(Policy):
         if first is not call:
             memory.shared.append((call, first))
             call.repeated = True
-            return SHARED  # until the round is judged
+            return SHARED  # until the iteration is judged
         if memory.answered:
             memory.forget_moved(run.state(MovedOut))
         if (known := memory.answered.get(key)) is not None:
@@ -109,16 +110,16 @@ class Repeats(Policy):
         earlier, number = known
         assert earlier.observation is not None  # only judged calls are remembered
         call.repeated = True
-        run.note(self.guard, f"{call.name}: answered from round {number}")
-        return Observation(content=f"{head.format(round=number)}\n\n{earlier.observation.content}")
+        run.note(self.guard, f"{call.name}: answered from iteration {number}")
+        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.observation.content}")
 
     def _refused(self, run: Run, call: ToolCall, known: tuple[ToolCall, int]) -> Observation:
         earlier, number = known
         assert earlier.observation is not None  # as above
         assert earlier.observation.outcome is not None  # what is in doubt has failed
         call.opaque = earlier.opaque
-        run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since round {number}")
-        text = IN_DOUBT.format(tool=call.name, round=number, earlier=earlier.observation.outcome.message)
+        run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since iteration {number}")
+        text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=earlier.observation.outcome.message)
         refusal = refused(text, code="outcome_unknown")
         assert refusal.outcome is not None  # it is a refusal
         return replace(refusal, outcome=replace(refusal.outcome, unknown=True))
@@ -128,7 +129,7 @@ class Repeats(Policy):
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
-            assert first.observation is not None  # a round is judged when all its calls are in
+            assert first.observation is not None  # an iteration is judged when all its calls are in
             content = f"{first.observation.content}\n\n{ONCE}"
             call.observation, call.opaque = replace(first.observation, content=content), first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
@@ -143,15 +144,15 @@ class Repeats(Policy):
         for call in changes:
             outcome = call.observation.outcome if call.observation is not None else None
             if outcome is not None and outcome.unknown and call.tool is not None and not call.tool.idempotent:
-                memory.in_doubt[call.request.name, call.key] = (call, memory.round)
+                memory.in_doubt[call.request.name, call.key] = (call, memory.iteration)
 
     def _remember(self, memory: Memory, key: Key, call: ToolCall) -> None:
         assert call.observation is not None  # as above
         outcome = call.observation.outcome
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
-            memory.answered[key] = (call, memory.round)
+            memory.answered[key] = (call, memory.iteration)
         elif outcome.disposition is Disposition.NO_RESULT:
-            memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.round)
+            memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.iteration)
 
 
 def may_have_changed(call: ToolCall) -> bool:

@@ -44,7 +44,7 @@ class Ledger:
 
 
 class Failures(Policy):
-    """The first failure of a kind is left for the model to correct, the next one ends the run.
+    """Lets the model correct the first failure of a kind; the next one ends the run.
 
     A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, or where
     the failure is one of the very call, when the same arguments fail again.
@@ -67,7 +67,7 @@ class Failures(Policy):
                 if call.succeeded:
                     ledger.clear(call.name)
         for call in iteration.calls:  # after all successes: their order within a reply changes nothing (F1b)
-            assert call.observation is not None  # a round is judged when all its calls are in
+            assert call.observation is not None  # an iteration is judged when all its calls are in
             outcome = call.observation.outcome
             if outcome is not None and outcome.disposition.failed and outcome.code not in NOT_THE_TOOLS:
                 self._judge(run, ledger, call, outcome, counted)

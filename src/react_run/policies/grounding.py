@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from react_run.engine.standing import Standing
+from react_run.engine.standing import RunOverrides
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
@@ -40,7 +40,7 @@ NOTHING = "No result could be verified, and nothing is known to have failed."
 
 
 class Grounding(Policy):
-    """Replaces a claim that the tools do not support, or a missing answer, by what is verified and what is unresolved.
+    """Replaces an unsupported claim, or a missing answer, with what is verified and what is unresolved.
 
     The model's own answer stands when all it left unresolved is opaque. What it claimed instead is kept in
     ``RunResult.unverified_answer``.
@@ -56,7 +56,7 @@ class Grounding(Policy):
         except Exception as error:
             if run.steps and not run.answer:
                 why = PROVIDER_FAILED if isinstance(error, ModelError) else SOMETHING_FAILED
-                run.answer = grounded(run.steps, run.state(Standing).unresolved, why)
+                run.answer = grounded(run.steps, run.state(RunOverrides).unresolved, why)
             raise
         reason = result.stop_reason
         claimed = said_by_the_model(result)

@@ -33,14 +33,14 @@ class Extra:
 
 
 class RunLimits(Policy):
-    """Ends a run that has used up its money, tokens or time: as a result, and without a further model call.
+    """Ends a run that has used up its money, tokens or time, with a result and without another model call.
 
-    What subagents use counts for their parents, too, whose limits bind them as well (behaviour X1).
+    What subagents use counts towards their parents' limits, which bind them as well.
     """
 
     kind: ClassVar[str] = "limits"
     guard: ClassVar[str] = "limits"
-    holds_below: ClassVar[bool | None] = True
+    inherited_by_subagents: ClassVar[bool | None] = True
     adds: ClassVar[bool] = True  # those of a run above hold beside a run's own
 
     max_cost: float | None = Field(default=None, ge=0)
@@ -63,9 +63,9 @@ class RunLimits(Policy):
         if run.stop_reason is None:
             run.note(self.guard, text)
         run.stop(reason, text)
-        unsent = iteration.request.call > run.model_calls  # else a call of this round was made, and this is another
+        unsent = iteration.request.call > run.model_calls  # else a call of this iteration was made, and this is another
         if unsent and run.iterations and run.iterations[-1] is iteration:
-            run.iterations.pop()  # a round is one model call, and this one is not made (L2)
+            run.iterations.pop()  # an iteration is one model call, and this one is not made (L2)
         return WITHHELD
 
     def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:
@@ -126,7 +126,7 @@ class RunLimits(Policy):
 
 
 class RunTimeout(Policy):
-    """Ends a run whose time is up, as a result with everything so far; what still ran is cancelled."""
+    """Ends a run when its time is up, with a result of everything so far; what is still running is cancelled."""
 
     kind: ClassVar[str] = "run_timeout"
     guard: ClassVar[str] = "run_timeout"

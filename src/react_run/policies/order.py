@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, get_args
 from react_run.components import Plugin
 
 Guard = Literal[
-    "repeats",
+    "duplicate_calls",
     "failures",
     "grounding",
     "run_timeout",
@@ -16,10 +16,10 @@ Guard = Literal[
     "more_iterations",
     "last_answer",
     "acceptance",
-    "ceiling",
-    "cut_off",
+    "result_limit",
+    "truncated_calls",
     "stuck",
-    "replies",
+    "reply_checks",
     "compaction",
     "model_retries",
 ]
@@ -44,21 +44,21 @@ class Policy(Plugin):
     """Whether another one stands beside the built-in one instead of taking its place."""
 
 
-class Without(Plugin):
-    """Leaves a guard out: ``{kind: without, without: compaction}``."""
+class Disable(Plugin):
+    """Leaves out a built-in policy: ``{kind: disable, policy: compaction}``."""
 
-    kind: ClassVar[str] = "without"
+    kind: ClassVar[str] = "disable"
 
-    without: Guard
-    """The guard to leave out."""
+    policy: Guard
+    """The policy to leave out."""
 
 
-def arranged(defaults: Iterable[Policy], plugins: Iterable[object]) -> list[object]:
+def order_policies(defaults: Iterable[Policy], plugins: Iterable[object]) -> list[object]:
     """``defaults`` in order, without those that ``plugins`` leave out, and with what takes the place of others."""
     chosen: dict[str, object] = {}
     for plugin in plugins:
-        if isinstance(plugin, Without):
-            chosen[plugin.without] = None
+        if isinstance(plugin, Disable):
+            chosen[plugin.policy] = None
         elif (guard := getattr(plugin, "guard", "")) and not getattr(plugin, "adds", False):
             chosen[guard] = plugin
     order = get_args(Guard)

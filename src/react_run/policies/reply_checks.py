@@ -1,4 +1,4 @@
-"""Replies that are no answer: refused, empty, a call written as text, or cut by the token limit (behaviours S3, S5)."""
+"""Replies that are not answers: refused, empty, a call written as text, or cut by the limit (behaviours S3, S5)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ REFUSALS = frozenset({"refusal", "content_filter"})
 EMPTY = "Your reply was empty. Call the tool you need next, or answer in text."
 EMPTY_AGAIN = "Your reply was empty again. Answer in text now, from what is above, and say what is missing."
 NO_CALL = (
-    "That was no call: it stood in the text of your reply, so nothing ran. Use the tool interface to call a tool, or "
-    "answer in plain text."
+    "That was not a call: it stood in the text of your reply, so nothing ran. Use the tool interface to call a tool, "
+    "or answer in plain text."
 )
-NO_CALL_AGAIN = "That was no call either. Answer in plain text now, from what is above, and say what is missing."
+NO_CALL_AGAIN = "That was not a call either. Answer in plain text now, from what is above, and say what is missing."
 CONTINUE = "Your reply was cut off. Continue exactly where it stopped, without repeating anything."
 NO_ANSWER = "The model gave no answer, although it was asked again."
 NO_ROOM = "The model used its whole output limit before it wrote an answer."
@@ -42,14 +42,14 @@ _FENCED = re.compile(r"```\w*\s*\n(.*?)\n?```", re.DOTALL)
 
 
 class Replies(Policy):
-    """Ends a run whose model refuses, asks again after a reply that says nothing, and has a cut answer continued.
+    """Ends a run whose model refuses, asks again after an empty reply, and has a cut answer continued.
 
     A call written as text says nothing either: it is never run. These calls of the model count in ``usage.requests``,
     not as iterations.
     """
 
-    kind: ClassVar[str] = "replies"
-    guard: ClassVar[str] = "replies"
+    kind: ClassVar[str] = "reply_checks"
+    guard: ClassVar[str] = "reply_checks"
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, when it is not the first, without tools."""
@@ -120,7 +120,7 @@ class Replies(Policy):
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
             run.unverified_answer = response.text  # should anything end the run before the rest is there
             more = await proceed()
-            if not shown:  # the first part was withdrawn, and what follows it is no answer by itself
+            if not shown:  # the first part was withdrawn, and what follows it is not an answer by itself
                 await run.withdraw(iteration)
             if run.stop_reason is not None:
                 break
@@ -143,7 +143,7 @@ def is_empty(response: ModelResponse) -> bool:
 async def called_in_text(run: Run, message: Message) -> bool:
     """Whether a reply is nothing but the markup of a call of a tool there is, which a server should have read (S3).
 
-    JSON that the agent was told to answer with is no call.
+    JSON that the agent was told to answer with is not a call.
     """
     text = message.said.strip()
     if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":

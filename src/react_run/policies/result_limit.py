@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 ROUND = 4
-"""Ceilings that the results of one round may add up to."""
+"""Ceilings that the results of one iteration may add up to."""
 NOTE = 512
 """Bytes that the note in a preview may take."""
 STUB = 200
-"""Bytes that are kept free for each later result of a round."""
+"""Bytes that are kept free for each later result of an iteration."""
 
 
 class Ceiling(Policy):
-    """Keeps each result, and all results of one round together, below a ceiling; nothing is lost.
+    """Keeps each result, and all results of an iteration together, below a size limit; the rest is saved to a file.
 
-    What is above is saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
+    Longer results are saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
     offered from then on.
     """
 
-    kind: ClassVar[str] = "ceiling"
-    guard: ClassVar[str] = "ceiling"
+    kind: ClassVar[str] = "result_limit"
+    guard: ClassVar[str] = "result_limit"
 
     max_bytes: int = Field(default=24_576, ge=1_024)
-    """Bytes of one result that the model gets to see; a round may add four times as many."""
+    """Bytes of one result that the model gets to see; an iteration may add four times as many."""
     spill: bool = True
     """Whether what is above is saved; otherwise it is cut, and says so."""
 
@@ -75,7 +75,7 @@ class Ceiling(Policy):
 
 
 def _observed(call: ToolCall) -> Observation:
-    assert call.observation is not None  # a round is judged when all its calls are in
+    assert call.observation is not None  # an iteration is judged when all its calls are in
     return call.observation
 
 

@@ -17,7 +17,7 @@ from react_run.policies.stuck import Stuck
 
 
 class Safe(Plugin):
-    """``failure_handling: safe``: behaviours F, S1 to S3 and S5, with the options people change most.
+    """``failure_handling: safe``: corrections, duplicate calls, grounded endings, stuck runs, with their usual options.
 
     The guards it stands for can be configured one by one in ``plugins:`` instead.
     """
@@ -27,9 +27,9 @@ class Safe(Plugin):
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct before the run ends."""
     nudge_at: int = Field(default=2, ge=1)
-    """The round in a row without anything new that is answered with a nudge."""
+    """The iteration in a row without anything new that is answered with a nudge."""
     stop_at: int = Field(default=3, ge=1)
-    """The round in a row without anything new that ends the run."""
+    """The iteration in a row without anything new that ends the run."""
 
     def policies(self) -> list[Policy]:
         """The guards it stands for."""

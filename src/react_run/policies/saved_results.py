@@ -67,7 +67,7 @@ async def search_result(run: Run, name: str, pattern: str, limit: int = 20) -> s
         compiled = Pattern(pattern, seconds=SEARCH_SECONDS, multiline=True)
     except ValueError as error:
         reason = str(error).removeprefix("this is not a regular expression: ")
-        raise ReadingTrouble(f"the pattern is no regular expression: {reason}", code="invalid_pattern") from error
+        raise ReadingTrouble(f"the pattern is not a regular expression: {reason}", code="invalid_pattern") from error
     limit = max(1, min(limit, 50))
     if re.escape(pattern) == pattern:
         found = [(match.start(), match.end()) for match in re.finditer(pattern, text)]

@@ -22,7 +22,7 @@ class Saved:
     name: str
     path: str
     text: str
-    """What is in the file; not kept beyond the round."""
+    """What is in the file; not kept beyond the iteration."""
 
 
 class Spill:

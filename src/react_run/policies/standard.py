@@ -9,7 +9,7 @@ from react_run.policies.acceptance import Acceptance
 from react_run.policies.compaction import Compaction
 from react_run.policies.limits import RunLimits, RunTimeout
 from react_run.policies.model_retries import ModelRetries
-from react_run.policies.order import Policy, arranged
+from react_run.policies.order import Policy, order_policies
 from react_run.policies.result_limit import Ceiling
 from react_run.policies.safe import failure_policies
 from react_run.policies.truncated_calls import CutOff
@@ -31,8 +31,8 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
         ModelRetries(),
     ]
     if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
-        guards.append(Acceptance(checks=config.checks, rounds=config.limits.max_check_rounds))
-    return [*own, *disclosure, *arranged(guards, plugins)]
+        guards.append(Acceptance(checks=config.checks, iterations=config.limits.max_check_attempts))
+    return [*own, *disclosure, *order_policies(guards, plugins)]
 
 
 def _limits(limits: Limits) -> list[Policy]:

@@ -1,4 +1,4 @@
-"""Rounds that only ask for what was already answered, or in which nothing works: a nudge, then the end (S1, F1)."""
+"""Iterations that only ask for what was already answered, or in which nothing works: a nudge, then the end (S1, F1)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NUDGE = (
 )
 STUCK = "The same calls were repeated although their results did not change."
 FAILING = (
-    "[Nothing you called in the last {count} rounds worked. Read the errors again and change your approach: use "
+    "[Nothing you called in the last {count} iterations worked. Read the errors again and change your approach: use "
     "another tool, or answer with what you have and say what did not work. The run ends if you go on like this.]"
 )
-NOTHING_WORKED = "Every call failed in {count} rounds in a row."
+NOTHING_WORKED = "Every call failed in {count} iterations in a row."
 
 Key = tuple[str, Hashable]
 
@@ -37,9 +37,9 @@ class Answers:
         self.known: dict[Key, tuple[str, int, str]] = {}
         """By call: its latest result, how often in a row it was the same, and the id of the request."""
         self.stale: dict[frozenset[Key], int] = {}
-        """How often each round without anything new has come, since the last one that brought something."""
+        """How often each iteration without anything new has come, since the last one that brought something."""
         self.failing = 0
-        """How many rounds in a row in which every call failed."""
+        """How many iterations in a row in which every call failed."""
         self.moves = 0
 
     def forget_moved(self, moved: MovedOut) -> None:
@@ -50,7 +50,7 @@ class Answers:
 
     def is_old(self, key: Key, call: ToolCall, patience: int) -> bool:
         """Whether ``call`` was answered before with the same result; remembers the result when not."""
-        assert call.observation is not None  # a round is judged when all its calls are in
+        assert call.observation is not None  # an iteration is judged when all its calls are in
         before = self.known.get(key)
         if before is not None and call.repeated:
             return True
@@ -63,23 +63,24 @@ class Answers:
 class Stuck(Policy):
     """Ends a run that keeps asking for what it has been told, or whose calls all fail.
 
-    A round is stale when every call in it was answered before with the same result. What counts is how often the same
-    stale round comes back, so asking for several different things once more is no loop, and neither is polling.
+    An iteration is stale when every call in it was answered before with the same result. What counts is how often the
+    same stale iteration comes back, so asking for several different things once more, or
+    polling, is not a loop.
     """
 
     kind: ClassVar[str] = "stuck"
     guard: ClassVar[str] = "stuck"
 
     nudge_at: int = Field(default=2, ge=1)
-    """How often the same stale round may come before it is answered with a nudge: the second time, by default."""
+    """How often the same stale iteration may come before it is answered with a nudge: the second time, by default."""
     stop_at: int = Field(default=3, ge=1)
-    """The time the same stale round comes that ends the run."""
+    """The time the same stale iteration comes that ends the run."""
     polls: int = Field(default=6, ge=2)
     """The result in a row of a repeatable tool, each the same, from which on asking for it again is stale."""
     failing_nudge_at: int = Field(default=4, ge=1)
-    """The round in a row in which every call failed that is answered with a nudge."""
+    """The iteration in a row in which every call failed that is answered with a nudge."""
     failing_stop_at: int = Field(default=6, ge=1)
-    """The round in a row in which every call failed that ends the run."""
+    """The iteration in a row in which every call failed that ends the run."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -96,7 +97,7 @@ class Stuck(Policy):
         answers.stale[same] = count = answers.stale.get(same, 0) + 1
         if count < self.nudge_at:
             return
-        what = f"the same round without anything new for the {count}. time"
+        what = f"the same iteration without anything new for the {count}. time"
         self._react(run, iteration, count >= self.stop_at, what, (NUDGE, STUCK))
 
     def _look_for_failing(self, run: Run, iteration: Iteration, answers: Answers) -> None:
@@ -106,7 +107,7 @@ class Stuck(Policy):
         answers.failing = count = answers.failing + 1
         if count >= self.failing_nudge_at:
             texts = (FAILING.format(count=count), NOTHING_WORKED.format(count=count))
-            self._react(run, iteration, count >= self.failing_stop_at, f"nothing worked in {count} rounds", texts)
+            self._react(run, iteration, count >= self.failing_stop_at, f"nothing worked in {count} iterations", texts)
 
     def _react(self, run: Run, iteration: Iteration, ends: bool, what: str, texts: tuple[str, str]) -> None:
         if run.stop_reason is not None:

@@ -1,4 +1,4 @@
-"""What is asked of a model that summarises older rounds, and what stands in when it does not (behaviour S7)."""
+"""What is asked of a model that summarises older iterations, and what stands in when it does not (behaviour S7)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def question(messages: Sequence[Message], room: int) -> list[Message]:
 
 
 def outline(messages: Iterable[Message]) -> str:
-    """The rounds in one line per message: what is known without a model."""
+    """The iterations in one line per message: what is known without a model."""
     return "\n".join(" ".join(_told(message, LINE).split()) for message in messages)
 
 

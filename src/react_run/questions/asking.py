@@ -22,7 +22,7 @@ class Asked:
 
     def named(self, run: Run, question: Question) -> Question:
         """``question`` with an id that says where it was asked: the same when the run is driven once more."""
-        iteration, call = len(run.iterations), run.handled
+        iteration, call = len(run.iterations), run.current_call
         place = iteration, None if call is None else call.position, question.digest
         self._counts[place] += 1
         where = f"{iteration}" if call is None else f"{iteration}.{call.position}"
@@ -36,7 +36,7 @@ async def put(run: Run, question: Question) -> Answer | None:
     if hooks.react_asked:
         await notify(hooks.react_asked, run, question)
     answer = None
-    with run.waiting():
+    with run.paused_for_user():
         for impl in hooks.react_ask:
             said = await ask_all((impl,), run, question)
             if said:

@@ -49,7 +49,7 @@ def _asked(question: str, wake: int) -> str | None:
         try:
             if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background, reading would stop the process
                 return None
-            termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question is no answer to it
+            termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question is not an answer to it
             os.write(terminal, question.encode("utf-8", "replace"))
             return _line(terminal, wake)
         finally:

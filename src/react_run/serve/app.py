@@ -80,6 +80,10 @@ def _measures(service: Service) -> Endpoint:
 
 async def _api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # registered for it
+    if "text/html" in request.headers.get("accept", "") and "hx-request" not in request.headers:
+        from react_run.serve.page.frame import problem
+
+        return problem(error)
     return error.response
 
 
@@ -87,7 +91,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # registered for it
     status = error.status_code if error.status_code in (404, 405) else 400
     text = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible here"}
-    return ApiError(status, text.get(status, error.detail), headers=dict(error.headers or {})).response
+    found = ApiError(status, text.get(status, error.detail), headers=dict(error.headers or {}))
+    return await _api_error(request, found)
 
 
 async def _unknown_error(request: Request, error: Exception) -> Response:

@@ -117,7 +117,7 @@ class Approvals:
             note: Why, for the journal.
 
         Raises:
-            ApiError: There is no such question, it was answered, or this is no answer to it.
+            ApiError: There is no such question, it was answered, or this is not an answer to it.
         """
         if id_ in self._decided:
             first = self._decided[id_]

@@ -14,7 +14,7 @@ from react_run.serve.helpers import is_helper_request
 from react_run.serve.jobs import Job
 from react_run.serve.protection import body_of
 from react_run.serve.replies import Chunks, completion, error_of
-from react_run.stream_masker import Held
+from react_run.stream_masker import StreamMasker
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -124,7 +124,7 @@ class ChatApi:
         return StreamingResponse(self._chunks(job, asked), media_type="text/event-stream", headers=headers)
 
     async def _chunks(self, job: Job, asked: Asked) -> AsyncIterator[str]:
-        chunks = Chunks(job, self.service.options.drafts, Held(job.served.agent.config.masker))
+        chunks = Chunks(job, self.service.options.drafts, StreamMasker(job.served.agent.config.masker))
         told = False
         try:
             yield chunks.first()

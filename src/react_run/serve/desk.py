@@ -29,7 +29,7 @@ class Desk:
     """
 
     kind = "desk"
-    holds_below = True
+    inherited_by_subagents = True
 
     def __init__(self, approvals: Approvals, *, park_after: float, expires: float) -> None:
         self.approvals, self.park_after, self.expires = approvals, park_after, expires

@@ -232,7 +232,7 @@ async def _end_in(job: Job, seconds: float) -> None:
 
 
 def _waited(job: Job) -> float:
-    return 0.0 if job.run is None else job.run.time_waited
+    return 0.0 if job.run is None else job.run.paused_seconds
 
 
 async def _driven(job: Job) -> RunResult:

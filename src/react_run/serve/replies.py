@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from react_run.agent import StreamEvent
     from react_run.messages import Usage
     from react_run.serve.jobs import Job
-    from react_run.stream_masker import Held
+    from react_run.stream_masker import StreamMasker
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
@@ -114,7 +114,7 @@ class Chunks:
         held: Keeps secrets out of text that comes in pieces.
     """
 
-    def __init__(self, job: Job, drafts: str, held: Held) -> None:
+    def __init__(self, job: Job, drafts: str, held: StreamMasker) -> None:
         self._job, self._drafts, self._held = job, drafts, held
         self._sent = ""
         """The content since the last text was withdrawn."""

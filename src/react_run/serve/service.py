@@ -164,7 +164,7 @@ class Service:
         """
         kept = None if session is None else self._session(served.name, session, by)
         job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
-        job.workspace = self._workspace(session or job.id)
+        job.workspace = self._workspace(job.id if kept is None else kept.path.stem)
         if by:
             job.options["by"] = by
         if kept is not None:
@@ -458,7 +458,7 @@ def checked_overrides(
 
 
 def _noted(record: Mapping[str, Any], detail: str) -> dict[str, Any]:
-    place = {name: record[name] for name in ("run", "parent", "round", "iteration") if name in record}
+    place = {name: record[name] for name in ("run", "parent", "iteration", "iteration") if name in record}
     return {"type": "guard", **place, "time": round(time(), 6), "guard": "desk", "detail": detail}
 
 

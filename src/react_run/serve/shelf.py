@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SERVED = "served"
 """The field of a header's options that says that a server started the run."""
+_KEPT = 4
+"""Journals that are kept after they were read: a page looks at one several times."""
 _LOOK_AGAIN = 0.25
 """Seconds between two looks at a journal that another process writes."""
 
@@ -72,6 +74,8 @@ class Shelf:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._read: dict[tuple[Path, int, int], Journal] = {}
+        """The journals that were read last, as they were."""
 
     def recorder(self, options: Mapping[str, object]) -> Recorder:
         """What keeps the journals of an agent's runs."""
@@ -100,13 +104,24 @@ class Shelf:
         if path is None:
             return None
         try:
-            return read_journal(path)
-        except JournalError:
+            state = path.stat()
+            key = (path, state.st_mtime_ns, state.st_size)
+            if key not in self._read:
+                self._read[key] = read_journal(path)
+                while len(self._read) > _KEPT:
+                    self._read.pop(next(iter(self._read)), None)
+            return self._read[key]
+        except (JournalError, OSError, KeyError):
             return None
 
     def summaries(self) -> Iterator[Summary]:
         """What there is to say about each run, the latest first."""
         return summaries(run_files(self.directory))
+
+    def summary(self, run_id: str) -> Summary | None:
+        """What there is to say about one run, without reading all of its journal."""
+        path = self.path_of(run_id)
+        return None if path is None else next(summaries([path]), None)
 
     def interrupted(self, limit: int = 10_000) -> Iterator[Journal]:
         """The runs that a server started and that have not ended, the latest first."""

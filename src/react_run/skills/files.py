@@ -26,7 +26,7 @@ _FENCE = "---"
 _TEXT_IN_YAML = ("yaml.ambiguous", "yaml.value")
 _COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
 _PLAIN_VALUE = re.compile(r"^([A-Za-z][\w-]*:[ \t]+)(?![\"'>|]|\[.*\]\s*$|\{.*\}\s*$)(.+)$")
-"""A field whose value its author forgot to quote: ``description: Use when: …`` is no YAML."""
+"""A field whose value its author forgot to quote: ``description: Use when: …`` is not YAML."""
 _CODE_OR_COMMENT = re.compile(
     r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -82,7 +82,7 @@ def _folders(directory: Path, report: Report) -> list[Path]:
 
 
 def _below(directory: Path, depth: int) -> Iterator[Path]:
-    """The skill folders in a directory and in the categories (folders that are no skills) below it."""
+    """The skill folders in a directory and in the categories (folders that are not skills) below it."""
     for entry in sorted(directory.iterdir()):
         if entry.name.startswith(".") or entry.name in _NO_CATEGORIES or not entry.is_dir():
             continue

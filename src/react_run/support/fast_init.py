@@ -1,7 +1,7 @@
 """Frozen values that are made quickly.
 
 A frozen dataclass sets each field through ``object.__setattr__``, which looks the field up by name every time. A run
-makes a dozen values per round; setting the slots directly halves what they cost (decision record 0017).
+makes a dozen values per iteration; setting the slots directly halves what they cost (decision record 0017).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def quickly_made(cls: type[T]) -> type[T]:
+def fast_init(cls: type[T]) -> type[T]:
     """Give a frozen, keyword-only dataclass with slots an ``__init__`` that sets the slots directly."""
     names: dict[str, Any] = {"_missing": MISSING}
     parameters, lines = [], []

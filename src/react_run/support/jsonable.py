@@ -71,7 +71,7 @@ def converted(value: object) -> object:
 def _model(model: BaseModel) -> object:
     try:
         return model.model_dump(mode="json", fallback=converted, warnings=False)
-    except Exception:  # bytes that are no text, or a serialiser of the tool's author
+    except Exception:  # bytes that are not text, or a serialiser of the tool's author
         return model.model_dump(warnings=False)
 
 

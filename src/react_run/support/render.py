@@ -63,7 +63,7 @@ def _text(text: str) -> str:
 def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted)
-    except Exception:  # cycles, depth, keys that are no text, NaN, or foreign code: go through it carefully
+    except Exception:  # cycles, depth, keys that are not text, NaN, or foreign code: go through it carefully
         return json.dumps(plain(value), ensure_ascii=False)
 
 

@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ToolFlags:
+class ToolAnnotations:
     """The promises; a :class:`~react_run.tools.tool.Tool` and a :class:`~react_run.tools.toolset.ToolSpec` carry them.
 
     Args:
@@ -19,8 +19,8 @@ class ToolFlags:
         timeout: Seconds one call may take; ``None`` means the agent's ``tool_timeout``.
         network: It reaches the network.
         runs_programs: It starts programs.
-        bookkeeping: It serves the model's own order (a plan, notes, reading on in a result): its calls are no evidence,
-            so they count neither for nor against the success of a run (behaviour F6).
+        bookkeeping: It serves the model's own order (a plan, notes, reading on in a result): its calls are not
+            evidence, so they count neither for nor against the success of a run (behaviour F6).
     """
 
     read_only: bool | None = None
@@ -48,6 +48,6 @@ class ToolOptions(TypedDict, total=False):
     bookkeeping: bool
 
 
-def options_of(declared: ToolFlags) -> ToolOptions:
+def options_of(declared: ToolAnnotations) -> ToolOptions:
     """The promises of a tool or spec, to pass on as keywords."""
-    return cast("ToolOptions", {flag.name: getattr(declared, flag.name) for flag in fields(ToolFlags)})
+    return cast("ToolOptions", {flag.name: getattr(declared, flag.name) for flag in fields(ToolAnnotations)})

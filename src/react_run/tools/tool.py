@@ -13,7 +13,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
-from react_run.tools.annotations import ToolFlags, ToolOptions
+from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.model_checking import function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
 from react_run.tools.arguments.schema_checking import SchemaChecker
@@ -24,7 +24,7 @@ from react_run.tools.schemas.signature import Function, docstring_of, is_async, 
 if TYPE_CHECKING:
     from react_run.tools.toolset import ReActToolset
 
-__all__ = ["Prepared", "Tool", "ToolFlags", "ToolOptions", "ToolWarning", "is_tool", "tool"]
+__all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MARK = "__react_tool__"
@@ -37,7 +37,7 @@ class ToolWarning(UserWarning):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Tool(ToolFlags):
+class Tool(ToolAnnotations):
     """Something a model can call.
 
     Args:
@@ -121,7 +121,7 @@ class Tool(ToolFlags):
         return model
 
     def prepare(self, arguments: object) -> Prepared:
-        """Read, check and repair what a model sent: a dict, or the raw text when that was no readable JSON.
+        """Read, check and repair what a model sent: a dict, or the raw text when that was not readable JSON.
 
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
@@ -145,7 +145,7 @@ class Tool(ToolFlags):
             name: Instead of its own name.
             description: Instead of its docstring.
             toolset: Who interprets its results.
-            flags: See :class:`ToolFlags`.
+            flags: See :class:`ToolAnnotations`.
 
         Raises:
             ToolsetError: It has no valid name (``tool.name``), a parameter of which no schema can be made
@@ -194,7 +194,7 @@ class Tool(ToolFlags):
             name: The name of the tool.
             description: What it does and when to use it.
             toolset: Who interprets its results.
-            flags: See :class:`ToolFlags`.
+            flags: See :class:`ToolAnnotations`.
 
         Raises:
             ToolsetError: The name is not valid, or ``model`` has no JSON Schema of an object.
@@ -214,7 +214,7 @@ class Tool(ToolFlags):
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise ToolsetError(
-            f"{name!r} is no name that providers accept for a tool: give one (name=…) of letters, digits, '_' and '-', "
+            f"{name!r} is not a tool name that providers accept: give one (name=…) of letters, digits, '_' and '-', "
             "at most 64",
             code="tool.name",
         )
@@ -237,7 +237,7 @@ def tool(
         function: What to mark.
         name: Instead of the function's own name.
         description: Instead of its docstring.
-        flags: See :class:`ToolFlags`.
+        flags: See :class:`ToolAnnotations`.
     """
 
     def mark(function: F) -> F:

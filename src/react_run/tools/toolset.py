@@ -15,7 +15,7 @@ from react_run.components.option_errors import line_errors
 from react_run.errors import Fault, ToolsetError
 from react_run.outcome import Outcome, ToolError
 from react_run.skills import ReActSkillSpec
-from react_run.tools.annotations import ToolFlags, options_of
+from react_run.tools.annotations import ToolAnnotations, options_of
 from react_run.tools.tool import Tool, is_tool
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class ToolSpec(ToolFlags):
+class ToolSpec(ToolAnnotations):
     """The class-style way to declare a tool: its arguments are a pydantic model.
 
     Args:
@@ -88,7 +88,7 @@ class ReActToolset(Component):
 
     @classmethod
     def shared_option_names(cls) -> list[str]:
-        """The shared keys that this class understands: all that are no options of its own."""
+        """The shared keys that this class understands: all that are not options of its own."""
         own = cls.option_names()
         return [key for key in SHARED_KEYS if key not in own]
 

@@ -58,7 +58,7 @@ class ResponsePostprocessor(ABC):
         """A response to go on with, messages to send along, or ``None`` to leave it as it is.
 
         Messages end up in ``RunResult.emitted``. Those for the model (text, or messages of the user) are added to the
-        conversation after the round as well, when the run goes on.
+        conversation after the iteration as well, when the run goes on.
 
         Args:
             final_prompt: The request as it went to the model, after all preprocessors.

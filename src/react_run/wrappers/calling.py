@@ -20,7 +20,7 @@ class Adapter:
         self.kind: str = getattr(wrapper, "kind", "") or type(wrapper).__name__
 
 
-def behind(plugin: object) -> object:
+def unwrap(plugin: object) -> object:
     """The wrapper that ``plugin`` hands on to, else the plugin itself."""
     return plugin.wrapper if isinstance(plugin, Adapter) else plugin
 

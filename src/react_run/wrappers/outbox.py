@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 BEFORE_CALLS = -1
-"""Where messages that belong to no tool call stand among those of a round."""
+"""Where messages that belong to no tool call stand among those of an iteration."""
 
 
 class Outbox:
@@ -40,7 +40,7 @@ class Outbox:
 
 
 class Delivery:
-    """The plugin that empties the outbox after each round and at the end."""
+    """The plugin that empties the outbox after each iteration and at the end."""
 
     kind: ClassVar[str] = "wrapper_messages"
 

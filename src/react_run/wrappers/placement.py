@@ -26,7 +26,7 @@ LISTS = (
 """The level lists, outermost first: pre- and postprocessors surround the wrappers of their level."""
 
 
-def placed(given: Iterable[object], config: ReActAgentConfig) -> tuple[list[object], list[object]]:
+def plugin_order(given: Iterable[object], config: ReActAgentConfig) -> tuple[list[object], list[object]]:
     """The plugins given from Python, and those of an agent file, outermost first.
 
     Raises:
@@ -53,9 +53,9 @@ def _helpers(config: ReActAgentConfig) -> list[object]:
 
     if not (config.request_preprocessors or config.llm_request_wrappers):
         return [Delivery()]
-    from react_run.wrappers.whole_runs import StandingOrders
+    from react_run.wrappers.whole_runs import ApplyRunOverrides
 
-    return [Delivery(), StandingOrders()]
+    return [Delivery(), ApplyRunOverrides()]
 
 
 def _anywhere(entry: object) -> Iterator[object]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Proceed = Callable[[], Awaitable[RunResult]]
 
 
-class Standing:
+class RunOverrides:
     """What the preprocessors of a run decided for all its model calls."""
 
     def __init__(self) -> None:
@@ -32,14 +32,14 @@ class Standing:
         self.withdrawn: set[str] = set()
 
 
-class StandingOrders:
+class ApplyRunOverrides:
     """The plugin that applies to each model call what was decided once, before the loop."""
 
     kind: ClassVar[str] = "wrapper_settings"
 
     @hookimpl(tryfirst=True)
     def react_model_call(self, run: Run, iteration: Iteration) -> None:
-        standing, request = run.state(Standing), iteration.request
+        standing, request = run.state(RunOverrides), iteration.request
         if standing.settings:
             request = replace(request, settings={**standing.settings, **request.settings})
         if standing.withdrawn:
@@ -59,7 +59,7 @@ class AroundRun(Adapter):
 
     @hookimpl(tryfirst=True)
     async def react_run(self, run: Run, proceed: Proceed) -> RunResult:
-        shapes, standing = run.state(Shapes), run.state(Standing)
+        shapes, standing = run.state(Shapes), run.state(RunOverrides)
         given = replace(run.request(), settings=standing.settings)
         standing.prompt = shapes.of_request(given, run.agent.model)
         if self.before is not None:
@@ -80,7 +80,7 @@ class AroundRun(Adapter):
         fields = response.choices[0].provider_specific_fields
         if error is not None and fields is not None:
             fields["error"] = str(error)
-        prompt = run.state(Standing).prompt
+        prompt = run.state(RunOverrides).prompt
         assert prompt is not None  # set before the run
         text = _text_of(await postprocessed(wrapper, run, prompt, response))
         return result if text == result.answer else await _answered(run, result, text)
@@ -90,7 +90,7 @@ def _take_over(run: Run, request: ModelRequest, given: ModelRequest) -> None:
     """Go on with what became of the request that ``run`` begins with."""
     if request is given:
         return
-    standing = run.state(Standing)
+    standing = run.state(RunOverrides)
     standing.settings = request.settings
     if request.messages is not given.messages:
         run.messages = list(request.messages)

@@ -145,10 +145,13 @@ def test_a_recording_that_was_cut_short_is_replayed_as_far_as_it_goes() -> None:
 CHANGES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "another system prompt": (
         {"system_prompt": "Be brief."},
-        ["round 1: message 1 of the request of model call 1", "expected: ", "You are a careful", "Be brief."],
+        ["iteration 1: message 1 of the request of model call 1", "expected: ", "You are a careful", "Be brief."],
     ),
-    "another limit": ({"max_iterations": 3}, ["round 4: message 13", "(no message)", "You cannot call tools any more"]),
-    "a tool that is gone": ({"tools": TOOLS[1:]}, ["round 1: the list of tools", '"add"']),
+    "another limit": (
+        {"max_iterations": 3},
+        ["iteration 4: message 13", "(no message)", "You cannot call tools any more"],
+    ),
+    "a tool that is gone": ({"tools": TOOLS[1:]}, ["iteration 1: the list of tools", '"add"']),
 }
 
 
@@ -179,7 +182,7 @@ def test_a_tool_that_returns_something_else_is_a_difference_of_a_live_replay() -
     with pytest.raises(ReplayMismatch) as raised:
         replayed(journal, agent("changed"), "live")
     assert str(raised.value).splitlines()[:3] == [
-        "round 1: the result of read is not as recorded",
+        "iteration 1: the result of read is not as recorded",
         "  expected: line one\\nline two as it was\\nline three",
         "  got:      line one\\nline two changed\\nline three",
     ]
@@ -210,7 +213,7 @@ def test_a_guard_that_no_longer_fires_is_a_difference() -> None:
             run.note("watch", self.text)
 
     journal = recorded(agent_of([says("hi")], plugins=[Noting()]))
-    with pytest.raises(ReplayMismatch, match="round 1: guard watch is not as recorded"):
+    with pytest.raises(ReplayMismatch, match="iteration 1: guard watch is not as recorded"):
         replayed(journal, agent_of([says("hi")], plugins=[Noting(text="y")]))
 
 
@@ -236,7 +239,7 @@ def test_a_difference_cannot_be_caught_by_a_plugin() -> None:
 
 
 class World(Plugin):
-    """Looks at the world in a guide, in each round, and before the answer is accepted."""
+    """Looks at the world in a guide, in each iteration, and before the answer is accepted."""
 
     says: list[str]
 
@@ -262,7 +265,7 @@ LOOKING = [calls(("add", {"a": 1, "b": 2})), calls(("add", {"a": 3, "b": 4})), s
 @pytest.mark.parametrize("tools", ["recorded", "live"])
 def test_what_was_found_out_about_the_world_is_found_out_again(tools: Tools) -> None:
     journal = recorded(agent_of(LOOKING, plugins=[World(says=["guide", "one", "two", "good"])]))
-    looked = [(record["round"], record["what"], record["value"]) for record in of_type(journal, "looked")]
+    looked = [(record["iteration"], record["what"], record["value"]) for record in of_type(journal, "looked")]
     assert looked == [
         (0, "the guide's file", "guide"),
         (1, "the command", "one"),
@@ -407,7 +410,7 @@ def test_a_recorded_run_streams_like_a_live_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tools", ["recorded", "live"])
 @pytest.mark.parametrize("handling", ["safe", "legacy"])
-def test_a_round_that_a_plugin_had_done_twice_is_replayed_as_it_was(tools: Tools, handling: str) -> None:
+def test_a_iteration_that_a_plugin_had_done_twice_is_replayed_as_it_was(tools: Tools, handling: str) -> None:
     class Again(Plugin):
         @hookimpl
         async def react_iteration(self, run: Run, iteration: Iteration, proceed: Proceed) -> Iteration:
@@ -456,8 +459,10 @@ def test_a_recording_with_secrets_is_replayed_with_and_without_them(tmp_path: Pa
 
 
 def test_long_values_are_shown_around_their_first_difference() -> None:
-    text = str(Difference(round=3, what="the result of x", expected="a" * 500 + "b" + "c" * 500, got="a" * 500 + "d"))
-    assert "round 3" in text
+    text = str(
+        Difference(iteration=3, what="the result of x", expected="a" * 500 + "b" + "c" * 500, got="a" * 500 + "d")
+    )
+    assert "iteration 3" in text
     assert "…aaaa" in text
     assert "abccc" in text
     assert all(len(line) < 200 for line in text.splitlines())

@@ -46,7 +46,7 @@ def test_files_must_be_there(tmp_path: Path) -> None:
     result = run(tmp_path, check, says("made it"), make, says("now I did"), toolsets=[FILES])
     assert feedback(result) == "These files are missing: out/report.md. Make them, then answer."
     assert (result.answer, result.success) == ("now I did", True)
-    result = run(tmp_path, FilesExist(files=["out/*.txt"], not_empty=True), says("made it"), max_check_rounds=0)
+    result = run(tmp_path, FilesExist(files=["out/*.txt"], not_empty=True), says("made it"), max_check_attempts=0)
     assert (feedback(result)[:41], result.success) == ("These files are missing or empty: out/*.t", False)
 
 
@@ -77,7 +77,7 @@ def test_a_command_that_cannot_run_is_told_as_such_and_never_a_pass(tmp_path: Pa
 
 
 def test_one_that_takes_too_long_refuses(tmp_path: Path) -> None:
-    result = run(tmp_path, CommandCheck(command="sleep 60", timeout=0.2), says("done"), max_check_rounds=0)
+    result = run(tmp_path, CommandCheck(command="sleep 60", timeout=0.2), says("done"), max_check_attempts=0)
     assert "did not end within 0.2 seconds" in feedback(result)
 
 
@@ -147,7 +147,7 @@ def test_the_parsed_answer_is_the_value_of_the_result(answer: str) -> None:
     [
         ("four", "The answer must be JSON alone, by the schema you were given, and it is not: Expecting value"),
         ('Here: {"total": 4}', "The answer must be JSON alone"),
-        ('{"total": NaN}', "NaN is no JSON"),
+        ('{"total": NaN}', "NaN is not JSON"),
         ('{"total": 4} {"total": 5}', "Extra data"),
         ("{}", "The answer does not satisfy its schema:\n- 'total' is a required property"),
         (
@@ -177,7 +177,7 @@ def test_the_model_knows_the_schema_from_the_start() -> None:  # G1
 
 @pytest.mark.parametrize("schema", [{"type": "objekt"}, {"properties": []}, {"required": "total"}])
 def test_a_schema_that_is_none_is_refused_when_it_is_read(schema: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="this is no JSON Schema"):
+    with pytest.raises(ValidationError, match="this is not a JSON Schema"):
         JsonSchemaCheck(schema=schema)
 
 
@@ -219,7 +219,7 @@ def test_an_answer_that_used_no_tool_is_refused(tmp_path: Path) -> None:
 def test_only_what_ran_with_success_counts(
     tmp_path: Path, options: dict[str, Any], replies: list[Any], accepted: bool
 ) -> None:
-    result = run(tmp_path, ToolUsed(**options), *replies, says("done"), tools=[look], max_check_rounds=0)
+    result = run(tmp_path, ToolUsed(**options), *replies, says("done"), tools=[look], max_check_attempts=0)
     assert (result.stop_reason == StopReason.COMPLETED) is accepted
 
 

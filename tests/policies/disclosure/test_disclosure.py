@@ -135,7 +135,7 @@ def test_one_skill_makes_an_enum_of_one() -> None:  # D1
         "“What is 17 times 23?”; “Add these up”",
         "time: What time it is.",
         "exactly one skill",
-        "next round",
+        "next iteration",
         "Activate another skill later",
         "One reply may contain several activations",
     ],
@@ -198,7 +198,7 @@ def test_several_activations_in_one_reply_are_answered_in_request_order() -> Non
 
 
 class SlowFirst:
-    """Keeps the first call of a round waiting."""
+    """Keeps the first call of an iteration waiting."""
 
     @hookimpl
     async def react_tool_call(self, call: ToolCall) -> None:
@@ -287,7 +287,7 @@ def test_an_answer_stands_that_follows_an_activation_too_many(replies: tuple[dic
     assert [failure.code for failure in result.unresolved] == ["already_active"]
 
 
-def test_a_round_that_is_done_twice_activates_what_each_reply_asks_for() -> None:  # D2
+def test_a_iteration_that_is_done_twice_activates_what_each_reply_asks_for() -> None:  # D2
     class Again:
         @hookimpl
         async def react_iteration(self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]) -> Iteration:
@@ -347,7 +347,7 @@ def test_a_tool_is_refused_in_the_reply_that_activates_it(order: int) -> None:  
     activation, early = (SELECTOR, {"skill": "arithmetic"}), ("add", {"a": 1, "b": 2})
     result, _ = disclosed(calls(activation, early) if order == 0 else calls(early, activation), ADD, says("3"))
     refused = next(step for step in result.steps if step.action == "add")
-    assert (refused.error_code, refused.executed, refused.model_round) == ("tool_not_disclosed", False, 1)
+    assert (refused.error_code, refused.executed, refused.iteration) == ("tool_not_disclosed", False, 1)
     assert "in this same reply" in refused.observation
     assert (result.steps[2].executed, result.steps[2].observation) == (True, "3")
     assert result.success
@@ -367,7 +367,7 @@ class Insists:
         return await call.execute() if call.name == "add" else None
 
 
-def test_no_plugin_gets_round_the_refusal() -> None:  # D3, architecture §4
+def test_no_plugin_gets_iteration_the_refusal() -> None:  # D3, architecture §4
     agent = agent_with([ADD, DONE], toolsets=[Sums()], plugins=[Insists()], tool_disclosure="skills")
     result = agent.run_sync("go")
     assert (result.steps[0].error_code, result.steps[0].executed) == ("tool_not_disclosed", False)

@@ -84,7 +84,12 @@ def test_a_skill_is_searched_for_activated_and_used() -> None:
     assert [(step.executed, step.failed) for step in result.steps] == [(False, False), (False, False), (True, False)]
     assert isinstance(agent.model, ScriptedModel)
     requests = agent.model.requests
-    assert [request.tool_choice for request in requests] == [None, None, "required", None]  # a search is no activation
+    assert [request.tool_choice for request in requests] == [
+        None,
+        None,
+        "required",
+        None,
+    ]
     assert [tool.name for tool in requests[2].tools] == ["pdf_forms"]
 
 

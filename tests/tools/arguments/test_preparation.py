@@ -340,7 +340,7 @@ def test_invented_parameters_are_left_out_and_named_once() -> None:
     prepared = WEATHER.prepare({"city": "Paris", "units": "metric", "lang": "fr"})
     assert prepared.arguments == {"city": "Paris"}
     assert [note for note in prepared.repairs if "units" in note] == [
-        '"units" is no parameter of weather and was left out'
+        '"units" is not a parameter of weather and was left out'
     ]
     again = WEATHER.prepare(prepared.arguments)
     assert (again.problem, again.repairs) == ("", ())

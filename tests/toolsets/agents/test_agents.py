@@ -136,7 +136,7 @@ class Never(Check):
             "max_iterations",
         ),
         ([""], "", "empty_reply"),
-        (["no"], 'checks: [{kind: regex, pattern: "yes"}]\nmax_check_rounds: 0', "unaccepted"),
+        (["no"], 'checks: [{kind: regex, pattern: "yes"}]\nmax_check_attempts: 0', "unaccepted"),
         ([{"error": {"status": 400, "message": "bad key"}}], "", "model_error"),
         (
             [calls(("convert_units", {"value": 1, "from_unit": "gallon", "to_unit": "l"}))],
@@ -154,13 +154,13 @@ def test_a_child_that_fails_is_stuck_or_says_nothing_is_a_failed_observation(
     assert (step.failed, step.error_code) == (True, code)
     assert report(result)["status"] == "failed"
     assert report(result)["reason"] == code
-    assert not result.success  # what nobody made good is no success (F6)
+    assert not result.success  # what nobody made good is not a success (F6)
     assert result.unverified_answer == "It worked."
 
 
 def test_another_task_is_a_new_attempt_and_makes_it_good(tmp_path: Path) -> None:  # F1
     replies = ["no", "no", "no", "yes"]
-    path = child(tmp_path, *replies, more='checks: [{kind: regex, pattern: "yes"}]\nmax_check_rounds: 0')
+    path = child(tmp_path, *replies, more='checks: [{kind: regex, pattern: "yes"}]\nmax_check_attempts: 0')
     path.write_text(path.read_text().replace("kind: scripted,", "kind: scripted, scope: agent,"))
     toolset = AgentsToolset(agents=[path])
     result = run_agent([*(ask(f"task {n}") for n in range(4)), says("done")], toolsets=[toolset])
@@ -185,7 +185,7 @@ def test_children_of_one_reply_work_at_the_same_time(tmp_path: Path) -> None:
     arrived = asyncio.Event()
 
     class Meet(Plugin):
-        holds_below = True
+        inherited_by_subagents = True
 
         @hookimpl
         async def react_model_call(self, run: Run) -> None:
@@ -270,7 +270,7 @@ def test_other_plugins_hold_below_when_they_say_so(tmp_path: Path, holds: bool |
             prompts.append(run.prompt)
 
     prompts: list[str] = []
-    Seen.holds_below = holds
+    Seen.inherited_by_subagents = holds
     run_agent([ask("task"), says("ok")], toolsets=[AgentsToolset(agents=[child(tmp_path, "x")])], plugins=[Seen()])
     assert prompts == below
 
@@ -334,7 +334,7 @@ def test_cancellation_reaches_the_child(tmp_path: Path) -> None:
     ended: list[str] = []
 
     class Watch(Plugin):
-        holds_below = True
+        inherited_by_subagents = True
 
         @hookimpl
         def react_model_call_started(self, run: Run) -> None:
@@ -370,12 +370,12 @@ def test_a_deadline_above_ends_the_child(tmp_path: Path, options: dict[str, Any]
 
 def test_time_in_which_a_person_is_asked_below_counts_towards_no_deadline_above(tmp_path: Path) -> None:  # T2
     class Slow(Plugin):
-        holds_below = True
+        inherited_by_subagents = True
 
         @hookimpl
         async def react_tool_permit(self, run: Run, call: ToolCall) -> None:
             if run.parent is not None:
-                with run.waiting():
+                with run.paused_for_user():
                     await asyncio.sleep(0.6)
 
     path = child(tmp_path, calls(("calculate", {"expression": "6*7"})), "42", more="toolsets: [math]")

@@ -270,7 +270,7 @@ def test_a_glob_that_found_nothing_where_it_looked_says_how_to_look_deeper(sourc
 def test_a_file_is_not_said_to_be_missing_because_it_is_no_directory(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     said = step(tmp_path, READING, "list_directory", path="notes.txt").observation
-    assert said == "Error: 'notes.txt' is no directory, or leads through something that is none"
+    assert said == "Error: 'notes.txt' is not a directory, or leads through something that is not one"
 
 
 def test_what_is_no_pattern_is_explained(sources: Path) -> None:

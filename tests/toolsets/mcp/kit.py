@@ -32,9 +32,9 @@ def local(directory: Path, body: str = "serve([tool('ping')])", name: str = "dem
     return McpToolset.model_validate({"command": command, "args": args, **given})
 
 
-def agent_of(workspace: Path, toolsets: list[McpToolset], *rounds: Call | list[Call], **options: Any) -> ReActAgent:
+def agent_of(workspace: Path, toolsets: list[McpToolset], *iterations: Call | list[Call], **options: Any) -> ReActAgent:
     """An agent that makes the given calls, several at a time where there is a list of them, and answers."""
-    replies: list[Any] = [calls(*([some] if isinstance(some, tuple) else some)) for some in rounds]
+    replies: list[Any] = [calls(*([some] if isinstance(some, tuple) else some)) for some in iterations]
     options = {"max_iterations": len(replies) + 1, **options}
     agent = agent_with([*replies, says("done")], toolsets=toolsets, **options)
     agent.workspace = workspace

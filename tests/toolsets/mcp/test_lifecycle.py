@@ -70,16 +70,15 @@ def test_many_runs_threads_and_loops_share_one_process(workspace: Path) -> None:
 
 
 def test_a_server_ends_with_the_last_agent_that_uses_it(workspace: Path) -> None:
-    toolset = local(workspace, PID)
-    agent = agent_of(workspace, [toolset], ("pid", {}))
+    one, other = (agent_of(workspace, [local(workspace, PID)], ("pid", {})) for _ in range(2))
 
     async def use() -> None:
-        copy = agent.replace()
-        async with copy:
-            async with agent:
-                process = psutil.Process(int((await agent.run("go")).steps[0].observation))
+        async with other:
+            await other.run("go")
+            async with one:
+                process = psutil.Process(int((await one.run("go")).steps[0].observation))
             assert process.is_running()
-            await copy.run("go")
+            assert (await other.run("go")).steps[0].observation == str(process.pid)
         assert waited_for(lambda: not process.is_running())
 
     asyncio.run(use())
@@ -98,6 +97,19 @@ def test_servers_open_and_close_in_any_order_without_a_word(workspace: Path, cap
     for opened, closed in (([0, 1, 2], [0, 1, 2]), ([2, 0, 1], [0, 2, 1])):
         asyncio.run(in_order(opened, closed))
     assert caplog.records == []
+
+
+def test_with_share_run_every_run_has_a_server_of_its_own_that_ends_with_it(workspace: Path) -> None:
+    agent = agent_of(workspace, [local(workspace, PID, share="run")], ("pid", {}), ("pid", {}))
+
+    async def twice() -> list[list[int]]:
+        results = await asyncio.gather(agent.run("go"), agent.run("go"))
+        return [[int(step.observation) for step in result.steps] for result in results]
+
+    one, other = asyncio.run(twice())
+    assert len(set(one)) == len(set(other)) == 1
+    assert one != other
+    assert waited_for(lambda: not psutil.pid_exists(one[0]) and not psutil.pid_exists(other[0]))
 
 
 def test_a_run_that_is_cancelled_leaves_the_others_alone(workspace: Path) -> None:
@@ -305,3 +317,25 @@ def test_a_list_that_changes_is_noted_and_read_again(workspace: Path) -> None:
     again = local(workspace, body)
     assert waited_for(lambda: [tool.name for tool in local(workspace, body).tools()] != ["one"])
     assert again.tools()[0].name == "one"
+
+
+@pytest.mark.slow
+def test_stubborn_servers_end_together_and_soon(workspace: Path) -> None:
+    body = """
+    import signal, time, os
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    serve([tool("pid")], lambda name, arguments, request: text(str(os.getpid())))
+    while True: time.sleep(1)
+    """
+    toolsets = [local(workspace, body, name=name, prefix=None) for name in ("a", "b", "c")]
+    agent = agent_of(workspace, toolsets, [(f"{name}__pid", {}) for name in ("a", "b", "c")])
+
+    async def use() -> tuple[list[int], float]:
+        async with agent:
+            pids = [int(step.observation) for step in (await agent.run("go")).steps]
+            began = time.monotonic()
+        return pids, time.monotonic() - began
+
+    pids, seconds = asyncio.run(use())
+    assert seconds < 9  # one after the other, they would need twelve
+    assert not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids)

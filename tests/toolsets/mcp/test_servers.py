@@ -108,7 +108,7 @@ def test_noise_and_broken_bytes_are_skipped_and_noted(workspace: Path) -> None:
     watcher = Watcher()
     assert run(workspace, local(workspace, body), watcher=watcher).steps[0].observation == "fine"
     assert [detail for guard, detail in watcher.notes if guard == "mcp_noise"] == [
-        "demo wrote something that is no message of the protocol; skipped"
+        "demo wrote something that is not a message of the protocol; skipped"
     ]
 
 
@@ -243,6 +243,8 @@ def test_each_server_is_a_skill_and_its_instructions_come_with_it(workspace: Pat
     """
     toolset = local(workspace, body)
     [skill] = toolset.get_skill_specs()
+    described = local(workspace, body, instructions=True).tools()[0].description
+    assert described.startswith("Look before you leap.\n\nwords")
     assert (skill.name, skill.instructions, len(skill.tool_names)) == ("demo", "Look before you leap.", 50)
     agent = agent_of(workspace, [toolset], tool_disclosure="skills")
     asyncio.run(steps_of(agent))

@@ -33,7 +33,7 @@ MERCURY = page("Mercury", "Mercury most commonly refers to:\n", pageprops={"disa
 
 
 def run(server: LocalServer, *arguments: Mapping[str, object], **options: Any) -> RunResult:
-    """One call after the other, each in a round of its own."""
+    """One call after the other, each in an iteration of its own."""
     toolset = MediaWikiToolset(endpoint=f"{server.url}/w/api.php", **options)
     replies = [calls(("mediawiki_search", each)) for each in arguments]
     return run_agent([*replies, says("done")], toolsets=[toolset])

@@ -26,9 +26,9 @@ def toolset_of(server: LocalServer, **options: Any) -> WebToolset:
     return WebToolset(allow_hosts=[f"127.0.0.1:{server.port}"], **options)
 
 
-def run(server: LocalServer, *rounds: list[dict[str, object]], **options: Any) -> RunResult:
-    """Rounds of fetches, then an answer."""
-    replies = [calls(*(("web_fetch", arguments) for arguments in each)) for each in rounds]
+def run(server: LocalServer, *iterations: list[dict[str, object]], **options: Any) -> RunResult:
+    """Iterations of fetches, then an answer."""
+    replies = [calls(*(("web_fetch", arguments) for arguments in each)) for each in iterations]
     return run_agent([*replies, says("done")], toolsets=[toolset_of(server, **options)])
 
 
@@ -73,7 +73,7 @@ def test_a_long_page_is_read_on_without_another_request(server: LocalServer) -> 
     assert len(result.steps[0].observation.encode()) < 24_576  # behaviour T4: no result is spilled
 
 
-def test_several_pages_of_one_round_are_fetched_at_the_same_time(server: LocalServer) -> None:
+def test_several_pages_of_one_iteration_are_fetched_at_the_same_time(server: LocalServer) -> None:
     together = threading.Barrier(4)  # nobody is answered before all four have asked
 
     def answer(connection: Any) -> None:

@@ -1,4 +1,4 @@
-"""A fifteen-round research run over a local web site: searches, parallel fetches, long pages, dead ends, an answer."""
+"""Research in fifteen iterations over a local site: searches, parallel fetches, long pages, dead ends, an answer."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def build_site(server: LocalServer) -> None:
     }
 
 
-def research(server: LocalServer, rounds: Sequence[object]) -> RunResult:
+def research(server: LocalServer, iterations: Sequence[object]) -> RunResult:
     pages = {f"{server.url}/{place}": text for place, text in PLACES.items()}
     toolset = WebToolset(provider=SiteSearch(pages=pages), allow_hosts=[f"127.0.0.1:{server.port}"])
-    agent = ReActAgent({"max_iterations": 15}, model=ScriptedModel(replies=list(rounds)), toolsets=[toolset])
+    agent = ReActAgent({"max_iterations": 15}, model=ScriptedModel(replies=list(iterations)), toolsets=[toolset])
     return agent.run_sync("Which tide gauge has the longest record?")
 
 
-def test_fifteen_rounds_of_research_end_with_a_sourced_answer(server: LocalServer) -> None:
+def test_fifteen_iterations_of_research_end_with_a_sourced_answer(server: LocalServer) -> None:
     build_site(server)
     url = server.url
 
@@ -106,7 +106,7 @@ def test_fifteen_rounds_of_research_end_with_a_sourced_answer(server: LocalServe
     codes = [step.error_code for step in result.steps if step.failed]
     assert codes == ["http_error", "http_error", "host_not_allowed"]
     fetched = [step for step in result.steps if step.action == "web_fetch" and not step.failed]
-    assert fetched.pop().observation.startswith("You already ran this exact call in round 2")  # behaviour F4
+    assert fetched.pop().observation.startswith("You already ran this exact call in iteration 2")  # behaviour F4
     read = [json.loads(step.observation) for step in fetched]
     assert [page["title"] for page in read[:4]] == ["Brest", "Stockholm", "Cuxhaven", "Sydney"]
     assert f"[Brest]({url}/brest)" in read[4]["content"]

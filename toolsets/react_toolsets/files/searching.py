@@ -37,7 +37,7 @@ async def search(
         compiled = Pattern(f"(?i:{pattern})" if ignore_case else pattern)
     except ValueError as error:
         reason = str(error).removeprefix("this is not a regular expression: ")
-        raise FileTrouble(f"the pattern is no regular expression: {reason}", code="invalid_pattern") from error
+        raise FileTrouble(f"the pattern is not a regular expression: {reason}", code="invalid_pattern") from error
     wanted = _Wanted(Folder(root), compiled, files, context, limit, skipped)
     try:
         found = await in_thread(wanted.find)

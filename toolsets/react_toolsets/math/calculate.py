@@ -20,7 +20,7 @@ def calculate(expression: str) -> Mapping[str, object]:
     """The fields of the result of ``expression``.
 
     Raises:
-        Refusal: It is no expression, or has no value within the limits.
+        Refusal: It is not an expression, or has no value within the limits.
     """
     program = parse(expression)
     value = evaluate(program)

@@ -40,7 +40,7 @@ def stray_character(character: str) -> Refusal:
 
 
 def no_percent() -> Refusal:
-    """A percent sign that is no remainder: ``50%``, ``15% of 240``, ``200 + 10%``, ``50% - 3``."""
+    """A percent sign that is not a remainder: ``50%``, ``15% of 240``, ``200 + 10%``, ``50% - 3``."""
     return unsupported(
         "% is the remainder of a division, not percent", "write 15/100*240 for 15% of 240, and 50/100 for 50%"
     )
@@ -57,7 +57,7 @@ def word_before_number(word: str, number: str, usage: str = "") -> Refusal:
     if usage:
         right = usage if "," in usage else f"{word}({number})"
         return unsupported(f"{word} {number} has no parentheses", f"write {right}")
-    return unsupported(f"{word[:40]!r} before {number} is no operator", "write + - * / // % or **")
+    return unsupported(f"{word[:40]!r} before {number} is not an operator", "write + - * / // % or **")
 
 
 def number_missing(before: str) -> Refusal:
@@ -80,10 +80,10 @@ def unknown_function(name: str, known: Iterable[str]) -> Refusal:
 
 
 def unknown_identifier(name: str, constants: Iterable[str]) -> Refusal:
-    """A name that is no constant."""
+    """A name that is not a constant."""
     near = get_close_matches(name.lower(), constants, n=3)
     return Refusal(
         "unknown_identifier",
-        f"{name[:40]!r} is no number: put numbers in place of names. The only names are {', '.join(constants)}.",
+        f"{name[:40]!r} is not a number: put numbers in place of names. The only names are {', '.join(constants)}.",
         near=near,
     )

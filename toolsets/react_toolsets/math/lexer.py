@@ -47,7 +47,7 @@ def tokenise(text: str) -> list[Token]:
         if len(tokens) == MAX_TOKENS:
             raise invalid(f"There are more than {MAX_TOKENS} numbers, names and signs. Split the expression.")
         if tokens and _is_unfinished(tokens[-1], token):
-            raise unsupported(f"{tokens[-1].text}{token.text} is no number", "write an exponent such as 1e6, or 2*e")
+            raise unsupported(f"{tokens[-1].text}{token.text} is not a number", "write an exponent such as 1e6, or 2*e")
         tokens.append(token)
     return [*tokens, Token(kind="end", text="")]
 

@@ -39,7 +39,7 @@ def parse(text: str) -> Program:
     """Parse an expression; nothing is evaluated.
 
     Raises:
-        Refusal: It is no expression; the code says why.
+        Refusal: It is not an expression; the code says why.
     """
     if not text.strip() or len(text) > MAX_LENGTH:
         raise Refusal("invalid_arguments", f"expression must have 1 to {MAX_LENGTH} characters, such as 15*23.")
@@ -152,7 +152,7 @@ class _Parser:
         if self._next.kind == "power" or self._next.text in ("!", "**"):
             raise complaints.unsupported(f"{self._next.text} after a superscript", "use parentheses, as in (2**3)**2")
         if not exponent.lstrip("+-").isdigit():
-            raise complaints.unsupported(f"the superscript {exponent} is no number", "write the exponent after **")
+            raise complaints.unsupported(f"the superscript {exponent} is not a number", "write the exponent after **")
         self._text.append(f"**{exponent}")
         self._steps.append(Fraction(int(exponent)))
         self._do("**", 2)

@@ -21,7 +21,7 @@ def read_number(value: object) -> Fraction:
     """The exact number that ``value`` stands for.
 
     Raises:
-        Refusal: It is no finite number (``invalid_arguments``), or has too many digits (``domain_error``).
+        Refusal: It is not a finite number (``invalid_arguments``), or has too many digits (``domain_error``).
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _invalid(value)

@@ -147,7 +147,7 @@ def _report(call: ToolCall, done: float, total: float | None, message: str | Non
 
 
 def _save(call: ToolCall, data: bytes, ending: str) -> str:
-    """Keep what is no text below the directory of the run; where, relative to the workspace."""
+    """Keep what is not text below the directory of the run; where, relative to the workspace."""
     path = call.run.directory / "mcp" / f"{sha256(data).hexdigest()[:12]}{ending}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)

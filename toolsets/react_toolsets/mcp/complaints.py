@@ -11,7 +11,7 @@ from react_toolsets.mcp.words import Words
 if TYPE_CHECKING:
     from react_toolsets.mcp.requests import Request
 
-CLOSED, TIMED_OUT, REFUSED, URL_NEEDED, UNDECLARED = -32000, -32001, -32600, -32042, -32021
+CLOSED, TIMED_OUT, URL_NEEDED, UNDECLARED = -32000, -32001, -32042, -32021
 
 
 def complaint(error: Exception, name: str, request: Request) -> Exception:
@@ -46,10 +46,8 @@ def complaint(error: Exception, name: str, request: Request) -> Exception:
 
 
 def _of_protocol(code: int, message: str, name: str, request: Request) -> Exception:
-    if code == CLOSED:
+    if code == CLOSED or request.forgotten:
         return Lost(unsent=request.refused)
-    if code == REFUSED and message == "Session terminated":  # it has forgotten us, so it did nothing
-        return Lost(unsent=True)
     if code == TIMED_OUT:
         return McpTrouble(f"the MCP server {name} gave up: {message}", code="timeout")
     if code == UNDECLARED or "licitation not supported" in message:
@@ -71,7 +69,8 @@ def not_started(error: BaseException, target: Target, words: Words) -> Exception
         return McpTrouble(f"the MCP server {target.name} does not keep to the protocol: {error}", code=error.code)
     if isinstance(error, McpTrouble | LoginRequired):
         return error
-    text = f"the MCP server {target.name} does not start: {_why(error, target)}.{words.last()}"
+    why = _why(error, target)
+    text = f"the MCP server {target.name} does not start: {why}{'' if why.endswith('?') else '.'}{words.last()}"
     return McpTrouble(shortened(text), code="server_start")
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 CONNECT_SECONDS = 30.0
+SESSION = "mcp-session-id"
 
 
 @asynccontextmanager
@@ -88,7 +89,7 @@ def _launcher(target: Local, temporary: str) -> list[str]:
 @asynccontextmanager
 async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
     headers = dict(target.headers)
-    auth = target.login.provider(target.url) if target.login else None
+    auth = target.login.provider(target.name, target.url) if target.login else None
     if target.transport == "sse":
         async with sse_client(
             target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=_client, auth=auth
@@ -107,16 +108,19 @@ def _client(
 
 
 class _Telling(httpx2.AsyncClient):
-    """Notes when a request was not sent because nobody was there to take it."""
+    """Notes when a request was not taken: nobody was there, or it was for a session that the server has forgotten."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        waiting = request_of_task.get()
         try:
-            return await super().send(request, **options)
+            response = await super().send(request, **options)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            waiting = request_of_task.get()
             if waiting is not None:
                 waiting.refused = True
             raise
+        if waiting is not None and response.status_code == 404 and SESSION in request.headers:
+            waiting.refused = waiting.forgotten = True
+        return response
 
 
 class _Watched:

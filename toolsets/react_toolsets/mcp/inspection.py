@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from react_toolsets.mcp.toolset import McpToolset
 
 T = TypeVar("T")
+PATIENCE = 300.0
+"""Seconds that a person gets to log in."""
 
 
 class Inspection:
@@ -104,7 +107,7 @@ class Inspection:
         if source.login is None:
             raise ConfigError(f"the MCP server {name} has no auth: in the agent file, so there is nothing to log in to")
         source.login.talk = say
-        self._ask(source, lambda client: client.list_tools())
+        self._ask(replace(source, start_timeout=PATIENCE), lambda client: client.list_tools())
 
     def _live(self) -> tuple[dict[str, Listing], dict[str, str]]:
         asked: dict[str, Future[Listing]] = {}

@@ -1,4 +1,4 @@
-"""How we log in to a remote server: OAuth by the SDK's own provider, with the tokens in the user's configuration."""
+"""How we log in to a remote server: what an agent file says about it, and who may be asked for it now."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Login:
     Args:
         client_id: The client that was registered with the server's authority; one is registered when it is not given.
         client_secret: Its secret.
-        scope: What to ask for.
+        scope: What to ask for; what the server wants, when it is not given.
+        talk: Tells the user what to do; without it nobody is there, and a login that is needed is an error.
     """
 
     client_id: str = ""
@@ -25,6 +26,12 @@ class Login:
     scope: str = ""
     talk: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
-    def provider(self, url: str) -> httpx2.Auth:
-        """What adds a token to requests to ``url``, and fetches a new one when it is needed."""
-        raise NotImplementedError
+    def provider(self, name: str, url: str) -> httpx2.Auth:
+        """What adds a token to requests to ``url``, and fetches a new one when it is needed.
+
+        Raises:
+            LoginRequired: There is no token, and nobody to fetch one.
+        """
+        from react_toolsets.mcp.oauth import provider
+
+        return provider(self, name, url)

@@ -18,7 +18,7 @@ POLL = 0.5
 """Seconds between looks at the clock while somebody is asked."""
 
 
-@dataclass(eq=False, kw_only=True)
+@dataclass(eq=False, repr=False, kw_only=True)
 class Request:
     """One request on its way.
 
@@ -39,6 +39,8 @@ class Request:
     harmless: bool = False
     refused: bool = False
     """Whether nobody was there to take it."""
+    forgotten: bool = False
+    """Whether the server does not know us any more."""
     _began: float = 0.0
     _until: float = 0.0
     _asking: int = 0
@@ -46,7 +48,8 @@ class Request:
 
     def begin(self) -> None:
         """Start the clock."""
-        self._began, self._asked, self.refused = time.monotonic(), 0.0, False
+        self._began, self._asked = time.monotonic(), 0.0
+        self.refused = self.forgotten = False
         self._heard()
 
     @property

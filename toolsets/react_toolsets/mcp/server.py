@@ -68,6 +68,8 @@ class Server:
             try:
                 return await session.request(send, request)
             except Lost as lost:
+                if login := await session.wants_login():
+                    raise login from None
                 self._count_loss(session)
                 if last or not (lost.unsent or request.harmless):
                     raise McpTrouble(self._gone(session), code="server_gone") from None
@@ -121,6 +123,7 @@ class Server:
     def _count_loss(self, session: Session) -> None:
         if session.stopped:  # by us, or counted before
             return
+        session.stopped = session.over = True
         self._losses.append(time.monotonic())
         burial = asyncio.ensure_future(session.end())
         self._burials.add(burial)

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_toolsets.mcp.listing import Listing, live_listing
 from react_toolsets.mcp.requests import Request, request_of_task
-from react_toolsets.mcp.target import Local, Target
-from react_toolsets.mcp.troubles import Lost, McpTrouble
+from react_toolsets.mcp.target import Local, Remote, Target
+from react_toolsets.mcp.troubles import LoginRequired, Lost, McpTrouble
 from react_toolsets.mcp.words import Words, current, keep_quiet
 
 if TYPE_CHECKING:
     from mcp import Client
 
 T = TypeVar("T")
+LAST_WORDS = 0.5
+"""Seconds that a broken connection gets to say why."""
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx")
 
 
@@ -34,6 +36,7 @@ class Session:
     version: int = 0
     over: bool = False
     stopped: bool = False
+    failure: Exception | None = None
     client: Client = field(init=False)
     in_flight: list[Request] = field(default_factory=list)
 
@@ -60,7 +63,7 @@ class Session:
 
     async def end(self) -> None:
         """Stop the server, and wait until it is gone."""
-        self.stopped = self.over = True
+        self.stopped = self.closed = True
         self._stop.set()
         if not self._ready.done():
             self._keeper.cancel()
@@ -73,7 +76,7 @@ class Session:
             Lost: The connection ended.
             McpTrouble: The server answered with an error, or not in time.
         """
-        if self.over:
+        if self.closed:
             raise Lost(unsent=True)
         request.begin()
         self.in_flight.append(request)
@@ -89,6 +92,12 @@ class Session:
             if not task.done():  # the SDK tells the server, which takes long when the server does not read
                 task.cancel()
                 task.add_done_callback(_forget)
+
+    async def wants_login(self) -> LoginRequired | None:
+        """Whether the connection broke because a token is of no use any more."""
+        if isinstance(self.target, Remote):
+            await asyncio.wait((self._keeper,), timeout=LAST_WORDS)
+        return self.failure if isinstance(self.failure, LoginRequired) else None
 
     def say(self, guard: str, detail: str) -> None:
         """Tell the runs that wait for this server."""
@@ -122,11 +131,12 @@ class Session:
                     self._ready.set_result(None)
                 await self._stop.wait()
         except BaseException as error:  # the SDK cancels this very task when a connection breaks
+            self.failure = not_started(error, self.target, self.words)
             if not self._ready.done():
-                self._ready.set_exception(not_started(error, self.target, self.words))
+                self._ready.set_exception(self.failure)
                 self._ready.exception()  # those who wait may have left
         finally:
-            self.over = True
+            self.closed = True
             for helper in self._helpers:
                 helper.cancel()
 
@@ -148,7 +158,7 @@ class Session:
         return await stack.enter_async_context(client)
 
     def _ended(self) -> None:
-        self.over = True
+        self.closed = True
 
     def _follow(self) -> None:
         """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""
@@ -171,7 +181,7 @@ class Session:
             self._help(self._refresh())
         elif isinstance(message, Exception):
             self.words.write(f"[not a message] {str(message)[:500]}")
-            self.say("mcp_noise", f"{self.target.name} wrote something that is no message of the protocol; skipped")
+            self.say("mcp_noise", f"{self.target.name} wrote something that is not a message of the protocol; skipped")
 
     def _help(self, work: Any) -> None:
         helper = asyncio.ensure_future(work)

@@ -46,6 +46,7 @@ class McpToolset(McpOptions):
     """Tools of MCP servers: programs that are started when they are needed, or services on the network."""
 
     kind: ClassVar[str] = "mcp"
+    closes_anywhere: ClassVar[bool] = True
 
     _lock: Lock | None = PrivateAttr(default=None)
     _listings: dict[str, Listing] = PrivateAttr(default_factory=dict)
@@ -104,7 +105,12 @@ class McpToolset(McpOptions):
 
     def server(self, source: Source, run: Run) -> Server:
         """The server for ``run``, held by this toolset until it is closed."""
-        return self.hold(source.target(run.workspace, run.id if self.share == "run" else ""))
+        if self.share == "process":
+            return self.hold(source.target(run.workspace))
+        target = source.target(run.workspace, run.id)
+        if target not in self._used:
+            run.at_end(partial(self._end_of_run, target))
+        return self.hold(target)
 
     def inspection(self) -> Inspection:
         """What the commands ``react-run mcp …`` work with."""
@@ -158,6 +164,10 @@ class McpToolset(McpOptions):
             return
         used, self._used = self._used, set()
         await host.release(used, self)
+
+    async def _end_of_run(self, target: Target) -> None:
+        self._used.discard(target)
+        await the_host().release([target], self)
 
     def hold(self, target: Target) -> Server:
         """The server at ``target``, kept by this toolset until it is closed; nothing is started yet."""
@@ -217,9 +227,10 @@ class McpToolset(McpOptions):
         names = tool_names([*(str(name) for name in extra), *(tool.name for tool in wanted)], prefix)
         group = self._groups.setdefault(source.name, [])
         self._names[source.name] = names
-        for listed in wanted:
+        for position, listed in enumerate(wanted):
+            first = listing.instructions if self.instructions and position == 0 else ""
             try:
-                yield self._tool(caller, names[listed.name], listed)
+                yield self._tool(caller, names[listed.name], listed, first)
             except (ToolsetError, ValueError, TypeError) as error:
                 self._warn(f"the tool {listed.name!r} of the MCP server {source.name} is left out: {error}")
             else:
@@ -231,7 +242,7 @@ class McpToolset(McpOptions):
     def _is_wanted(self, name: str) -> bool:
         return matches(name, self.include) and not matches(name, self.exclude)
 
-    def _tool(self, caller: Caller, name: str, listed: Listed) -> Tool:
+    def _tool(self, caller: Caller, name: str, listed: Listed, instructions: str = "") -> Tool:
         hints = listed.annotations
         harmless = read_only(
             listed.name, hints, declared=self.read_only, changing=self.changes, trusted=self.trust_hints
@@ -240,7 +251,7 @@ class McpToolset(McpOptions):
         open_world = bool(hints.get("openWorldHint", bool(caller.source.url)))
         return Tool(
             name=name,
-            description=listed.description or listed.title or listed.name,
+            description="\n\n".join(filter(None, (instructions, listed.description or listed.title or listed.name))),
             parameters=_object(listed.input_schema),
             function=partial(caller.call, listed, bool(harmless) or idempotent, open_world),
             toolset=self,

@@ -47,7 +47,7 @@ class Words:
         return os.fdopen(writing, "w")
 
     def write(self, line: str) -> None:
-        """Add a line to the log; a log that cannot be written is no reason to fail."""
+        """Add a line to the log; a log that cannot be written is not a reason to fail."""
         for secret in self._secrets:
             line = line.replace(secret, "***")
         with suppress(OSError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -72,13 +72,23 @@ class RunsPrograms(Component):
             said.add(text)
             run.note("sandbox", text)
 
-    async def launch(self, command: Sequence[str], directory: Path, *, seconds: float | None = None) -> Finished:
+    async def launch(
+        self,
+        command: Sequence[str],
+        directory: Path,
+        *,
+        seconds: float | None = None,
+        stdin: bytes | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> Finished:
         """Run ``command`` in ``directory``, with a temporary directory of its own.
 
         Args:
             command: Program and arguments; no shell reads them.
             directory: The working directory.
             seconds: How long it may take, when that is less than ``timeout``.
+            stdin: What it reads on its standard input.
+            environment: Variables that it gets instead of those of the option.
 
         Raises:
             NotConfined: Confinement is required, and this system cannot do it.
@@ -91,14 +101,16 @@ class RunsPrograms(Component):
             guard_imports(place)
         with _temporary_directory() as own:
             home = {"HOME": own} if self.sandbox and confinement.means else {}
+            variables = self.environment if environment is None else environment
             return await run_program(
                 command,
                 directory=directory,
-                environment=scrubbed_environment({"TMPDIR": own, **home, **self.environment}, self.pass_environment),
+                environment=scrubbed_environment({"TMPDIR": own, **home, **variables}, self.pass_environment),
                 timeout=min(self.timeout, seconds or self.timeout),
                 ceiling=CEILING,
                 tail=TAIL,
                 launcher=confinement.launcher(Path(own)) if self.sandbox else (),
+                stdin=stdin,
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -41,8 +42,9 @@ async def run_program(
     ceiling: int,
     tail: int = 0,
     launcher: Sequence[str] = (),
+    stdin: bytes | None = None,
 ) -> Finished:
-    """Run ``command`` with nothing on its standard input, in a process group of its own.
+    """Run ``command`` in a process group of its own.
 
     Whatever ends the wait (the program, the deadline, cancellation) ends the whole group.
 
@@ -54,18 +56,20 @@ async def run_program(
         ceiling: Bytes of output that are kept; more is read and dropped.
         tail: How many of them are kept from its end.
         launcher: A command that confines what it is given and runs it, such as ``bwrap …``.
+        stdin: What it reads on its standard input.
 
     Raises:
         OSError: It could not be started.
     """
     reading, writing = os.pipe()
+    given = _file_of(stdin)
     try:
         process = await asyncio.create_subprocess_exec(
             *launcher,
             *command,
             cwd=directory,
             env=dict(environment),
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=given,
             stdout=writing,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
@@ -75,6 +79,8 @@ async def run_program(
         raise
     finally:
         os.close(writing)
+        if given != asyncio.subprocess.DEVNULL:
+            os.close(given)
     output = Output(ceiling, tail)
     reader = asyncio.ensure_future(output.read(reading))
     timed_out = hurried = False
@@ -94,6 +100,16 @@ async def run_program(
     await asyncio.wait((reader,))
     status = process.returncode if process.returncode is not None else -signal.SIGKILL
     return Finished(status=status, output=output.text(), dropped=output.dropped, timed_out=timed_out)
+
+
+def _file_of(stdin: bytes | None) -> int:
+    """A descriptor to read ``stdin`` from: of a file, so that nobody has to feed a program that does not read."""
+    if stdin is None:
+        return asyncio.subprocess.DEVNULL
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        return os.dup(file.fileno())
 
 
 async def _end(process: asyncio.subprocess.Process) -> bool:

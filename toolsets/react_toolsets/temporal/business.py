@@ -40,8 +40,8 @@ class Calendar(Protocol):
 def business_days_between(calendar: Calendar, start: dt.date, end: dt.date) -> int:
     """How many business days lead from ``start`` to ``end``, negative when it is earlier: the inverse of ``advance``.
 
-    The end is not counted, except when the start is no business day and the end is: from Sunday it takes one business
-    day to reach Monday.
+    The end is not counted, except when the start is not a business day and the end is: from Sunday it takes one
+    business day to reach Monday.
     """
     if end < start:
         return -business_days_between(calendar, end, start)

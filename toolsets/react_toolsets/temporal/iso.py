@@ -48,8 +48,8 @@ def read_date(text: str, parameter: str) -> dt.date:
     if match is None:
         raise Refusal(
             "invalid_date",
-            f"{parameter} {text.strip()[:40]!r} is no date. Write year, month and day, such as 2026-08-06, without a "
-            "time; get_current_time tells today's date.",
+            f"{parameter} {text.strip()[:40]!r} is not a date. Write year, month and day, such as 2026-08-06, without "
+            "a time; get_current_time tells today's date.",
         )
     try:
         return _date(match)
@@ -72,8 +72,8 @@ def read_datetime(text: str, parameter: str, *, needs_time: bool) -> Written:
     if match is None or (needs_time and match["hour"] is None):
         raise Refusal(
             "invalid_datetime",
-            f"{parameter} {text.strip()[:60]!r} is no date with a time. Write it as 2026-08-06T14:30 (24 hours), with "
-            "Z or an offset such as +02:00 behind it only when one was given.",
+            f"{parameter} {text.strip()[:60]!r} is not a date with a time. Write it as 2026-08-06T14:30 (24 hours), "
+            "with Z or an offset such as +02:00 behind it only when one was given.",
         )
     try:
         return _written(match)

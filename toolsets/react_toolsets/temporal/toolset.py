@@ -54,7 +54,7 @@ class TemporalToolset(ReActToolset):
     timezone: str = ""
     """The time zone of times that name none, such as ``Europe/Paris``; the computer's own when empty."""
     country: str = ""
-    """Whose public holidays are no business days: an ISO 3166 code such as ``FR`` (needs the extra ``holidays``)."""
+    """Whose public holidays are not business days: an ISO 3166 code such as ``FR`` (needs the extra ``holidays``)."""
     subdivision: str = ""
     """A state or region of the country, such as ``CA`` of ``US``."""
 

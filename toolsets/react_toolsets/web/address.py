@@ -40,7 +40,7 @@ def parse(text: str) -> Address:
     """The address that ``text`` names; an IPv4 address mapped into IPv6 becomes the IPv4 address.
 
     Raises:
-        ValueError: It is no address.
+        ValueError: It is not an address.
     """
     address = ip_address(text)
     return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address

@@ -6,14 +6,12 @@ import socket
 from collections.abc import Iterable, Sequence
 from functools import partial
 from ipaddress import ip_address
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import httpcore
 
 from react_toolsets.threads import in_thread
 from react_toolsets.web.policy import HostPolicy
-
-T = TypeVar("T")
 
 CONNECT_SECONDS = 5.0
 """For one address, so that an unreachable one leaves time for the next."""

@@ -29,7 +29,7 @@ class Pattern:
         """Read an entry; IPv6 addresses stand in brackets when a port follows.
 
         Raises:
-            ValueError: It is no host, address, or either with a port.
+            ValueError: It is not a host, address, or either with a port.
         """
         host, port = text.strip().lower(), ""
         if host.startswith("["):
@@ -44,7 +44,7 @@ class Pattern:
             domain = host.removeprefix("*.")
             return cls(host=host[: -len(domain)] + ascii_name(domain), port=number)
         except ValueError:
-            raise ValueError(f"{text!r} is no host such as example.com, *.example.com or 192.0.2.1:8080") from None
+            raise ValueError(f"{text!r} is not a host such as example.com, *.example.com or 192.0.2.1:8080") from None
 
     @property
     def is_private(self) -> bool:

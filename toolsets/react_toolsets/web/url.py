@@ -105,7 +105,7 @@ def ascii_name(host: str) -> str:
     """A name in lower case and ASCII, as resolvers want it; full-width forms become what they look like.
 
     Raises:
-        ValueError: It is no name.
+        ValueError: It is not a name.
     """
     host = unicodedata.normalize("NFKC", host)
     if not host.isascii():

@@ -178,7 +178,7 @@ def child_of(node: Node, part: str) -> Node | None:
     """The child called ``part``, which is a position in a list.
 
     Raises:
-        ValueError: It is no position in this list.
+        ValueError: It is not a position in this list.
     """
     if isinstance(node.value, list):
         index = _index(node, part)
@@ -198,5 +198,5 @@ def _put(node: Node, part: str, child: Node) -> None:
 
 def _index(node: Node, part: str) -> int:
     if not part.isdecimal() or int(part) > len(node.items):
-        raise ValueError(f"{part!r} is no position in a list of {len(node.items)}")
+        raise ValueError(f"{part!r} is not a position in a list of {len(node.items)}")
     return int(part)

@@ -31,7 +31,7 @@ def _expand_node(node: Node, environment: Mapping[str, str], report: Report) -> 
             return "$"
         body = _BODY.fullmatch(match[1] or "")
         if body is None:
-            text = f"{match[0]} is no variable; {_HOW}"
+            text = f"{match[0]} is not a variable; {_HOW}"
             report.add("cfg.env_syntax", text, node.place, node.path)
             return ""
         return _value(body, node, environment, variables, report)

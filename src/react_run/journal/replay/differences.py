@@ -1,4 +1,4 @@
-"""How a replay differs from its recording: in which round, what was expected, what came, and where exactly."""
+"""How a replay differs from its recording: in which iteration, what was expected, what came, and where exactly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DIFF_LINES = 16
 class Difference:
     """The first difference of a replay; its text is for people."""
 
-    round: int
+    iteration: int
     what: str
     expected: object
     got: object
@@ -43,7 +43,7 @@ class Difference:
         expected, got = _text(self.expected), _text(self.got)
         start = max(0, _first_difference(expected, got) - _BEFORE)
         lines = [
-            f"round {self.round}: {self.what} is not as recorded",
+            f"iteration {self.iteration}: {self.what} is not as recorded",
             f"  expected: {_excerpt(expected, start)}",
             f"  got:      {_excerpt(got, start)}",
         ]

@@ -25,9 +25,9 @@ Proceed = Callable[[], Awaitable[Observation]]
 
 
 class _Calls(dict[tuple[int, int], dict["ToolCall", int]]):
-    """The calls of one run that came to their tool, by round and position, and how often each did.
+    """The calls of one run that came to their tool, by iteration and position, and how often each did.
 
-    There are several at one place when a plugin has a round done once more.
+    There are several at one place when a plugin has an iteration done once more.
     """
 
 
@@ -45,14 +45,14 @@ class Player:
         answers: The numbers of the model calls that the recording answers.
     """
 
-    holds_below = False
+    inherited_by_subagents = False
 
     def __init__(self, recording: Journal, answers: Container[int]) -> None:
         self.recording, self.answers = recording, answers
         self.uses: dict[tuple[int, int], list[ToolUse]] = {}
-        """Those that came to their tool, by round and position, in order."""
-        for use in [use for round_ in recording.rounds for use in round_.tools if use.attempts]:
-            self.uses.setdefault((use.round, use.position), []).append(use)
+        """Those that came to their tool, by iteration and position, in order."""
+        for use in [use for iteration in recording.iterations for use in iteration.tools if use.attempts]:
+            self.uses.setdefault((use.iteration, use.position), []).append(use)
         self.looks: dict[str, list[object]] = {}
         self.decisions: dict[tuple[str, str], Record] = {}
         """What people said, by the id of the question and what it was bound to."""

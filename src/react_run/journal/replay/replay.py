@@ -41,7 +41,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
             them again.
 
     Raises:
-        ReplayMismatch: Something is not as recorded; the text says in which round, what was expected and what came.
+        ReplayMismatch: Something is not as recorded; the text says in which iteration, what was expected and what came.
     """
     from react_run.journal.recorder import Recorder
     from react_run.models.replay import ReplayModel
@@ -73,7 +73,10 @@ def _compare(expected: list[Record], got: list[Record]) -> None:
         if one != other:
             place = one or other
             raise Difference(
-                round=place.get("round", 0), what=_what(place), expected=one or "nothing", got=other or "nothing"
+                iteration=place.get("iteration", 0),
+                what=_what(place),
+                expected=one or "nothing",
+                got=other or "nothing",
             ).error()
 
 

@@ -62,7 +62,7 @@ class RecordedTools(Player):
 
     def differs(self, run: Run, what: str, expected: object, got: object) -> NoReturn:
         """End the replay with its first difference."""
-        raise Difference(round=len(run.iterations), what=what, expected=expected, got=got).error()
+        raise Difference(iteration=len(run.iterations), what=what, expected=expected, got=got).error()
 
     async def beyond(self, run: Run, what: str) -> NoReturn:
         ended = self.recording.footer

@@ -34,6 +34,8 @@ class Rebuilt:
         if "response" in data:
             return self.responses[data["response"]]
         if "result_of" in data:
-            round_, position = data["result_of"]
-            return Message(role="tool", content=self.results[round_, position], tool_request_id=data["tool_request_id"])
+            iteration, position = data["result_of"]
+            return Message(
+                role="tool", content=self.results[iteration, position], tool_request_id=data["tool_request_id"]
+            )
         return message_from_data(data)

@@ -1,4 +1,4 @@
-"""Charts of a run in plain HTML and SVG: tokens and cost per round, and a waterfall of all calls."""
+"""Charts of a run in plain HTML and SVG: tokens and cost per iteration, and a waterfall of all calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_run.journal.view import formatting
 from react_run.journal.view.markup import Anchors, escaped
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import Asked, Round
+    from react_run.journal.iterations import Asked, Iteration
     from react_run.journal.reading import Journal
 
 
@@ -28,35 +28,35 @@ class Bar:
 
 
 def tokens(journal: Journal) -> Iterator[str]:
-    """Tokens per round: read, read from the provider's cache, written."""
-    bars = [_token_bar(round_) for round_ in journal.rounds if round_.number]
+    """Tokens per iteration: read, read from the provider's cache, written."""
+    bars = [_token_bar(iteration) for iteration in journal.iterations if iteration.number]
     top = max((bar.height for bar in bars), default=0)
     if top:
         legend = {"input": "read", "cached": "read, cached", "output": "written"}
-        yield from _chart("Tokens per round", bars, f"{top:,.0f}", legend)
+        yield from _chart("Tokens per iteration", bars, f"{top:,.0f}", legend)
 
 
 def costs(journal: Journal) -> Iterator[str]:
-    """Cost per round, where it is known."""
-    bars = [_cost_bar(round_) for round_ in journal.rounds if round_.number]
+    """Cost per iteration, where it is known."""
+    bars = [_cost_bar(iteration) for iteration in journal.iterations if iteration.number]
     top = max((bar.height for bar in bars), default=0)
     if top:
-        yield from _chart("Cost per round", bars, f"${top:.4f}", {"output": "USD"})
+        yield from _chart("Cost per iteration", bars, f"${top:.4f}", {"output": "USD"})
 
 
-def _token_bar(round_: Round) -> Bar:
-    used = formatting.usage_of(round_)
+def _token_bar(iteration: Iteration) -> Bar:
+    used = formatting.usage_of(iteration)
     if used is None or used.total_tokens is None:
-        return Bar(title=f"Round {round_.number}: n/a", parts=())
+        return Bar(title=f"Iteration {iteration.number}: n/a", parts=())
     read, cached, written = used.input_tokens or 0, used.cached_tokens or 0, used.output_tokens or 0
-    title = f"Round {round_.number}: {read:,} read ({cached:,} cached), {written:,} written"
+    title = f"Iteration {iteration.number}: {read:,} read ({cached:,} cached), {written:,} written"
     return Bar(title=title, parts=(("input", max(0, read - cached)), ("cached", cached), ("output", written)))
 
 
-def _cost_bar(round_: Round) -> Bar:
-    used = formatting.usage_of(round_)
+def _cost_bar(iteration: Iteration) -> Bar:
+    used = formatting.usage_of(iteration)
     known = used.cost if used is not None else None
-    return Bar(title=f"Round {round_.number}: {formatting.cost(known)}", parts=(("output", known or 0.0),))
+    return Bar(title=f"Iteration {iteration.number}: {formatting.cost(known)}", parts=(("output", known or 0.0),))
 
 
 def _chart(title: str, bars: Sequence[Bar], top: str, legend: dict[str, str]) -> Iterator[str]:
@@ -67,7 +67,8 @@ def _chart(title: str, bars: Sequence[Bar], top: str, legend: dict[str, str]) ->
     highest = max(bar.height for bar in bars)
     for index, bar in enumerate(bars):
         yield f"<g><title>{escaped(bar.title)}</title>{_column(index, bar, highest)}</g>"
-    yield f'</svg><div class="under"><span>round 1</span><span>round {len(bars)}</span></div></div></div></section>\n'
+    yield f'</svg><div class="under"><span>iteration 1</span><span>iteration {len(bars)}</span></div>'
+    yield "</div></div></section>\n"
 
 
 def _column(index: int, bar: Bar, highest: float) -> str:
@@ -84,12 +85,12 @@ def _column(index: int, bar: Bar, highest: float) -> str:
 
 
 def waterfall(journal: Journal) -> Iterator[str]:
-    """All calls of a run along its time, round by round; each leads to its details."""
+    """All calls of a run along its time, iteration by iteration; each leads to its details."""
     start, end = journal.header["time"], journal.own[-1]["time"]
     length = max(end - start, 1e-6)
     yield f'<h2>Waterfall</h2>\n<div class="card waterfall">{legend()}'
-    for round_ in journal.rounds:
-        yield f'<div class="part">{"".join(rows(round_, Anchors(journal), start, length))}</div>\n'
+    for iteration in journal.iterations:
+        yield f'<div class="part">{"".join(rows(iteration, Anchors(journal), start, length))}</div>\n'
     yield "</div>\n"
 
 
@@ -101,36 +102,36 @@ def legend() -> str:
 
 
 def rows(
-    round_: Round, anchors: Anchors, start: float, length: float, link: Callable[[str], str] | None = None
+    iteration: Iteration, anchors: Anchors, start: float, length: float, link: Callable[[str], str] | None = None
 ) -> Iterator[str]:
-    """The rows of one round in a waterfall.
+    """The rows of one iteration in a waterfall.
 
     Args:
-        round_: The round.
+        iteration: The iteration.
         anchors: The places of its calls.
         start: When the run began, in seconds since 1970.
         length: Seconds that the whole width stands for.
         link: From a place to the attributes of a link to it; without, it is a place on the same page.
     """
     link = link or _on_this_page
-    for call in round_.model_calls:
+    for call in iteration.model_calls:
         kind = "model" if call.error is None else "bad"
         taken = call.end["seconds"] if call.end else None
-        label = f"{round_.number} · model call {call.number}"
+        label = f"{iteration.number} · model call {call.number}"
         parts = [(kind, call.request["time"] - start, taken or 0.0)]
         yield _row(link(anchors.of_call(call)), label, parts, taken, length)
-    for use in round_.tools:
+    for use in iteration.tools:
         began, ended = use.span or (start, start)
         taken = None if use.span is None else ended - began
         parts = [("bad" if use.failed else "tool", began - start, taken or 0.0)]
-        waits = [asked for asked in round_.questions if asked.record.get("position") == use.position]
+        waits = [asked for asked in iteration.questions if asked.record.get("position") == use.position]
         parts += [_wait(asked, start, length) for asked in waits]
-        label = f"{round_.number} · {use.name} {_brief(use.arguments)}"
+        label = f"{iteration.number} · {use.name} {_brief(use.arguments)}"
         yield _row(link(anchors.of_tool(use)), label, parts, taken, length)
-    for asked in round_.questions:
-        if "position" not in asked.record or not round_.tools:
+    for asked in iteration.questions:
+        if "position" not in asked.record or not iteration.tools:
             part = _wait(asked, start, length)
-            label = f"{round_.number} · {asked.record.get('tool') or 'a question'}"
+            label = f"{iteration.number} · {asked.record.get('tool') or 'a question'}"
             yield _row(None, label, [part], part[2], length)
 
 

@@ -29,17 +29,18 @@ def _all(journal: Journal) -> Iterator[Journal]:
 def _events(journal: Journal, process: int) -> Iterator[Event]:
     name = f"{formatting.name(journal)} {journal.run_id[:12]}"
     yield {"name": "process_name", "ph": "M", "pid": process, "tid": 0, "args": {"name": name}}
-    yield {"name": "thread_name", "ph": "M", "pid": process, "tid": 0, "args": {"name": "rounds and model"}}
+    yield {"name": "thread_name", "ph": "M", "pid": process, "tid": 0, "args": {"name": "iterations and model"}}
     end = journal.own[-1]["time"]
-    rounds = journal.rounds
-    ends = [*(found.started_at for found in rounds[1:]), end]
-    for round_, after in zip(rounds, ends, strict=False):  # a run that was killed early may have no round at all
-        yield _span(f"round {round_.number}", "round", round_.started_at, after - round_.started_at, process, 0)
-        for call in round_.model_calls:
+    iterations = journal.iterations
+    for iteration, after in zip(iterations, [*(found.started_at for found in iterations[1:]), end], strict=False):
+        yield _span(
+            f"iteration {iteration.number}", "iteration", iteration.started_at, after - iteration.started_at, process, 0
+        )
+        for call in iteration.model_calls:
             yield from _model_call(call, process)
-        for use in round_.tools:
+        for use in iteration.tools:
             yield from _tool_use(use, process)
-        for record in round_.guards:
+        for record in iteration.guards:
             yield {
                 **_at(record["guard"], "guard", record["time"], process, 0),
                 "ph": "i",
@@ -64,7 +65,7 @@ def _tool_use(use: ToolUse, process: int) -> Iterator[Event]:
     if use.span is None:
         return
     began, ended = use.span
-    details = {"arguments": use.arguments, "executed": use.executed, "failed": use.failed, "round": use.round}
+    details = {"arguments": use.arguments, "executed": use.executed, "failed": use.failed, "iteration": use.iteration}
     span = _span(use.name, "tool", began, ended - began, process, use.position + 1)
     yield {**span, "args": details}
 

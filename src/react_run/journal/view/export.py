@@ -33,7 +33,7 @@ def as_json(journal: Journal) -> dict[str, object]:
         "messages": [message_to_dict(message) for message in journal.messages],
         "tool_calls": [
             {
-                "round": use.round,
+                "iteration": use.iteration,
                 "id": use.id,
                 "name": use.name,
                 "arguments": use.arguments,
@@ -42,8 +42,8 @@ def as_json(journal: Journal) -> dict[str, object]:
                 "executed": use.executed,
                 "seconds": use.seconds,
             }
-            for round_ in journal.rounds
-            for use in round_.tools
+            for iteration in journal.iterations
+            for use in iteration.tools
         ],
         "runs_below": [as_json(child) for child in journal.below],
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from react_run.journal.values import Record, usage_from_data
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.iterations import Iteration, ModelCall, ToolUse
     from react_run.journal.reading import Journal
     from react_run.journal.stats import RunStats
     from react_run.messages import Usage
@@ -40,7 +40,7 @@ def moment(value: float) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    """``2 rounds``."""
+    """``2 iterations``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -76,9 +76,9 @@ def name(journal: Journal) -> str:
     return str(agent["name"] or file or "agent")
 
 
-def usage_of(round_: Round) -> Usage | None:
-    """What the model calls of a round used; ``None`` when none came to an end."""
-    used = [usage_from_data(call.response["usage"]) for call in round_.model_calls if call.response]
+def usage_of(iteration: Iteration) -> Usage | None:
+    """What the model calls of an iteration used; ``None`` when none came to an end."""
+    used = [usage_from_data(call.response["usage"]) for call in iteration.model_calls if call.response]
     total = None
     for usage in used:
         total = usage if total is None else total + usage
@@ -89,7 +89,7 @@ def totals(stats: RunStats) -> str:
     """Everything a run used, in one line."""
     return " · ".join(
         (
-            plural(stats.rounds, "round"),
+            plural(stats.iterations, "iteration"),
             plural(stats.model_calls, "model call"),
             plural(stats.tool_calls, "tool call"),
             tokens(stats.usage.total_tokens),

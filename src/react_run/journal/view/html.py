@@ -13,13 +13,13 @@ from react_run.journal.view.charts import costs, tokens, waterfall
 from react_run.journal.view.markup import Anchors, block, details, escaped
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.iterations import Iteration, ModelCall, ToolUse
     from react_run.journal.reading import Journal
     from react_run.messages import Message
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _OPEN = 3
-"""Rounds up to this many are open at first."""
+"""Iterations up to this many are open at first."""
 
 
 def page(journal: Journal) -> str:
@@ -43,16 +43,20 @@ def _body(journal: Journal) -> Iterator[str]:
     yield from _head(journal)
     yield f'<div class="two">{"".join((*tokens(journal), *costs(journal)))}</div>\n'
     yield from waterfall(journal)
-    yield "<h2>Rounds</h2>\n"
+    yield "<h2>Iterations</h2>\n"
     yield opening_details(journal)
-    several = len(journal.rounds) > _OPEN
-    for round_ in journal.rounds:
-        yield iteration_details(round_, Anchors(journal), opened=not several)
+    several = len(journal.iterations) > _OPEN
+    for iteration in journal.iterations:
+        yield iteration_details(iteration, Anchors(journal), opened=not several)
     for child in journal.below:
         inner = "".join(
-            (*_head(child), *waterfall(child), *(iteration_details(round_, Anchors(child)) for round_ in child.rounds))
+            (
+                *_head(child),
+                *waterfall(child),
+                *(iteration_details(iteration, Anchors(child)) for iteration in child.iterations),
+            )
         )
-        yield details("round", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
+        yield details("iteration", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
     yield "<h2>Agent</h2>\n"
     yield from agent_details(journal)
 
@@ -66,7 +70,7 @@ def _head(journal: Journal) -> Iterator[str]:
     yield f'<p class="soft">{escaped(about)}</p>\n<dl class="facts">'
     facts = {
         "time": formatting.seconds(stats.seconds),
-        "rounds": f"{stats.rounds:,}",
+        "iterations": f"{stats.iterations:,}",
         "model calls": f"{stats.model_calls:,}",
         "tool calls": f"{stats.tool_calls:,}",
         "tokens read": _count(stats.usage.input_tokens),
@@ -93,53 +97,53 @@ def _count(number: int | None) -> str:
 def opening_details(journal: Journal) -> str:
     """The conversation that a run begins with."""
     opening = "".join(map(_message, journal.opening))
-    return details("round", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
+    return details("iteration", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
 
 
-def iteration_details(round_: Round, anchors: Anchors, *, opened: bool = False, only: str = "") -> str:
-    """One round with everything in it.
+def iteration_details(iteration: Iteration, anchors: Anchors, *, opened: bool = False, only: str = "") -> str:
+    """One iteration with everything in it.
 
     Args:
-        round_: The round.
+        iteration: The iteration.
         anchors: The places of its calls.
         opened: Whether it is open at first.
         only: The place of the one call that is shown, opened; empty for all.
     """
-    about = [*(use.name for use in round_.tools)]
-    if (used := formatting.usage_of(round_)) is not None:
+    about = [*(use.name for use in iteration.tools)]
+    if (used := formatting.usage_of(iteration)) is not None:
         about.append(formatting.tokens(used.total_tokens))
     marks = "".join(
         (
-            f' <span class="bad">✗ {failed}</span>' if (failed := sum(use.failed for use in round_.tools)) else "",
-            f' <span class="guard">! {len(round_.guards)}</span>' if round_.guards else "",
+            f' <span class="bad">✗ {failed}</span>' if (failed := sum(use.failed for use in iteration.tools)) else "",
+            f' <span class="guard">! {len(iteration.guards)}</span>' if iteration.guards else "",
         )
     )
-    number = f"Round {round_.number}" if round_.number else "Before the first round"
+    number = f"Iteration {iteration.number}" if iteration.number else "Before the first iteration"
     summary = f'{number} <span class="soft">{escaped(" · ".join(about))}</span>{marks}'
     if only:
-        return "".join(_calls(round_, anchors, only))
-    return details("round", summary, "".join(_inside(round_, anchors)), opened=opened)
+        return "".join(_calls(iteration, anchors, only))
+    return details("iteration", summary, "".join(_inside(iteration, anchors)), opened=opened)
 
 
-def _calls(round_: Round, anchors: Anchors, only: str = "") -> Iterator[str]:
-    for call in round_.model_calls:
+def _calls(iteration: Iteration, anchors: Anchors, only: str = "") -> Iterator[str]:
+    for call in iteration.model_calls:
         if (anchor := anchors.of_call(call)) == only or not only:
             yield _model_call(call, anchor)
-    for use in round_.tools:
+    for use in iteration.tools:
         if (anchor := anchors.of_tool(use)) == only or not only:
             yield _tool_use(use, anchor, opened=bool(only))
 
 
-def _inside(round_: Round, anchors: Anchors) -> Iterator[str]:
-    yield from _calls(round_, anchors)
-    for record in round_.looks:
+def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
+    yield from _calls(iteration, anchors)
+    for record in iteration.looks:
         yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
-    for asked in round_.questions:
+    for asked in iteration.questions:
         yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
-    for record in round_.guards:
+    for record in iteration.guards:
         yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(record["detail"])}</p>\n'
-    if round_.feedback is not None:
-        yield f'<p class="guard">Refused by checks:</p>{block(round_.feedback)}'
+    if iteration.feedback is not None:
+        yield f'<p class="guard">Refused by checks:</p>{block(iteration.feedback)}'
 
 
 def _model_call(call: ModelCall, anchor: str) -> str:
@@ -156,7 +160,7 @@ def _model_call(call: ModelCall, anchor: str) -> str:
 
 
 def _stands_elsewhere(record: Record) -> bool:
-    """Whether a message is a reply or a result that its own round shows."""
+    """Whether a message is a reply or a result that its own iteration shows."""
     return "response" in record or "result_of" in record
 
 
@@ -199,16 +203,16 @@ def agent_details(journal: Journal) -> Iterator[str]:
     header = journal.header
     agent = header["agent"]
     if agent["text"] is not None:
-        yield details("round", f"Agent file {escaped(str(agent['file']))}", block(agent["text"]))
-    yield details("round", "Effective values", block(_pretty(agent["values"])))
+        yield details("iteration", f"Agent file {escaped(str(agent['file']))}", block(agent["text"]))
+    yield details("iteration", "Effective values", block(_pretty(agent["values"])))
     versions: Iterable[str] = (
         f"react-run {header['react_run']}, Python {header['python']}",
         *(f"{part['kind']} {part['version']}".strip() for group in ("toolsets", "plugins") for part in header[group]),
     )
-    yield details("round", "Versions", block("\n".join(versions)))
+    yield details("iteration", "Versions", block("\n".join(versions)))
     offered = [tool for record in journal.own if record["type"] == "tools" for tool in record["new"]]
     inner = "".join(details("message", escaped(tool["name"]), block(_pretty(tool))) for tool in offered)
-    yield details("round", f"Tools offered ({len(offered)})", inner)
+    yield details("iteration", f"Tools offered ({len(offered)})", inner)
 
 
 def _pretty(value: object) -> str:

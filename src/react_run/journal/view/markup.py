@@ -50,9 +50,9 @@ class Anchors:
         self._prefix = journal.run_id[:12]
 
     def of_call(self, call: ModelCall) -> str:
-        """The place of a model call; one that was made again after an interruption stands in another round."""
-        return f"{self._prefix}-call-{call.round}-{call.number}"
+        """The place of a model call; one that was made again after an interruption stands in another iteration."""
+        return f"{self._prefix}-call-{call.iteration}-{call.number}"
 
     def of_tool(self, use: ToolUse) -> str:
         """The place of a tool call."""
-        return f"{self._prefix}-tool-{use.round}-{use.position}"
+        return f"{self._prefix}-tool-{use.iteration}-{use.position}"

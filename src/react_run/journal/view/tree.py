@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from react_run.journal.view import formatting
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, Round, ToolUse
+    from react_run.journal.iterations import Iteration, ModelCall, ToolUse
     from react_run.journal.reading import Journal
 
 
@@ -29,36 +29,36 @@ def tree_of(journal: Journal) -> Branch:
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
-    root.below += map(_round, journal.rounds)
+    root.below += map(_iteration, journal.iterations)
     for child in journal.below:
         root.below.append(tree_of(child))
     root.below.append(_end(journal))
     return root
 
 
-def _round(round_: Round) -> Branch:
-    about = [f"round {round_.number}" if round_.number else "before the first round"]
-    used = formatting.usage_of(round_)
+def _iteration(iteration: Iteration) -> Branch:
+    about = [f"iteration {iteration.number}" if iteration.number else "before the first iteration"]
+    used = formatting.usage_of(iteration)
     if used is not None:
         about += [
             formatting.tokens(used.total_tokens),
             *([formatting.cost(used.cost)] if used.cost is not None else []),
         ]
     branch = Branch(text=" · ".join(about), colour="bold")
-    branch.below += map(_model_call, round_.model_calls)
-    branch.below += map(_tool_use, round_.tools)
-    for record in round_.looks:
+    branch.below += map(_model_call, iteration.model_calls)
+    branch.below += map(_tool_use, iteration.tools)
+    for record in iteration.looks:
         found = formatting.arguments(record["value"])
         branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
-    for asked in round_.questions:
+    for asked in iteration.questions:
         text = f"{formatting.one_line(asked.record['text'])} {asked.said}"
         branch.below.append(Branch(text=text, mark="asked", colour="dim"))
-    for record in round_.guards:
+    for record in iteration.guards:
         branch.below.append(
             Branch(text=f"{record['guard']}: {formatting.one_line(record['detail'])}", mark="!", colour="yellow")
         )
-    if round_.feedback is not None:
-        branch.below.append(Branch(text=formatting.one_line(round_.feedback), mark="refused", colour="yellow"))
+    if iteration.feedback is not None:
+        branch.below.append(Branch(text=formatting.one_line(iteration.feedback), mark="refused", colour="yellow"))
     return branch
 
 

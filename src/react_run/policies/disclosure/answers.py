@@ -32,7 +32,7 @@ def activated(
     explicit: bool,
     repairs: tuple[str, ...] = (),
 ) -> Observation:
-    """``skill`` is active now, beside those already ``active``; ``tools`` can be called from the next round on."""
+    """``skill`` is active now, beside those already ``active``; ``tools`` can be called from the next iteration on."""
     fields: dict[str, object] = {
         "status": "ok",
         "activated_skill": skill.name,
@@ -107,7 +107,7 @@ def not_disclosed(tool: str, skills: Iterable[ReActSkillSpec], active: Mapping[s
         reason = "its skill was activated in this same reply, so it is offered from now on. Call it again"
     elif names:
         choice = " or ".join(repr(name) for name in names[:3])
-        reason = f"it is not offered yet. Activate the skill {choice} with {SELECTOR}, then call it in the next round"
+        reason = f"it is not offered yet. Activate the skill {choice} with {SELECTOR}, then call it in your next reply"
     else:
         reason = (
             f"it is not offered while only skills are active that limit the tools ({', '.join(active)}). "

@@ -48,7 +48,7 @@ class Disclosed:
     """What one run has disclosed so far.
 
     ``asked`` are the active skills and those asked for in ``calls``, the calls of one reply, which become active when
-    the round is settled; ``answers`` are the answers to its activations, by position.
+    the iteration is settled; ``answers`` are the answers to its activations, by position.
     """
 
     active: dict[str, ReActSkillSpec] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Disclosure:
     """
 
     kind: ClassVar[str] = "disclosure"
-    holds_below: ClassVar[bool | None] = False  # it is about the tools of its own agent
+    inherited_by_subagents: ClassVar[bool | None] = False  # it is about the tools of its own agent
 
     def __init__(self, catalogue: Catalogue, *, must_follow_up: bool, explicit: bool, expands: bool) -> None:
         self.catalogue = catalogue
@@ -152,7 +152,7 @@ class Disclosure:
         return None
 
     def _enter(self, run: Run, state: Disclosed) -> None:
-        """Answer the activations of a round together, in request order, whichever of its calls is handled first."""
+        """Answer the activations of an iteration together, in request order, whichever call is handled first."""
         calls = run.iterations[-1].calls
         if state.calls is calls:
             return
@@ -163,7 +163,7 @@ class Disclosure:
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
         listed = self.catalogue.listed
         name, words = _named(call), call.arguments.get("search")
-        call.opaque = name in state.asked  # then nothing is missing, which is no reason to doubt an answer
+        call.opaque = name in state.asked  # then nothing is missing, which is not a reason to doubt an answer
         if len(listed) > LISTED and isinstance(words, str) and words.strip() and not name:
             return answers.matches(words, listed)
         if not name:

@@ -32,12 +32,12 @@ class Member:
 
     @property
     def tool_skills(self) -> Iterator[ReActSkillSpec]:
-        """Its skills that are no SKILL.md."""
+        """Its skills that are not SKILL.md files."""
         return (skill for skill in self.skills if not isinstance(skill, AgentSkill))
 
 
 def members(toolset: ReActToolset) -> Iterator[Member]:
-    """The toolsets in ``toolset`` that are no composites, in order."""
+    """The toolsets in ``toolset`` that are not composites, in order."""
     if isinstance(toolset, CompositeToolset) and toolset.is_plain:
         for child in toolset.toolsets:
             yield from members(child)

@@ -22,7 +22,7 @@ FOUND = 10
 _CONTRACT = """\
 Activate one skill: it unlocks that skill's tools and gives you its instructions.
 - Name exactly one skill, the one that the next step needs. One reply may contain several activations.
-- The tools appear in the next round. Calls to them in the reply that activates them are refused.
+- The tools appear in the next iteration. Calls to them in the reply that activates them are refused.
 - Activate another skill later, when a step needs it; never activate skills in advance.
 - Activation answers nothing by itself: use the tools, then answer."""
 

@@ -62,14 +62,14 @@ def _agent(served: ServedAgent) -> str:
         for hook, plugins in explained["hooks"].items()
     )
     parts = (
-        details("round", f"Tools ({len(explained['tools'])})", tools or "<p>none</p>"),
-        details("round", "System prompt", "".join(map(block, explained["prompt"])) or "<p>none</p>"),
+        details("iteration", f"Tools ({len(explained['tools'])})", tools or "<p>none</p>"),
+        details("iteration", "System prompt", "".join(map(block, explained["prompt"])) or "<p>none</p>"),
         details(
-            "round",
+            "iteration",
             "Values, and where they come from",
             f'<div class="tablecard">{_table(served.name, "key value source", values)}</div>',
         ),
-        details("round", "Hooks, outermost first", _table(served.name, "hook plugins", hooks)),
+        details("iteration", "Hooks, outermost first", _table(served.name, "hook plugins", hooks)),
     )
     description = served.agent.config.description or ""
     return (

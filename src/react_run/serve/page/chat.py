@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -144,10 +145,10 @@ def _block(site: Site, run_id: str) -> str:
 def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
     """A run as a turn of the conversation."""
     oob = ' hx-swap-oob="true"' if swaps else ""
-    seen = Seen.of(site, run_id)
+    seen = Seen(site, run_id)
     entry, job = seen.entry, seen.job
     stats = seen.journal.stats if seen.journal is not None else None
-    said = [] if stats is None else [f"iteration {stats.rounds}", duration(entry.seconds)]
+    said = [] if stats is None else [f"iteration {stats.iterations}", duration(entry.seconds)]
     if stats is not None and stats.usage.total_tokens:
         said += [f"{short(stats.usage.total_tokens)} tokens", money(stats.usage.cost)]
     stop = (
@@ -160,7 +161,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
         f'<div class="who">{escaped(entry.agent)} {badge(entry.status, success=entry.success)} '
         f'<span class="soft">{escaped(" · ".join(said))}</span> <a href="/runs/{run_id}">open the run</a>{stop}</div>'
     )
-    uses = [use for found in seen.journal.rounds for use in found.tools] if seen.journal is not None else []
+    uses = [use for found in seen.journal.iterations for use in found.tools] if seen.journal is not None else []
     steps = "".join(map(_of_use, uses))
     asked = "".join(card(site, approval) for approval in site.service.approvals.of_run(run_id))
     return f'<div class="it" id="turn-{run_id}"{oob}>{head}{steps}{asked}{_words(seen)}</div>\n'
@@ -197,10 +198,11 @@ async def live(site: Site, request: Request) -> Response:
 async def _updates(site: Site, run_id: str) -> AsyncIterator[str]:
     before, waiting = "", -1
     while not site.service.jobs.draining:
-        seen = Seen.of(site, run_id)
+        seen = Seen(site, run_id)
         # While a question waits, its card is not replaced: somebody may be writing a note.
         asked = len(site.service.approvals.of_run(run_id))
-        text = _turn(site, run_id, swaps=True) if not (asked and asked == waiting) else before
+        again = not (asked and asked == waiting)
+        text = await asyncio.to_thread(_turn, site, run_id, swaps=True) if again else before
         yield event(text + count(site, swaps=True)) if text != before else ": waiting\n\n"
         before, waiting = text, asked
         if not seen.is_live:

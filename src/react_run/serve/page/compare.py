@@ -20,7 +20,7 @@ from react_run.serve.page.parts import duration, facts, money, short
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from react_run.journal.iterations import Round
+    from react_run.journal.iterations import Iteration
     from react_run.serve.page.site import Site
 
 _CHOICES = 60
@@ -87,13 +87,13 @@ Step = tuple[str, str, str]
 
 def _steps(journal: Journal) -> list[Step]:
     found: list[Step] = []
-    for one in islice(journal.rounds, _MOST):
+    for one in islice(journal.iterations, _MOST):
         found += _of_iteration(one)
     answer = (journal.footer or {}).get("answer") or ""
     return [*found, ("", "Answer", str(answer))]
 
 
-def _of_iteration(found: Round) -> Iterator[Step]:
+def _of_iteration(found: Iteration) -> Iterator[Step]:
     for use in found.tools:
         shown = (
             use.arguments
@@ -122,7 +122,7 @@ def _figures(left: Journal, right: Journal) -> dict[str, tuple[str, str]]:
         ),
         "cost": (one.usage.cost, other.usage.cost, money(one.usage.cost), money(other.usage.cost)),
         "tool calls": (one.tool_calls, other.tool_calls, str(one.tool_calls), str(other.tool_calls)),
-        "iterations": (one.rounds, other.rounds, str(one.rounds), str(other.rounds)),
+        "iterations": (one.iterations, other.iterations, str(one.iterations), str(other.iterations)),
     }
     return {name: (f"{was} → {now}", _change(before, after)) for name, (before, after, was, now) in pairs.items()}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
 from react_run.journal.view.markup import escaped
 from react_run.serve.errors import ApiError
@@ -30,7 +30,7 @@ _ICONS = {
 }
 _BRAND = (
     '<div class="brand"><svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke-width="2.6" '
-    'stroke-linecap="round" stroke-linejoin="round"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
+    'stroke-linecap="iteration" stroke-linejoin="iteration"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
     '<path class="tip" d="M21.5 2.5v6.6H15"/><circle class="eye" cx="12" cy="12" r="2.6"/></svg>'
     "<span>react-run</span></div>"
 )
@@ -66,25 +66,40 @@ def page(site: Site, request: Request, title: str, body: Iterable[str], *, curre
         body: Its content.
         current: The entry of the rail that it belongs to.
     """
+    return StreamingResponse(_whole(site, title, body, current), media_type="text/html", headers=HEADERS)
+
+
+def _whole(site: Site, title: str, body: Iterable[str], current: str) -> Iterator[str]:
+    """A page, piece by piece: made in a thread, so that a large one keeps nobody waiting, not even its own head."""
     token = escaped(site.gate.page_token)
-    return HTMLResponse(
-        "".join(
-            (
-                _head(title),
-                f'<body hx-headers:inherited=\'{{"X-React-Page": "{token}"}}\'>\n',
-                '<a class="skip" href="#main">Skip to content</a>\n',
-                rail(site, current),
-                f'<main id="main" tabindex="-1">\n{"".join(body)}</main>\n{_keys()}</body>\n</html>\n',
-            )
-        ),
-        headers=HEADERS,
+    yield "".join(
+        (
+            _head(title),
+            f'<body hx-headers:inherited=\'{{"X-React-Page": "{token}"}}\'>\n',
+            '<a class="skip" href="#main">Skip to content</a>\n',
+            rail(site, current),
+            '<main id="main" tabindex="-1">\n',
+        )
     )
+    yield from body
+    yield f"</main>\n{_keys()}</body>\n</html>\n"
 
 
 def bare(title: str, body: str, status: int = 200) -> Response:
     """A page without the rail, for those who are not let in yet."""
     text = f'{_head(title)}<body class="bare"><main id="main">{body}</main></body></html>\n'
     return HTMLResponse(text, status_code=status, headers=HEADERS)
+
+
+def problem(error: ApiError) -> Response:
+    """What somebody with a browser sees instead of a page."""
+    body = (
+        f'<div class="login"><h1>{error.status}</h1><p class="card">{escaped(error.message)}</p>'
+        '<p><a href="/runs">All runs</a></p></div>'
+    )
+    answer = bare(f"Error {error.status}", body, status=error.status)
+    answer.headers.update(error.headers)
+    return answer
 
 
 def fragment(*parts: str) -> Response:

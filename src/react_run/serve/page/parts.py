@@ -116,7 +116,7 @@ def _drawn(journal: Journal) -> str:
 
 def spans(journal: Journal, end: float) -> Iterable[tuple[str, float, float]]:
     """What happened when: a kind, a beginning, a length in seconds; what goes on lasts until ``end``."""
-    for found in journal.rounds:
+    for found in journal.iterations:
         for call in found.model_calls:
             taken = call.end["seconds"] if call.end else 0.0
             yield ("bad" if call.error else "model"), call.request["time"], taken

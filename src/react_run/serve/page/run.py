@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from time import monotonic, time
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from react_run.journal.view.html import agent_details, iteration_details, openin
 from react_run.journal.view.markup import Anchors, block, escaped
 from react_run.serve.chat_api import STREAM_HEADERS
 from react_run.serve.errors import ApiError
-from react_run.serve.listing import Entry, of_job, of_summary, summary_of
+from react_run.serve.listing import Entry, of_job, of_summary
 from react_run.serve.page.approvals import card
 from react_run.serve.page.frame import count, fragment, page
 from react_run.serve.page.parts import badge, duration, facts, money, short, spans
@@ -24,6 +25,7 @@ from react_run.serve.page.parts import badge, duration, facts, money, short, spa
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from react_run.journal.locate import Summary
     from react_run.serve.jobs import Job
     from react_run.serve.page.site import Site
 
@@ -34,34 +36,36 @@ _PAUSE = 0.4
 """Seconds between two updates of a live page, at least; a run that takes long to draw is drawn less often."""
 
 
-@dataclass(frozen=True)
 class Seen:
-    """A run as it stands: what is known of it now."""
+    """A run as it stands: what is known of it now. Its journal is read when it is needed.
 
-    site: Site
-    id: str
-    journal: Journal | None
-    job: Job | None
+    Args:
+        site: The server's pages.
+        id_: The run.
 
-    @classmethod
-    def of(cls, site: Site, run_id: str) -> Seen:
-        """The run of an id.
+    Raises:
+        ApiError: There is no such run.
+    """
 
-        Raises:
-            ApiError: There is no such run.
-        """
-        job, journal = site.service.jobs.live.get(run_id), site.service.shelf.read(run_id)
-        if job is None and journal is None:
-            raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
-        return cls(site, run_id, journal, job)
+    def __init__(self, site: Site, id_: str) -> None:
+        self.site, self.id = site, id_
+        self.job: Job | None = site.service.jobs.live.get(id_)
+        self.summary: Summary | None = site.service.shelf.summary(id_)
+        if self.job is None and self.summary is None:
+            raise ApiError(404, f"there is no run {id_!r}", code="run_not_found")
 
-    @property
+    @cached_property
+    def journal(self) -> Journal | None:
+        """All that was recorded, when something was."""
+        return self.site.service.shelf.read(self.id)
+
+    @cached_property
     def entry(self) -> Entry:
         """What a list says about it."""
         if self.job is not None:
             return of_job(self.job)
-        assert self.journal is not None  # one of both is there
-        return of_summary(self.site.service, summary_of(self.journal))
+        assert self.summary is not None  # one of both is there
+        return of_summary(self.site.service, self.summary)
 
     @property
     def end(self) -> float:
@@ -80,7 +84,7 @@ async def show(site: Site, request: Request) -> Response:
     run_id = site.run_id(request)
     if run_id != request.path_params["id"]:
         return RedirectResponse(f"/runs/{run_id}", status_code=303)
-    seen = Seen.of(site, run_id)
+    seen = Seen(site, run_id)
     tab = request.query_params.get("tab", "timeline")
     tab = tab if tab in TABS else "timeline"
     title = formatting.one_line(seen.entry.prompt)[:80] or "Run"
@@ -93,8 +97,8 @@ def _body(seen: Seen, tab: str) -> Iterator[str]:
     yield f'<div class="head"><div class="grow"><h1>{escaped(title)}</h1>'
     yield f'<p class="soft">{badge(entry.status, success=entry.success, id_="badge")} <b>{escaped(entry.agent)}</b>'
     yield f" · {escaped(entry.model)} · run {seen.id[:8]} · began {escaped(formatting.moment(entry.started))}"
-    if seen.journal is not None:
-        yield f" · {escaped(str(seen.journal.header['workspace']))}"
+    if seen.summary is not None:
+        yield f" · {escaped(str(seen.summary.header['workspace']))}"
     yield f"</p></div>{actions(seen)}</div>\n"
     if seen.is_live:
         yield f'<div hx-sse:connect="/runs/{seen.id}/live?tab={tab}" hx-swap="none" hx-sse:close="end"></div>\n'
@@ -122,7 +126,7 @@ def _tabs(run_id: str, tab: str) -> str:
 def actions(seen: Seen, *, swaps: bool = False) -> str:
     """What can be done with the run now."""
     entry, oob = seen.entry, ' hx-swap-oob="true"' if swaps else ""
-    served = seen.journal is not None and seen.site.service.agents.of_file(seen.journal.header["agent"]["file"])
+    served = seen.summary is not None and seen.site.service.agents.of_file(seen.summary.header["agent"]["file"])
     parts = []
     if entry.status in ("running", "queued", "waiting"):
         parts.append(_button(seen, "stop", "Stop"))
@@ -168,7 +172,7 @@ def figures(seen: Seen, *, swaps: bool = False) -> str:
     seconds = entry.seconds if seen.job is not None else stats.seconds
     values = {
         "time at work": (duration(max(0.0, seconds - waited)), f"+{duration(waited)} waited" if waited else ""),
-        "iterations": (f"{stats.rounds:,}", f"of {header['max_iterations']}"),
+        "iterations": (f"{stats.iterations:,}", f"of {header['max_iterations']}"),
         "tool calls": (f"{stats.tool_calls:,}", f"{failed} failed" if failed else ""),
         "tokens": (short(usage.total_tokens), cached),
         "cost": (money(usage.cost), f"of {money(limits)}" if limits is not None else ""),
@@ -197,7 +201,7 @@ def content(seen: Seen, tab: str, *, swaps: bool = False) -> str:
 
 
 def _timeline(seen: Seen, journal: Journal) -> str:
-    found = journal.rounds
+    found = journal.iterations
     first = max(0, len(found) - ROWS)
     earlier = _earlier(seen.id, "timeline", first) if first else ""
     return f"{legend()}{earlier}{timeline_rows(journal, first, len(found), seen.end)}"
@@ -208,7 +212,7 @@ def timeline_rows(journal: Journal, first: int, last: int, end: float) -> str:
     start = journal.header["time"]
     length, anchors = max(end - start, 1e-6), Anchors(journal)
     parts = []
-    for found in journal.rounds[first:last]:
+    for found in journal.iterations[first:last]:
         name = f"Iteration {found.number}" if found.number else "Before the first iteration"
         inner = "".join(rows(found, anchors, start, length, link=_link(journal.run_id)))
         parts.append(f'<span class="iteration-head">{name}</span>{inner}' if inner else "")
@@ -234,7 +238,7 @@ def _earlier(run_id: str, tab: str, before: int) -> str:
 
 
 def _iterations(seen: Seen, journal: Journal) -> str:
-    found = journal.rounds
+    found = journal.iterations
     first = max(0, len(found) - ROWS)
     parts = [opening_details(journal)]
     if first:
@@ -253,7 +257,7 @@ def _agent(seen: Seen, journal: Journal) -> str:
 
 async def more(site: Site, request: Request) -> Response:
     """``GET /runs/{id}/iterations``: those before the ones that are shown."""
-    seen = Seen.of(site, site.run_id(request))
+    seen = Seen(site, site.run_id(request))
     text = request.query_params.get("before", "")
     if seen.journal is None or not (text.isascii() and text.isdigit() and len(text) < 9):
         raise ApiError(400, "`before` must be the number of an iteration", param="before")
@@ -263,7 +267,7 @@ async def more(site: Site, request: Request) -> Response:
     earlier = _earlier(seen.id, tab, first) if first else ""
     if tab == "timeline":
         return fragment(earlier, timeline_rows(journal, first, before, seen.end))
-    found = journal.rounds[first:before]
+    found = journal.iterations[first:before]
     return fragment(earlier, *(iteration_details(one, Anchors(journal)) for one in found))
 
 
@@ -311,7 +315,7 @@ def side(seen: Seen, at: str) -> str:
     inner = '<p class="soft">Choose a call to see its arguments and result.</p>'
     if journal is not None:
         anchors = Anchors(journal)
-        for found in reversed(journal.rounds):
+        for found in reversed(journal.iterations):
             uses = [anchors.of_tool(use) for use in found.tools]
             at = at or (uses[-1] if uses else "")
             if at and at in (*uses, *map(anchors.of_call, found.model_calls)):
@@ -322,7 +326,7 @@ def side(seen: Seen, at: str) -> str:
 
 async def call(site: Site, request: Request) -> Response:
     """``GET /runs/{id}/call``: one call of a run."""
-    return fragment(side(Seen.of(site, site.run_id(request)), request.query_params.get("at", "")))
+    return fragment(side(Seen(site, site.run_id(request)), request.query_params.get("at", "")))
 
 
 # -- live ----------------------------------------------------------------------------------------------------------
@@ -341,8 +345,8 @@ async def _updates(site: Site, run_id: str, tab: str) -> AsyncIterator[str]:
     sent: dict[str, str] = {}
     while not service.jobs.draining:
         began = monotonic()
-        seen = Seen.of(site, run_id)
-        parts = _parts(seen, tab)
+        seen = Seen(site, run_id)
+        parts = await asyncio.to_thread(_parts, seen, tab)
         changed = "".join(text for name, text in parts.items() if sent.get(name) != text)
         sent = parts
         yield event(changed) if changed else ": waiting\n\n"

@@ -36,7 +36,7 @@ class Folder:
         """A descriptor of the regular file ``path``, open for reading.
 
         Raises:
-            PathRefused: There is none, it is no regular file, or the path is refused.
+            PathRefused: There is none, it is not a regular file, or the path is refused.
         """
         parts = parts_of(path)
         if not parts:
@@ -109,7 +109,7 @@ class Folder:
                 raise refusal(error, path) from None
 
     def walk(self, path: str = ".", skipped: frozenset[str] = frozenset(), depth: int = 64) -> Iterator[Entry]:
-        """Everything below the directory ``path`` that is no directory, depth first and by name.
+        """Everything below the directory ``path`` that is not a directory, depth first and by name.
 
         Args:
             path: Where to start.
@@ -124,14 +124,14 @@ class Folder:
             yield from walk(directory, "/".join(parts), skipped, depth)
 
     def find(self, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
-        """What ``pattern`` names: without wildcards what is there, else everything that matches and is no directory.
+        """What ``pattern`` names: without wildcards what is there, else everything that matches and is not a directory.
 
         Args:
             pattern: Relative to the folder: ``*`` and ``?`` stay within a name, ``**`` is any number of levels.
             skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
 
         Raises:
-            PathRefused: The pattern is absolute, leads out, is none, or leads through something that is no directory.
+            PathRefused: The pattern is absolute, leads out, is not valid, or leads through a file.
         """
         parts = parts_of(pattern)
         matches = compiled(pattern, parts)
@@ -180,7 +180,7 @@ class Folder:
                 raise refusal(error, path) from None
 
     def _written_parts(self, path: str) -> list[str]:
-        """The names of a file that is to be written, which is no part of the code that runs here."""
+        """The names of a file that is to be written, which is not part of the code that runs here."""
         parts = written_parts_of(path)
         if is_own_code(self.root, parts):
             text = f"{shown(path)}: nothing is written to the code of react-run, or to a virtual environment"

@@ -26,7 +26,7 @@ def compiled(pattern: str, parts: Sequence[str]) -> re.Pattern[str]:
     try:
         return re.compile(_path(parts), re.DOTALL)
     except re.error as error:
-        raise PathRefused(f"{shown(pattern)} is no pattern: {error}") from None
+        raise PathRefused(f"{shown(pattern)} is not a pattern: {error}") from None
 
 
 def _path(parts: Sequence[str]) -> str:

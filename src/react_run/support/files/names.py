@@ -14,7 +14,7 @@ PROTECTED = frozenset((".git", ".react-run", ".venv"))
 _FAULTS = {
     errno.ELOOP: ("symbolic_link", "goes through a symbolic link, which is not followed"),
     errno.ENOENT: ("not_found", "does not exist"),
-    errno.ENOTDIR: ("not_found", "is no directory, or leads through something that is none"),
+    errno.ENOTDIR: ("not_found", "is not a directory, or leads through something that is not one"),
     errno.ENAMETOOLONG: ("invalid_path", "is too long"),
     errno.EACCES: ("not_permitted", "may not be touched: no permission"),
     errno.EPERM: ("not_permitted", "may not be touched: no permission"),
@@ -37,7 +37,7 @@ def parts_of(path: str) -> list[str]:
         PathRefused: It is absolute, leads out, or has a name that is not the same everywhere.
     """
     if not path.strip() or _CONTROL.search(path):
-        raise PathRefused(f"{shown(path)} is no path: it is empty, or has control characters")
+        raise PathRefused(f"{shown(path)} is not a path: it is empty, or has control characters")
     if path.startswith(("/", "~/")) or path == "~":
         raise PathRefused(f"{shown(path)} is absolute; give a path relative to the directory", code="outside")
     if "\\" in path or ":" in path:

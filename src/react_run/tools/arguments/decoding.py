@@ -60,7 +60,7 @@ def decode_json(text: str) -> object:
     except json.JSONDecodeError as error:
         raise NotJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
     except UnicodeEncodeError:
-        raise NotJson("it contains half of a surrogate pair, which is no character") from None
+        raise NotJson("it contains half of a surrogate pair, which is not a character") from None
     except ValueError as error:
         raise error if isinstance(error, NotJson) else NotJson("a number has too many digits") from None
     return value
@@ -83,7 +83,7 @@ def _finite(text: str) -> float:
 
 
 def _constant(name: str) -> object:
-    raise NotJson(f"{name} is no JSON value")
+    raise NotJson(f"{name} is not a JSON value")
 
 
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_unique, parse_float=_finite, parse_constant=_constant)

@@ -116,7 +116,7 @@ class ModelChecker:
 
 def _names(model: type[BaseModel]) -> frozenset[str] | None:
     hooks = model.__pydantic_decorators__.model_validators.values()
-    # A validator that sees the whole input may understand names that are no fields.
+    # A validator that sees the whole input may understand names that are not fields.
     if model.model_config.get("extra") == "allow" or any(hook.info.mode != "after" for hook in hooks):
         return None
     by_name = model.model_config.get("populate_by_name") or model.model_config.get("validate_by_name")
@@ -166,7 +166,7 @@ def _words(message: str) -> str:
 def _locate(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[Path, object, Schema, tuple[Path, str]]:
     """Where in the arguments an error is, what is there, its schema, and which member of which union it concerns.
 
-    pydantic's location also names union members and functions, which are no keys of the arguments.
+    pydantic's location also names union members and functions, which are not keys of the arguments.
     """
     path: Path = ()
     member: tuple[Path, str] = ((), "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from react_run.support.display import shown
-from react_run.support.fast_init import quickly_made
+from react_run.support.fast_init import fast_init
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, report
@@ -20,7 +20,7 @@ MAX_NOTES = 5
 """How many repairs of one call are told one by one."""
 
 
-@quickly_made
+@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
     """Arguments ready to call a tool with, or the reason not to.
@@ -87,7 +87,7 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prep
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
-    notes = [f"{shown(name)} is no parameter of {tool} and was left out" for name in unknown]
+    notes = [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:

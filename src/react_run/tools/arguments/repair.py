@@ -65,7 +65,7 @@ class _Repair:
 
     def _take_out(self, values: dict[str, object], part: Schema, path: Path) -> None:
         name = str(path[-1])
-        self.notes.append(f"{dotted(path)}: {shown(values[name])} is no value; the default was used")
+        self.notes.append(f"{dotted(path)}: {shown(values[name])} is not a value; the default was used")
         if self._fill and "default" in part:
             values[name] = _copied(part["default"])
         else:

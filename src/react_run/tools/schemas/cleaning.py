@@ -72,7 +72,7 @@ class _Cleaner:
         try:
             schema = self._node(self._as_object(self._merged(resolve(self.root, self.root))))
         except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
-            raise ToolsetError(f"this is no JSON Schema: {error}", code="tool.schema") from error
+            raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})
         if self.definitions:
             schema["$defs"] = self.definitions

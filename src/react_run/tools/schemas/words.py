@@ -24,7 +24,7 @@ DROPPED = frozenset({
 Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
 ``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
 ``items``, ``examples`` words of the description. Patterns that not every engine reads (look-arounds, named groups,
-``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are no property go, too. An
+``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are not properties go, too. An
 array always says what its items are, and the whole is always an object with properties.
 """
 
@@ -89,7 +89,7 @@ def _with_one_type(schema: Schema) -> Schema:
     kinds = [*named] if isinstance(named, list) else [named]
     for kind in kinds:
         if kind not in _TYPES:
-            raise ToolsetError(f"{kind!r} is no type of JSON Schema", code="tool.schema")
+            raise ToolsetError(f"{kind!r} is not a type of JSON Schema", code="tool.schema")
     if nullable and kinds and "null" not in kinds:
         kinds.append("null")
     if nullable and "anyOf" in schema:

@@ -80,7 +80,7 @@ def _planned(folder: Folder, file: FilePatch) -> _Step:
     try:
         lines = lines_of(data.decode("utf-8"))
     except UnicodeDecodeError:
-        raise PatchError(f"{file.old} is no UTF-8 text") from None
+        raise PatchError(f"{file.old} is not UTF-8 text") from None
     after = "".join(_patched(lines, file))
     if file.new is None and after:
         raise PatchError(f"{file.old} would be removed, but has more lines than the patch says")

@@ -1,4 +1,4 @@
-"""Reading unified diffs, strictly: what cannot be applied as it says is no patch."""
+"""Reading unified diffs, strictly: what cannot be applied as it says is not a patch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _UNSUPPORTED = ("rename ", "copy ", "GIT binary patch", "Binary files ", "old mo
 
 
 class PatchError(ToolError):
-    """A patch is no unified diff, or does not fit the files."""
+    """A patch is not a unified diff, or does not fit the files."""
 
     default_code = "patch"
 
@@ -79,7 +79,7 @@ def parse(patch: str) -> list[FilePatch]:
             continue
         at += 1
     if not files or not all(file.hunks for file in files):
-        raise PatchError("the patch is no unified diff: it needs --- and +++ lines, then hunks that begin with @@")
+        raise PatchError("the patch is not a unified diff: it needs --- and +++ lines, then hunks that begin with @@")
     if len({file.path for file in files}) < len(files):
         raise PatchError("the patch names a file twice")
     return files

@@ -192,7 +192,7 @@ REFUSED: Mapping[str, str] = {
     **dict.fromkeys(_CURRENCIES.split(), _NO_MONEY),
     **dict.fromkeys(_WITHOUT_LENGTH.split(), _NO_LENGTH),
 }
-"""Words for what is no unit, and why."""
+"""Words for what is not a unit, and why."""
 
 _OTHERS = """
     gray grain gramforce dram slug dalton mole henry farad lumen lux candela sievert becquerel katal weber siemens

@@ -1,4 +1,4 @@
-"""The plugin ``errors``: exceptions of tools told to the model with what to do about them."""
+"""The plugin ``error_hints``: exceptions of tools told to the model with what to do about them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from react_plugins.matching import first_match
 from react_run import Observation, Plugin, ToolCall, hookimpl
 
 
-class Errors(Plugin):
-    """Adds a hint to what the model reads about a tool that failed: by exception, else by code.
+class ErrorHints(Plugin):
+    """Adds a hint to the result of a failed tool call, chosen by exception or error code.
 
     A hint may contain `{tool}` and `{error}`. The call stays a failure.
     """
 
-    kind: ClassVar[str] = "errors"
+    kind: ClassVar[str] = "error_hints"
 
     hints: dict[str, str] = Field(default_factory=dict)
     """Hints by the exception's class, one of its bases, or a glob for either: `FileNotFoundError`, `httpx.*`."""

@@ -1,0 +1,207 @@
+"""``kind: http``: one request as a tool, its arguments from the model, within the rules of ``web`` for addresses."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from urllib.parse import quote, urlencode
+
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, field_validator
+
+from react_run import Outcome, Run, Tool, ToolError
+from react_toolsets.declared.base import DeclaredTool, Place
+from react_toolsets.declared.templates import as_text, filled, filled_data, places, texts_in
+from react_toolsets.http import RequestFailed, retrying
+from react_toolsets.web.policy import HostPolicy, Pattern
+from react_toolsets.web.refused import Refused
+from react_toolsets.web.url import parse
+
+if TYPE_CHECKING:
+    from react_toolsets.declared.requests import Request
+    from react_toolsets.web.network import Network
+
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+READS = ("GET", "HEAD")
+
+
+_SECRET = re.compile(r"auth|key|token|secret|cookie|password|signature|session", re.IGNORECASE)
+
+
+def _secret(headers: object) -> object:
+    if not isinstance(headers, dict):
+        return headers
+    hidden = {name: SecretStr(value) for name, value in headers.items() if _holds_key(name) and isinstance(value, str)}
+    return {**headers, **hidden}
+
+
+def _holds_key(name: object) -> bool:
+    return isinstance(name, str) and bool(_SECRET.search(name))
+
+
+class RequestError(ToolError):
+    """The request brought nothing; another one may."""
+
+    opaque = True
+
+
+class HttpToolset(DeclaredTool):
+    """Makes one request with the arguments of the model in their places."""
+
+    kind: ClassVar[str] = "http"
+
+    method: Method = "GET"
+    """The method of the request."""
+    url: str
+    """The address, with places such as `{city}` behind the host; what is put there is encoded."""
+    query: dict[str, Any] = Field(default_factory=dict)
+    """What is added to the address behind `?`, with places; an entry whose value is left out is left out itself."""
+    headers: Annotated[dict[str, str | SecretStr], BeforeValidator(_secret)] = Field(default_factory=dict)
+    """Headers; those that hold keys (`Authorization`, `X-Api-Key`, `Cookie`, …) are kept secret."""
+    body: Any = None
+    """What is sent: text, or anything else as JSON, with places."""
+    keep: str | list[str] | None = None
+    """What of a JSON answer to keep: a path such as `data.items.*.name`, or a list of paths; all when not given."""
+    allow_hosts: list[str] = Field(default_factory=list)
+    """The only hosts that may be reached, in the form of the `web` toolset. An address with its port may be one that is
+    not public."""
+    timeout: float = Field(default=30.0, gt=0, le=600)
+    """Seconds for the whole request, attempts included."""
+
+    _network: object = PrivateAttr(default=None)
+
+    @field_validator("allow_hosts")
+    @classmethod
+    def _valid_hosts(cls, hosts: list[str]) -> list[str]:
+        for host in hosts:
+            Pattern.parse(host)
+        return hosts
+
+    def using(self, network: Network) -> HttpToolset:
+        """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
+        self._network = network
+        return self
+
+    def needs_trust(self) -> str:
+        """What sends secrets or changes something elsewhere, or reaches what is not public, is nothing for any file."""
+        if secret := [name for name in self.headers if _holds_key(name)]:
+            return f"sends a secret to another machine ({', '.join(secret)})"
+        if self.method not in READS:
+            return f"changes things on other machines ({self.method})"
+        private = [host for host in self.allow_hosts if Pattern.parse(host).is_private]
+        return f"reaches what is not public ({', '.join(private)})" if private else ""
+
+    def tools(self) -> list[Tool]:
+        """The one tool."""
+        reads = self.method in READS
+        return [
+            Tool(
+                name=self.name,
+                description=self.description,
+                parameters=self.schema_,
+                function=self._run,
+                toolset=self,
+                context={"__run": "run"},
+                read_only=reads if self.read_only is None else self.read_only,
+                repeatable=True,
+                idempotent=self.method in ("PUT", "DELETE"),
+                network=True,
+                timeout=self.timeout + 5.0,
+            )
+        ]
+
+    def templates(self) -> Iterator[Place]:
+        """Every text that may have places, with where it is among the options."""
+        yield ("url",), self.url
+        yield from texts_in(self.query, ("query",))
+        yield from texts_in(self.body, ("body",))
+
+    def _wrong(self) -> Iterator[Place]:
+        host = self.url.partition("://")[2].partition("/")[0].partition("?")[0]
+        if any(places(host)):
+            yield ("url",), "the host is fixed: places stand behind it, in the path or the query"
+            return
+        try:
+            parse(_encoded(self.url, dict.fromkeys(places(self.url), "x")))
+        except Refused as error:
+            yield ("url",), str(error)
+        if self.body is not None and self.method in READS:
+            yield ("body",), f"{self.method} sends no body: use POST, PUT, PATCH or DELETE, or put it into query"
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
+        """An answer of the server counts as found out."""
+        return Outcome.success(f"{self.name} answered: {' '.join(str(result).split())[:200]}")
+
+    async def _run(self, **arguments: Any) -> object:
+        run: Run = arguments.pop("__run")
+        arguments = self.with_defaults(arguments)
+        from react_toolsets.declared.requests import decoded, kept, send
+        from react_toolsets.web.network import SystemNetwork
+
+        try:
+            request = self._request(arguments)
+            network: Network = self._network or SystemNetwork()  # type: ignore[assignment]  # set by using() only
+            policy = HostPolicy(allow=[Pattern.parse(host) for host in self.allow_hosts], deny=[])
+            attempt = partial(send, request, network=network, policy=policy)
+            async with asyncio.timeout(self.timeout) as clock:
+                again = self.method in READS
+                answer = await (retrying(attempt, until=clock.when() or 0.0) if again else attempt())
+            return decoded(answer) if self.keep is None else kept(decoded(answer), self.keep)
+        except TimeoutError:
+            text = f"no answer within {self.timeout:g} s"
+            raise RequestError(f"{text}; whether it took effect is unknown", code="network_error") from None
+        except RequestFailed as failure:
+            raise RequestError(run.agent.config.masker.mask(str(failure)), code=failure.code) from failure
+
+    def _request(self, arguments: dict[str, Any]) -> Request:
+        from react_toolsets.declared.requests import Request
+
+        url = _encoded(self.url, arguments)
+        pairs = [
+            (name, as_text(value))
+            for name, given in self.query.items()
+            for value in _listed(filled_data(given, arguments))
+            if value is not None
+        ]
+        if pairs:
+            url += ("&" if "?" in url else "?") + urlencode(pairs)
+        headers = {
+            name: value.get_secret_value() if isinstance(value, SecretStr) else value
+            for name, value in self.headers.items()
+        }
+        body = filled_data(self.body, arguments)
+        if body is not None and not isinstance(body, str):
+            headers.setdefault("Content-Type", "application/json")
+            body = json.dumps(body, ensure_ascii=False)
+        content = b"" if body is None else str(body).encode("utf-8", "replace")
+        return Request(method=self.method, target=parse(url), headers=headers, body=content)
+
+
+def _encoded(template: str, values: dict[str, Any]) -> str:
+    """The address with the values in their places, encoded; none of them can lead to another path.
+
+    Raises:
+        RequestFailed: A value of the path is empty, only dots, or was not given.
+    """
+    path, mark, query = template.partition("?")
+    for name in places(path):
+        text = as_text(values.get(name, ""))
+        if text.strip() in ("", ".", ".."):
+            raise RequestFailed("invalid_path", f"{name} is a part of the address and may not be {text!r}.")
+    start = filled(path, values, _quoted) or ""
+    rest = filled(query, values, _quoted) if mark else None
+    if mark and rest is None:
+        missing = next(name for name in places(query) if name not in values)
+        raise RequestFailed("invalid_path", f"{missing} is a part of the address and has to be given.")
+    return f"{start}{mark}{rest or ''}"
+
+
+def _quoted(value: object) -> str:
+    return quote(as_text(value), safe="", errors="replace")
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
