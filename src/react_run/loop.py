@@ -6,6 +6,10 @@ remembers is a plugin around it.
 
 from __future__ import annotations
 
+import asyncio
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from react_run.engine.drafts import give_up_unused, stream
 from react_run.engine.iteration import judge, perform
 from react_run.engine.workers import OutOfTime, ask_one
@@ -18,8 +22,15 @@ from react_run.outcome import Observation, Verdict
 from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall, with_request
 from react_run.support.render import render
 
+if TYPE_CHECKING:
+    from react_run.messages import ModelRequest
+    from react_run.tools.tool import Tool
+
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
 NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and answer anew."
+_NOTHING_GENERATED = frozenset({"auth", "quota", "context_overflow", "invalid_request", "not_found", "no_tools"})
+LONGEST_REPLY = 4_096
+"""Tokens that a reply is taken to have had when neither its length nor a limit is known."""
 _FAILED_CALL = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 
@@ -60,13 +71,20 @@ class Loop:
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
         run.model_calls += 1
         request = with_request(iteration, run.model_calls)
+        iteration.offered = frozenset() if request.tool_choice == "none" else _names_of(request.tools)
         try:
             if run.hooks.react_text_delta:
                 response = await stream(run, iteration)
             else:
                 response = checked_response(await run.agent.model.complete(request), run.agent.model.name)
-        except ModelError:
-            run.spend(_FAILED_CALL)  # H3
+        except ModelError as error:
+            if error.status is not None or not error.reached or error.code in _NOTHING_GENERATED:
+                run.spend(_FAILED_CALL)  # H3: refused, or never reached: it used nothing
+            else:
+                run.spend(Usage(), worst_case(run, request))
+            raise
+        except asyncio.CancelledError:
+            run.spend(Usage(), worst_case(run, request))
             raise
         response = run.priced(response)
         run.spend(response.usage)  # L8
@@ -114,3 +132,23 @@ async def _verdict(run: Run, impl: Implementation, answer: str) -> Verdict | Non
         text = f"The check {impl.plugin_name} could not be carried out, so nothing is accepted: {error}"
         run.note("check_failed", text)
         return Verdict(accepted=False, feedback=text, final=True)
+
+
+@lru_cache(maxsize=256)
+def _names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
+    return frozenset(tool.name for tool in tools)
+
+
+def worst_case(run: Run, request: ModelRequest) -> Usage:
+    """The most that a model call can have used when nobody knows: the request, and as long a reply as was allowed."""
+    from react_run.models.prices import cost_of
+    from react_run.policies.context import Gauge
+
+    asked = round(Gauge().measure(request))
+    limit = request.settings.get("max_tokens", getattr(run.agent.model, "max_tokens", None))
+    most = limit if isinstance(limit, int) else LONGEST_REPLY
+    usage = Usage(input_tokens=asked, output_tokens=most, cost=None)
+    cost = run.price(run.agent.model.name, usage) if run.price is not None else None
+    if cost is None:
+        cost = cost_of(run.agent.model.name, usage)
+    return Usage(input_tokens=asked, output_tokens=most, cost=cost or 0.0)

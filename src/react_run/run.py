@@ -237,6 +237,7 @@ class Iteration:
     ``feedback`` is what checks said against a proposed answer, ``final`` that no other would do either. ``stops`` are
     reasons to stop that calls gave while they ran, by position, so that the first in request order stands. ``changed``
     says that files were changed besides what the calls did, so that what was read before may no longer be so.
+    ``offered`` are the names of the tools that the model could call when it was asked, ``None`` when it was not asked.
     """
 
     number: int
@@ -248,6 +249,7 @@ class Iteration:
     changed: bool = False
     stops: dict[int, tuple[str, str]] = field(default_factory=dict)
     drafted: bool = False
+    offered: frozenset[str] | None = None
 
     def again(self, messages: MessageView) -> None:
         """Start over, on the conversation as it has become: what was done before stands there."""
@@ -264,7 +266,8 @@ class Run:
     whole list (behaviour L7). ``catalogue`` holds every tool this run could call, by name; ``tools`` those offered now.
     ``workspace`` is the directory the agent works in; ``directory`` this run's own place below it, made when needed.
     ``parent`` is the run above, ``within`` the call of it that this run is at work for.
-    ``price`` says what a model call cost, in USD, where nobody else does: from the model's name and the usage.
+    ``counted`` is what counts towards limits: the usage, with the worst case where it is unknown. ``price`` says what
+    a model call cost, in USD, where nobody else does: from the model's name and the usage.
     ``emitted`` holds what plugins sent along for whoever reads the result. ``remember`` and ``recall`` are a journal's
     part in looking at the world outside (:meth:`look`).
     ``incoming`` are the earlier turns this one continues, as they were given. ``replaying`` is true while a journal
@@ -289,6 +292,7 @@ class Run:
     iterations: list[Iteration] = field(default_factory=list)
     steps: list[ReActStep] = field(default_factory=list)
     usage: Usage = NO_USAGE
+    counted: Usage = NO_USAGE
     model_calls: int = 0
     stop_reason: str | None = None
     answer: str = ""
@@ -416,13 +420,19 @@ class Run:
         """Seconds that a person was waited for so far, a wait that is going on included."""
         return self._pauses.seconds
 
-    def spend(self, usage: Usage) -> None:
-        """Add what a model call used to this run and to those above it (behaviours L8, X1)."""
+    def spend(self, usage: Usage, at_most: Usage | None = None) -> None:
+        """Add what a model call used to this run and to those above it (behaviours L8, X1).
+
+        Args:
+            usage: What it used.
+            at_most: What counts towards limits instead, when nobody knows what it used (S4).
+        """
         self.usage = self.usage + usage if self.usage is not NO_USAGE else usage
+        self.counted = self.counted + (at_most or usage)
         if self.parent_call is not None:
             self.parent_call.spent = self.parent_call.spent + usage
         if self.parent is not None:
-            self.parent.spend(usage)
+            self.parent.spend(usage, at_most)
 
     def priced(self, response: ModelResponse) -> ModelResponse:
         """``response`` with its cost, where a plugin of this run or of one above it knows it."""
@@ -495,7 +505,9 @@ class Run:
                 problem = refused(unknown_tool(request.name, [tool.name for tool in self.tools]), code="unknown_tool")
             else:
                 prepared = tool.prepare(request.arguments)
-                if prepared.problem:
+                if iteration.offered is not None and request.name not in iteration.offered:
+                    problem = refused(NOT_OFFERED.format(tool=request.name), code="tool_not_disclosed")
+                elif prepared.problem:
                     problem = refused(prepared.problem, code="invalid_arguments")
             arguments = own_copy(prepared.arguments) if prepared is not None else {}
             call = ToolCall(self, request, tool, prepared, arguments, problem, position)
@@ -621,6 +633,7 @@ _DRESSED = re.compile(
     r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
 )
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
+NOT_OFFERED = "{tool} did not run: it is not offered now. Use the tools that are offered, or answer without them."
 CANCELLED = "the run was interrupted before this call finished"
 NOT_STARTED = "the run was interrupted before this call was started."
 

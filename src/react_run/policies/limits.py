@@ -69,7 +69,7 @@ class RunLimits(Policy):
         return WITHHELD
 
     def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:
-        used, allowed = owner.usage, owner.state(self._extra)
+        used, allowed = owner.counted, owner.state(self._extra)
         if self.max_cost is not None:
             limit = self.max_cost + allowed.cost
             if used.cost is None:
@@ -99,7 +99,7 @@ class RunLimits(Policy):
         allowed = owner.state(self._extra)
         async with allowed.asking:
             while (exceeded := self._exceeded(owner)) is not None:
-                reason, used = exceeded[0], owner.usage
+                reason, used = exceeded[0], owner.counted
                 if reason == StopReason.COST_LIMIT and self.max_cost and used.cost is not None:
                     more = self.max_cost / SHARE
                     if not await extended(run, f"{self.max_cost + allowed.cost:g} USD", f"{more:g} USD"):

@@ -19,6 +19,7 @@ Guard = Literal[
     "result_limit",
     "truncated_calls",
     "stuck",
+    "budget_warnings",
     "reply_checks",
     "compaction",
     "model_retries",

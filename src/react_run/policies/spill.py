@@ -11,6 +11,8 @@ from pathlib import Path
 
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+OURS = ".react-run"
+"""The directory of runs in a workspace."""
 CHUNK = 1 << 18
 """Characters that are written at a time."""
 
@@ -46,7 +48,7 @@ class Spill:
         body = text if body is None else body
         name = self._found(workspace, body)
         if name is None:
-            folders = (".react-run", "runs", safe_name(run_id), "spill")
+            folders = (OURS, "runs", safe_name(run_id), "spill")
             name = self._write(workspace, folders, f"{safe_name(tool)}.{suffix}", body)
             self.known[sample(body)] = name
             self.names[name] = "/".join((*folders, name))
@@ -128,9 +130,19 @@ def _opened(root: Path, folders: Sequence[str], *, make: bool) -> Iterator[int]:
             inner = os.open(folder, os.O_RDONLY | _DIRECTORY, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner
+            if make and folder == OURS:
+                _keep_out_of_version_control(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _keep_out_of_version_control(directory: int) -> None:
+    """Have git pass over the directory: what is saved there is no part of the project it lies in."""
+    with suppress(OSError):  # there is one already, as a rule
+        file = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=directory)
+        with os.fdopen(file, "wb") as stream:
+            stream.write(b"*\n")
 
 
 def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:

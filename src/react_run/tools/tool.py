@@ -126,7 +126,7 @@ class Tool(ToolAnnotations):
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
         assert self.checker is not None  # set when the tool is made
-        return prepare(self.name, self.checker, arguments)
+        return prepare(self.name, self.checker, arguments, read_only=self.read_only)
 
     @classmethod
     def from_function(
