@@ -26,14 +26,14 @@ NEEDS_TRUST = {
     "mcp.servers", "shell.environment", "shell.pass_environment", "command_sensor.command", "command.command",
     "command_sensor.environment", "command_sensor.pass_environment", "command.environment",
     "command.pass_environment", "python_sensor.function", "python.function", "skills.environment", "agent.session",
-    "agent.class_name",
+    "agent.class_name", "sql.url",
 }  # fmt: skip
 """What is refused in a file that is not trusted, by its component or by the loader."""
 INSIDE = {"agent.extends", "agent.env_file", "guide.find", "skills.paths"}
 """What reads files in the directory of the file, or in that of the run, and follows no link out."""
 ASKED_THERE = {
     "duckduckgo.endpoint", "mediawiki.endpoint", "litellm.base_url", "openai.base_url", "agent.base_url", "mcp.url",
-    "web.allow_hosts", "web.deny_hosts",
+    "web.allow_hosts", "web.deny_hosts", "http.url", "http.allow_hosts",
 }  # fmt: skip
 """Whom a file may ask: SECURITY.md says so under what is not protected from."""
 NOT_SUCH = {
