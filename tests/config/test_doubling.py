@@ -31,5 +31,5 @@ def test_a_schema_whose_references_double_is_read_or_refused_in_no_time(word: st
     try:
         Tool(name="t", description="T.", parameters=schema, function=lambda: "")
     except ToolsetError as error:
-        assert "too many parts" in str(error)  # noqa: PT017  # either is well
+        assert "allOf of the schema" in str(error)  # noqa: PT017  # either is well
     assert time.process_time() - started < 20
