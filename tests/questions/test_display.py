@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from react_run.questions import Question
-from react_run.questions import terminal as asking
+from react_run.questions import dialogue as asking
 from react_run.questions.display import printable
 
 STEERING = ["\x1b[2J", "\x9b8m", "\r", "\x1b]0;mine\x07", "\u202e", "\u2066", "\x08", "\ufeff"]
