@@ -41,6 +41,7 @@ LAYERS = [
         "support.display",
         "support.logs",
         "tools.annotations",
+        "tools.naming",
         "tools.tool",
         "tools.toolset",
         "tools.shared_keys",

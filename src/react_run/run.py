@@ -27,6 +27,7 @@ from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 from react_run.support.jsonable import plain
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
+from react_run.tools.naming import valid_tool_name
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -519,7 +520,9 @@ class Run:
         if request.name in self.catalogue:
             return request
         dressed = _DRESSED.fullmatch(request.name)
-        return replace(request, name=dressed[1]) if dressed and dressed[1] in self.catalogue else request
+        bare = dressed[1] if dressed else request.name
+        name = next((name for name in (bare, valid_tool_name(bare)) if name in self.catalogue), request.name)
+        return replace(request, name=name)
 
     def _are_new(self, ids: list[str]) -> bool:
         """Whether ``ids`` are usable and occur nowhere else in the conversation; they are known from then on (L5)."""
