@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
-from react_run.engine.reports import Reports, checked
 from react_run.engine.standing import RunOverrides
 from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, await_listener, dispatch, notify
@@ -31,6 +30,7 @@ from react_run.tools.naming import valid_tool_name
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.engine.reports import Reports
     from react_run.messages import Usage
     from react_run.questions import Answer, Question
     from react_run.tools.tool import Prepared, Tool
@@ -167,6 +167,8 @@ class ToolCall:
         Raises:
             TypeError, ValueError: A number is not one that can be shown, or the message is not text.
         """
+        from react_run.engine.reports import Reports, checked
+
         report = checked(done, total, message)
         if self.observation is not None or not self.run.hooks.react_tool_progress:
             return  # it is over, or nobody listens
