@@ -349,9 +349,9 @@ def _tools(toolset: CompositeToolset, config: ReActAgentConfig) -> tuple[Tool, .
     try:
         return tuple(toolset.tools())
     except ToolsetError as error:
-        from react_run.config.composing import plugin_order
+        from react_run.config.composing import placed
 
-        raise plugin_order(error, config) from error
+        raise placed(error, config) from error
 
 
 def _journals_above(run: Run | None) -> Iterator[int]:

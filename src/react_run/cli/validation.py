@@ -52,7 +52,7 @@ def _has_plugins(config: ReActAgentConfig) -> bool:
 
 
 def _build_tools(config: ReActAgentConfig) -> None:
-    from react_run.config.composing import plugin_order
+    from react_run.config.composing import placed
     from react_run.errors import ToolsetError
     from react_run.policies.disclosure.groups import skills_of
     from react_run.tools.toolset import CompositeToolset
@@ -61,5 +61,5 @@ def _build_tools(config: ReActAgentConfig) -> None:
     try:
         toolset.tools()
     except ToolsetError as error:
-        raise plugin_order(error, config) from error
+        raise placed(error, config) from error
     skills_of(toolset, grouped=config.tool_disclosure == "skills")

@@ -26,7 +26,7 @@ class CompositionError(ToolsetError):
         return [problem.render() for problem in self.problems]
 
 
-def plugin_order(error: ToolsetError, config: ReActAgentConfig) -> CompositionError:
+def placed(error: ToolsetError, config: ReActAgentConfig) -> CompositionError:
     """``error`` of the toolsets of ``config``, with their places, and without secrets."""
     problems = [_problem(fault, config.source) for fault in error.faults]
     return CompositionError(error, problems, config.masker.mask)
