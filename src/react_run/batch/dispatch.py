@@ -82,6 +82,8 @@ class Dispatch:
         _dispatch = None
         if self._client is not None:
             self._client.destroy()
+        if self._engine is not None:
+            self._engine.dispose()
         with suppress(Exception):
             DBOS.destroy(workflow_completion_timeout_sec=0)
 
