@@ -64,6 +64,7 @@ class Dispatch:
             "executor_id": self.executor,
             "application_version": self.version,
             "log_level": "CRITICAL",
+            "sys_db_idle_transaction_timeout_sec": 3.0,  # a suspended process keeps no locks
             "use_listen_notify": False,
         }
         try:
