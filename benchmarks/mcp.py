@@ -33,7 +33,7 @@ from react_toolsets.mcp.lock import lock_entry, lock_path, lock_text
 CALLS, REPEATS = 200, 5
 SERVER = """
 import json, signal, sys, time
-stubborn = sys.argv[1:] == ["stubborn"]
+stubborn = "stubborn" in sys.argv
 if stubborn:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 def send(request, result):
@@ -72,8 +72,8 @@ def directory() -> Iterator[Path]:
 
 
 def toolset(name: str, *args: str) -> McpToolset:
-    """One server."""
-    command = [sys.executable, "-S", str(Path("server.py").absolute()), *args]
+    """One server; equal commands would be one server, so each has its name among its arguments."""
+    command = [sys.executable, "-S", str(Path("server.py").absolute()), name, *args]
     return McpToolset.model_validate({"name": name, "command": command[0], "args": command[1:]})
 
 
@@ -226,7 +226,7 @@ def end(*args: str) -> dict[str, Any]:
             began = time.monotonic()
         return time.monotonic() - began
 
-    return {"measure": "end", "servers": " ".join(args) or "well-behaved", "seconds": round(asyncio.run(use()), 2)}
+    return {"measure": "end", "servers": " ".join(args) or "well-behaved", "seconds": round(asyncio.run(use()), 3)}
 
 
 def main() -> None:
