@@ -61,7 +61,7 @@ LAYERS = [
         "journal",
         "questions.asking",
     },
-    {"questions.tty", "questions.terminal"},
+    {"questions.tty", "questions.terminal", "questions.dialogue"},
     {
         "engine.sensors",
         "workspace.patches",

@@ -16,8 +16,7 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
-from react_run.engine.reports import Reports, checked
-from react_run.engine.standing import RunOverrides
+from react_run.engine.standing import Standing
 from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, await_listener, dispatch, notify
 from react_run.ids import numbered_id
@@ -31,6 +30,7 @@ from react_run.tools.naming import valid_tool_name
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.engine.reports import Reports
     from react_run.messages import Usage
     from react_run.questions import Answer, Question
     from react_run.tools.tool import Prepared, Tool
@@ -167,6 +167,8 @@ class ToolCall:
         Raises:
             TypeError, ValueError: A number is not one that can be shown, or the message is not text.
         """
+        from react_run.engine.reports import Reports, checked
+
         report = checked(done, total, message)
         if self.observation is not None or not self.run.hooks.react_tool_progress:
             return  # it is over, or nobody listens
@@ -585,7 +587,7 @@ class Run:
         self.messages += messages  # all of an iteration, or nothing
         self.steps += steps
         if steps:
-            self.state(RunOverrides).settle(iteration)
+            self.state(Standing).settle(iteration)
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1
@@ -609,7 +611,7 @@ class Run:
     def result(self) -> RunResult:
         """The result as things stand now."""
         reason = self.stop_reason or StopReason.CANCELLED
-        standing = self.state(RunOverrides)
+        standing = self.state(Standing)
         return RunResult(
             answer=self.answer,
             stop_reason=reason,
