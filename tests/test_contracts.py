@@ -41,6 +41,7 @@ LAYERS = [
         "support.display",
         "support.logs",
         "tools.annotations",
+        "tools.naming",
         "tools.tool",
         "tools.toolset",
         "tools.shared_keys",
@@ -60,7 +61,7 @@ LAYERS = [
         "journal",
         "questions.asking",
     },
-    {"questions.tty", "questions.terminal"},
+    {"questions.tty", "questions.terminal", "questions.dialogue"},
     {
         "engine.sensors",
         "workspace.patches",

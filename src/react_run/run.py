@@ -16,7 +16,6 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
-from react_run.engine.reports import Reports, checked
 from react_run.engine.standing import RunOverrides
 from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, await_listener, dispatch, notify
@@ -27,9 +26,11 @@ from react_run.results import LIMIT_REASONS, ReActStep, RunResult, StopReason
 from react_run.support.jsonable import plain
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
+from react_run.tools.naming import valid_tool_name
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.engine.reports import Reports
     from react_run.messages import Usage
     from react_run.questions import Answer, Question
     from react_run.tools.tool import Prepared, Tool
@@ -166,6 +167,8 @@ class ToolCall:
         Raises:
             TypeError, ValueError: A number is not one that can be shown, or the message is not text.
         """
+        from react_run.engine.reports import Reports, checked
+
         report = checked(done, total, message)
         if self.observation is not None or not self.run.hooks.react_tool_progress:
             return  # it is over, or nobody listens
@@ -519,7 +522,9 @@ class Run:
         if request.name in self.catalogue:
             return request
         dressed = _DRESSED.fullmatch(request.name)
-        return replace(request, name=dressed[1]) if dressed and dressed[1] in self.catalogue else request
+        bare = dressed[1] if dressed else request.name
+        name = next((name for name in (bare, valid_tool_name(bare)) if name in self.catalogue), request.name)
+        return replace(request, name=name)
 
     def _are_new(self, ids: list[str]) -> bool:
         """Whether ``ids`` are usable and occur nowhere else in the conversation; they are known from then on (L5)."""

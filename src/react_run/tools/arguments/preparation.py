@@ -14,6 +14,7 @@ from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, parameters, report
 from react_run.tools.arguments.repair import own_copy, repair_properties
+from react_run.tools.schemas.cleaning import described
 
 MAX_ECHO = 800
 """How many characters of unreadable arguments a model is shown (A5)."""
@@ -162,7 +163,7 @@ def _bounded(notes: list[str]) -> tuple[str, ...]:
 
 
 def _unreadable(tool: str, checker: Checker, problem: str, raw: object) -> str:
-    required = ", ".join(checker.schema.get("required", ())) or "none"
+    required = ", ".join(described(checker.schema).get("required", ())) or "none"
     text = f"Error: {tool} did not run: {problem}. Send one JSON object; required parameters: {required}."
     if not isinstance(raw, str):
         return text
