@@ -28,14 +28,12 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def suite() -> Path:
-    """The suite, fit for the Node.js that is here: before version 22 it lacks a function that the scenarios do not use."""
+    """The suite, fit for the Node.js that is here: before 22 it lacks a function, which these scenarios do not use."""
     version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
     if int(re.findall(r"\d+", version)[0]) >= 22:
         return SUITE
-    first, *rest = SUITE.read_text(encoding="utf-8").split("\n")
-    text = "\n".join(
-        [first, re.sub(r"globSync as (\w+),(.*?)from\"fs\";", r'\2from"fs";const \1=()=>[];', rest[0]), *rest[1:]]
-    )
+    text = SUITE.read_text(encoding="utf-8")
+    text = re.sub(r'globSync as (\w+),([^"]*?)from"fs";', r'\2from"fs";const \1=()=>[];', text, count=1)
     patched = SUITE.with_name("index-for-older-node.js")
     patched.write_text(text, encoding="utf-8")
     return patched
@@ -74,8 +72,9 @@ def test_as_a_client(suite: Path, workspace: Path, scenario: str) -> None:
     passes(suite, workspace, "client", "--command", command, "--scenario", scenario)
 
 
-@pytest.fixture
-def url(workspace: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    workspace = tmp_path_factory.mktemp("served")
     (workspace / "agent.yaml").write_text("name: calculator\ntoolsets: [math]\n")
     process = subprocess.Popen(
         [sys.executable, "-m", "react_run", "serve", "--mcp", "--http", "127.0.0.1:0", "agent.yaml"],
