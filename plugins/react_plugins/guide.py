@@ -62,7 +62,7 @@ class Guide(Plugin):
             path = self.file or nearest(run.workspace, self.find)
             return [] if path is None else [path.name, _read(path)]
 
-        found = await run.look(f"guide {self.file or self.find}", find)
+        found = await run.recorded(f"guide {self.file or self.find}", find)
         return self._section(found[1].strip(), found[0]) if found else None
 
     def _section(self, text: str, name: str) -> str | None:
