@@ -124,16 +124,16 @@ def per_chunk(folder: Path) -> None:
     server = Process("long.yaml", folder)
     try:
         asyncio.run(ask(server.url, CONNECTIONS, stream=True))
-        rounds = 24
+        iterations = 24
         before = server.cpu
-        asyncio.run(ask(server.url, rounds, stream=True))
+        asyncio.run(ask(server.url, iterations, stream=True))
         streamed = server.cpu - before
         before = server.cpu
-        asyncio.run(ask(server.url, rounds, stream=False))
+        asyncio.run(ask(server.url, iterations, stream=False))
         whole = server.cpu - before
     finally:
         server.end()
-    report("serve_chunk_cpu_us", added=round((streamed - whole) / (rounds * WORDS) * 1e6, 1), target=50)
+    report("serve_chunk_cpu_us", added=round((streamed - whole) / (iterations * WORDS) * 1e6, 1), target=50)
 
 
 def memory(server: Process, requests: int) -> None:

@@ -42,6 +42,7 @@ LAYERS = [
         "support.logs",
         "support.run_files",
         "tools.annotations",
+        "tools.naming",
         "tools.tool",
         "tools.toolset",
         "tools.shared_keys",
@@ -62,7 +63,7 @@ LAYERS = [
         "journal",
         "questions.asking",
     },
-    {"questions.tty", "questions.terminal"},
+    {"questions.tty", "questions.terminal", "questions.dialogue"},
     {
         "engine.sensors",
         "workspace.patches",

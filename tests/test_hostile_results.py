@@ -53,7 +53,8 @@ def test_hostile_results_do_no_harm(case: Json) -> None:
     found = run_case(case, tool)
     done = Done(case=case, tool=tool, seconds=time.perf_counter() - started, **found)
     assert done.result is not None, done.raised
-    assert (done.result.answer, done.result.success, done.result.iterations) == ("done", True, 2)
+    failed = any(step.failed for step in done.result.steps)
+    assert (done.result.answer, done.result.success, done.result.iterations) == ("done", not failed, 2)  # F6
     assert done.text.strip()
     assert len(done.text.encode()) <= 32_768  # T4: the ceiling, and what is said about it
     check(done)

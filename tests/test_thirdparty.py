@@ -79,3 +79,43 @@ def test_list_names_the_distributions_that_kinds_come_from(python: Path, tmp_pat
     done = react_run(python, tmp_path, "list", "toolsets", "--json")
     kinds = {entry["name"]: entry for entry in json.loads(done.stdout)}
     assert (kinds["acme-ledger"]["distribution"], kinds["acme-ledger"]["version"]) == ("acme-ledger", "1.2.0")
+
+
+COMPOSED = """version: 1
+model:
+  kind: scripted
+  replies:
+    - tool_calls:
+        - {name: one_read_file, arguments: {path: a.txt}}
+        - {name: two_read_file, arguments: {path: a.txt}}
+        - {name: read_file, arguments: {path: a.txt}}
+        - {name: old_papers, arguments: {query: tea}}
+    - done
+toolsets:
+  - {kind: files, root: one, PREFIX}
+  - {kind: files, root: two, prefix: two_}
+  - {kind: mediawiki, prefix: english_}
+  - {kind: mediawiki, language: fr, prefix: french_}
+  - {kind: acme-archive, rename: {mediawiki_search: old_papers}}
+"""
+
+
+@pytest.mark.slow
+def test_two_kinds_twice_and_an_outside_toolset_with_a_clashing_tool_work_in_one_agent(
+    python: Path, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text(f"this is {name}")
+    (tmp_path / "agent.yaml").write_text(COMPOSED.replace(", PREFIX", ""))
+    clash = react_run(python, tmp_path, "check", "agent.yaml")
+    assert clash.returncode == 2
+    assert "agent.yaml:16:5: toolsets[4]: toolsets files and Archive both offer a tool 'read_file'" in clash.stdout
+    assert "give one of them a prefix" in clash.stdout
+    assert "(the other one: agent.yaml:12:5)" in clash.stdout
+    (tmp_path / "agent.yaml").write_text(COMPOSED.replace("PREFIX", "prefix: one_"))
+    done = react_run(python, tmp_path, "agent.yaml", "go", "--json")
+    result = json.loads(done.stdout)
+    seen = [step["observation"] for step in result["steps"]]
+    assert [text.strip().splitlines()[-1] for text in seen[:2]] == ["this is one", "this is two"], done.stderr
+    assert seen[2:] == ["the old paper a.txt", "old papers about tea"]

@@ -13,10 +13,12 @@ from tests.plugins.documented import documented
 from react_run import (
     ChatCompletionRequest,
     ChatCompletionResponse,
+    ClarificationNeeded,
     Component,
     LLMCallWrapper,
     Message,
     ModelError,
+    NoResult,
     Observation,
     Outcome,
     PluginError,
@@ -246,8 +248,9 @@ class Raising(ToolCallWrapper, LLMCallWrapper):
     ],
 )
 def test_a_wrapper_that_raises_ends_the_run_with_a_note_naming_it(level: str, method: str, hook: str) -> None:
+    call = calls(("broken", {})) if method == "on_error" else ADD
     with pytest.raises(KeyError) as caught:
-        run_agent([calls(("broken", {})), says("done")], tools=[broken], **at(level, Raising(method)))
+        run_agent([call, says("done")], tools=[broken, add], **at(level, Raising(method)))
     assert f"raised by plugin 'Raising' in {hook}" in caught.value.__notes__
 
 
@@ -369,7 +372,7 @@ def test_an_input_that_was_spoilt_is_refused_and_the_wrapper_sees_that() -> None
     result = run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper])
     assert result.steps[0].error_code == "invalid_arguments"
     assert not result.steps[0].executed
-    assert "a" in wrapper.outputs[0]
+    assert wrapper.outputs == []  # a refusal is not a result
 
 
 def test_calls_that_cannot_run_do_not_reach_wrappers() -> None:
@@ -413,15 +416,17 @@ def test_the_innermost_wrapper_with_an_answer_handles_an_error() -> None:
     result = run_agent([calls(("broken", {})), says("done")], tools=[broken], tool_wrappers=[outer, middle, inner])
     assert [len(wrapper.errors) for wrapper in (outer, middle, inner)] == [0, 1, 1]
     assert isinstance(inner.errors[0], ValueError)
-    assert inner.outputs == ["Error: ValueError: no way"]
+    assert inner.outputs == []
     assert middle.outputs == outer.outputs == ['{"fallback": true}']
     assert result.steps[0].observation == '{"fallback": true}'
 
 
 def test_an_error_that_nobody_handles_stays_one_although_its_text_was_changed() -> None:
     class Helpful(Handling):
-        def postprocess(self, agent: Any, ctx: Run, tool_name: str, tool_input: Any, tool_output: str) -> Any:
-            return ToolCallResult(output=f"{tool_output} Try another way.")
+        def postprocess(
+            self, agent: Any, ctx: Run, tool_name: str, tool_input: Any, tool_output: str, failed: bool = False
+        ) -> Any:
+            return ToolCallResult(output=f"{tool_output} Try another way." if failed else tool_output)
 
     result = run_agent([calls(("broken", {})), says("done")], tools=[broken], tool_wrappers=[Helpful(None)])
     assert result.steps[0].observation == "Error: ValueError: no way Try another way."
@@ -487,25 +492,101 @@ def test_an_error_is_handled_once_although_what_stands_for_the_result_is_no_succ
     assert (result.steps[0].observation, outer.errors) == ("inner", [])
 
 
-def test_a_terminal_failure_can_be_handled_like_any_other() -> None:
+@pytest.mark.parametrize(
+    ("error", "ends"),
+    [
+        (ToolFailed("gone"), StopReason.TOOL_FAILURE),
+        (ClarificationNeeded("Which Paris?"), StopReason.CLARIFICATION_REQUIRED),
+        (NoResult("nothing"), StopReason.UNRESOLVED_TOOL_FAILURE),
+    ],
+)
+def test_what_a_tool_has_to_say_is_no_error_to_be_handled(error: Exception, ends: str) -> None:
     @tool
-    def fatal() -> str:
-        """Fail for good."""
-        raise ToolFailed("gone")
+    def ask() -> str:
+        """Ask."""
+        raise error
 
-    result = run_agent([calls(("fatal", {})), says("done")], tools=[fatal], tool_wrappers=[Handling("from memory")])
-    assert (result.stop_reason, result.answer) == (StopReason.COMPLETED, "done")
+    result = run_agent([calls(("ask", {})), says("Booked.")], tools=[ask], tool_wrappers=[Handling("from memory")])
+    assert (result.stop_reason, result.success) == (ends, False)
 
 
-def test_the_postprocessor_sees_a_refused_call() -> None:
+class Caching(ToolCallWrapper):
+    """The wrapper of the documents, word for word."""
+
+    def __init__(self) -> None:
+        self.cache: dict[str, Any] = {}
+
+    def preprocess(self, agent: Any, ctx: Run, tool_name: str, tool_input: Any) -> Any:
+        key = f"{tool_name}:{tool_input.model_dump_json()}"
+        return ToolSkipResult(output=self.cache[key]) if key in self.cache else tool_input
+
+    def postprocess(self, agent: Any, ctx: Run, tool_name: str, tool_input: Any, tool_output: Any) -> Any:
+        self.cache[f"{tool_name}:{tool_input.model_dump_json()}"] = tool_output
+        return ToolCallResult(output=tool_output)
+
+
+def test_a_cached_answer_needs_permission_and_a_refusal_is_never_cached() -> None:  # F6
+    allowed = [True]
+
+    class Gate:
+        @hookimpl
+        def react_tool_permit(self) -> Observation | None:
+            return None if allowed[0] else Observation(content="Error: denied")
+
+    agent = agent_with([ADD, says("done")], tools=[add], tool_wrappers=[Caching()], plugins=[Gate()])
+    first = agent.run_sync("1")
+    allowed[0] = False
+    denied = agent.run_sync("2")
+    assert (denied.steps[0].observation, denied.success) == ("Error: denied", False)
+    allowed[0] = True
+    assert agent.run_sync("3").steps[0].observation == first.steps[0].observation
+
+    fresh = agent_with([ADD, says("done")], tools=[add], tool_wrappers=[Caching()], plugins=[Gate()])
+    allowed[0] = False
+    assert not fresh.run_sync("1").success
+    allowed[0] = True
+    again = fresh.run_sync("2")
+    assert (again.steps[0].executed, again.success) == (True, True)
+
+
+def test_a_failure_is_never_cached() -> None:  # F4
+    runs: list[int] = []
+
+    @tool(read_only=True)
+    def fetch(x: int) -> str:
+        """Fetch."""
+        runs.append(x)
+        if len(runs) == 1:
+            raise ConnectionError("down")
+        return "data"
+
+    again = calls(("fetch", {"x": 1}))
+    result = run_agent([again, again, says("done")], tools=[fetch], tool_wrappers=[Caching()])
+    assert (len(runs), result.steps[1].observation, result.success) == (2, "data", True)
+
+
+def test_an_answer_from_a_cache_is_a_success() -> None:  # F6
+    wrapper = Caching()
+    run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper])
+    served = run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper])
+    assert (served.steps[0].executed, served.success) == (False, True)
+
+
+def test_a_postprocessor_that_takes_failed_sees_a_refused_call() -> None:
     class Never:
         @hookimpl
         def react_tool_permit(self) -> Observation:
             return Observation(content="Error: never", outcome=Outcome.retryable("never", "never"))
 
-    wrapper = Editing()
+    class Watching(Editing):
+        def postprocess(
+            self, agent: Any, ctx: Run, tool_name: str, tool_input: Any, tool_output: Any, failed: bool = False
+        ) -> Any:
+            self.outputs.append(f"{tool_output} {failed}")
+
+    wrapper = Watching()
     result = run_agent([ADD, says("done")], tools=[add], tool_wrappers=[wrapper], plugins=[Never()])
-    assert wrapper.outputs == ["Error: never"]
+    assert wrapper.outputs == ["Error: never True"]
     assert not result.steps[0].executed
 
 

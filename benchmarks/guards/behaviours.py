@@ -203,7 +203,7 @@ BEHAVIOURS = [
     case("a refusal", persona="stubborn", mischief=m.refused("refusal"), ends="refused"),
     case("a content filter", persona="stubborn", mischief=m.refused("content_filter"), ends="refused"),
     case("a cut answer", t.Greet, "stubborn", m.cut_answer(1), iterations=0),
-    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), solved=False, iterations=0),
+    case("an answer cut twice", t.Greet, "stubborn", m.cut_answer(2), ends="output_limit", iterations=0),
     case("cut calls", mischief=m.cut_calls),
     case("cut calls for ever", persona="stubborn", mischief=m.cut_calls, ends="output_limit", iterations=3),
     # -- the budget of iterations -------------------------------------------------------------------------------------

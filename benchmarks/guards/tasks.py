@@ -129,7 +129,7 @@ class Look(Task):
     """Find something under another name than the first that comes to mind."""
 
     prompt = "How heavy is a red kite?"
-    words = ("red kite weight", "Milvus milvus")
+    words = ("red kite weight", "Milvus milvus weight")
 
     def step(self, view: View) -> Move:
         for result in view.of("search"):

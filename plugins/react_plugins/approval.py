@@ -40,7 +40,7 @@ class Granted:
 
 
 class Approval(Plugin):
-    """Allows, denies or asks about tool calls, by tool and arguments, whatever other plugins do.
+    """Allows, denies or asks about tool calls by tool name and arguments, whatever other plugins do.
 
     The first rule that applies decides. Without one, tools that only read are allowed. An approval is about the exact
     tool and arguments. Whoever answers ``react_ask`` decides, in the end the person at the terminal.
@@ -51,7 +51,7 @@ class Approval(Plugin):
     rules: list[Rule] = Field(default_factory=list)
     """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`; the first that applies decides."""
     default: Action = "ask"
-    """What happens with tools that may change things when no rule applies."""
+    """What happens to tools that may change things when no rule applies."""
     remember: Literal["run", "agent"] = "run"
     """How long `always` holds: for the run, or (in a chat) for as long as the agent lives."""
     allow_changes: bool = False

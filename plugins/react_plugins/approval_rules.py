@@ -20,7 +20,7 @@ _STEERING = frozenset(";&|<>$`(){}\n")
 
 
 class Rule(BaseModel):
-    """What happens with calls of certain tools with certain arguments."""
+    """What happens to calls of certain tools with certain arguments."""
 
     model_config = ConfigDict(extra="forbid")
 

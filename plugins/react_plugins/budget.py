@@ -40,7 +40,7 @@ class Spent:
 
 
 class Budget(Plugin):
-    """Bounds the tool calls of a run (the model is told, and answers from what it has), and money over many runs.
+    """Limits the tool calls of a run (the model is told, and answers with what it has) and spending across runs.
 
     What one run may cost is a matter of `limits: {max_cost: …}`; here it is all runs of the agent together, from when
     it was built. An unknown price or usage exhausts the budget it concerns.

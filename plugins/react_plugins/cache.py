@@ -28,9 +28,9 @@ class Fresh:
 
 
 class Cache(Plugin):
-    """Answers a tool call from an earlier result of the same tool, with the same arguments and toolset options.
+    """Answers a tool call from an earlier result of the same tool with the same arguments and toolset options.
 
-    Kept are results of tools that say they change nothing (`read_only`) and give the same each time (not
+    Only results of tools declared `read_only` are kept, and only when they give the same each time (not
     `repeatable`). Failures are never kept. When a tool that says it changes things runs, everything is forgotten.
     Permission is asked before an answer is given, as if the tool ran.
     """

@@ -18,7 +18,7 @@ _LOCATION = re.compile(
 
 
 class CommandSensor(RunsCommand, Plugin):
-    """Runs a command after calls of some tools; when it ends badly, the model gets to read what it wrote.
+    """Runs a command after certain tool calls; if it fails, the model reads its output.
 
     It runs once per iteration, after the last of these calls; with `{path}` in the command, once for each file.
     """

@@ -27,7 +27,7 @@ class Started:
 
 
 class Console(Plugin):
-    """Shows what happens, live: thoughts, tool calls, results, interventions, and how the run ended."""
+    """Shows a run live: thoughts, tool calls, results, interventions, and how it ended."""
 
     kind: ClassVar[str] = "console"
     inherited_by_subagents: ClassVar[bool | None] = True

@@ -35,7 +35,7 @@ class Price(BaseModel):
 
 
 class Cost(Plugin):
-    """Prices model calls whose provider does not say what they cost, and notes the sum at the end of a run.
+    """Prices model calls whose provider reports no cost, and notes the total at the end of a run.
 
     Your own prices come first, then the table that LiteLLM ships. A price that nobody knows stays unknown.
     """

@@ -13,7 +13,7 @@ from react_run import Observation, Plugin, ToolCall, hookimpl
 
 
 class ErrorHints(Plugin):
-    """Adds a hint to what the model reads about a tool that failed: by exception, else by code.
+    """Adds a hint to the result of a failed tool call, chosen by exception or error code.
 
     A hint may contain `{tool}` and `{error}`. The call stays a failure.
     """

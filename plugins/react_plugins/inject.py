@@ -14,7 +14,7 @@ from react_run import Iteration, LocalPath, Message, ModelResponse, Plugin, Run,
 
 
 class Inject(Plugin):
-    """Adds a message to each request, at its end, where it does not spoil the provider's cache of the prefix.
+    """Adds a message to the end of each request, where it leaves the provider's prefix cache valid.
 
     These are filled in: `{now}`, `{iteration}`, `{iterations_left}`, `{tool_calls}`, `{tokens}`, `{cost}`.
     """
@@ -24,7 +24,7 @@ class Inject(Plugin):
     text: str = ""
     """The text; `{file: notes.md}` reads it once, when the agent file is loaded."""
     path: LocalPath | None = None
-    """A file that is read anew before each call; a missing one is nothing."""
+    """A file that is read again before each call; a missing file adds nothing."""
     when: Literal["each", "first", "later"] = "each"
     """Before which model calls: each, only the first of a run, or all but the first."""
 

@@ -26,7 +26,7 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 
 
 class Logging(Plugin):
-    """Writes a record for each event of a run: JSON lines in a file, or records of Python's logging.
+    """Logs each event of a run: JSON lines in a file, or records of Python's logging.
 
     Secrets of the agent file and what `redact` masks are masked in them.
     """

@@ -22,9 +22,9 @@ LONGEST = 10_000
 
 
 class Otel(Plugin):
-    """Makes a span for each run (`invoke_agent`), model call (`chat`) and tool call (`execute_tool`).
+    """Creates a span for each run (`invoke_agent`), model call (`chat`) and tool call (`execute_tool`).
 
-    Spans go to the tracer provider that the program set up (such as `opentelemetry-instrument react-run …`). Disable
+    Spans go to the tracer provider that the program set up (such as `opentelemetry-instrument react-run …`). Without
     one, nothing happens. A subagent's run is a child of the tool call that started it.
     """
 

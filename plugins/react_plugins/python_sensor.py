@@ -14,7 +14,7 @@ VALUES = ("run", "call", "observation")
 
 
 class PythonSensor(Plugin):
-    """Asks a function about executed calls.
+    """Calls a function after each executed tool call.
 
     It may ask for `run`, `call` and `observation`, and returns nothing, a text, a `Signal`, or a list of these.
     """

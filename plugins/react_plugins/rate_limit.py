@@ -30,7 +30,7 @@ class Pace:
 
 
 class RateLimit(Plugin):
-    """Lets calls wait so that no more than so many start per second, over all runs of the agent.
+    """Delays calls so that at most a given number start per second, across all runs of the agent.
 
     Waiting takes no place of a tool that runs, and counts towards the time limit of the run.
     """

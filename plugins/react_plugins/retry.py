@@ -14,7 +14,7 @@ from react_run import Disposition, Observation, Plugin, Run, ToolCall, hookimpl
 
 
 class Retry(Plugin):
-    """Repeats tool calls whose outcome is a retryable error, with exponential back-off and jitter.
+    """Retries tool calls that failed with a retryable error, with exponential backoff and jitter.
 
     Never repeated are calls that did not run (refused, wrong arguments), pure tools (`inline`: the same arguments fail
     again), and tools that say they change things unless they are `idempotent` or named in `changing`. Permission is

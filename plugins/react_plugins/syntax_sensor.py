@@ -33,7 +33,7 @@ READERS: Mapping[Language, Callable[[str], syntax.Mistake | None]] = {
 
 
 class SyntaxSensor(Plugin):
-    """Reads JSON, YAML, TOML and Python files after they were written, and says where they cannot be read."""
+    """Parses JSON, YAML, TOML and Python files after they are written, and reports syntax errors."""
 
     kind: ClassVar[str] = "syntax_sensor"
 

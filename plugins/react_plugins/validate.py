@@ -17,7 +17,7 @@ LONGEST = 300
 
 
 class Validate(Plugin):
-    """Checks what tools return against a JSON Schema each; a result that does not fit is a failed call.
+    """Checks tool results against a JSON Schema; a result that does not match is a failed call.
 
     A result is read as JSON where it is JSON; where the schema accepts text, as text, too.
     """

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from react_run.support.run_files import run_directory as run_directory
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.tool import Tool as Tool
+    from react_run.tools.tool import ToolWarning as ToolWarning
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
     from react_run.tools.toolset import CompositeToolset as CompositeToolset
@@ -156,7 +157,7 @@ _HOMES = {
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
     "support.user_dirs": ("config_directory",),
-    "tools.tool": ("Tool", "is_tool", "tool"),
+    "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
     "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
-from react_run.config.composing import composed
 from react_run.engine.concurrency import cancellations, forget, run_blocking
 from react_run.engine.current import executing_call
 from react_run.engine.events import check_cancelled, drain
@@ -22,7 +21,7 @@ from react_run.engine.lifecycle import ComponentLifecycle
 from react_run.engine.services import Services
 from react_run.engine.state import EngineState
 from react_run.engine.streaming import Relay
-from react_run.errors import ConfigError, ModelError
+from react_run.errors import ConfigError, ModelError, ToolsetError
 from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded
@@ -102,7 +101,7 @@ class ReActAgent:
         )
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
-        self.tools = composed(self.toolset, config.source)
+        self.tools = _tools(self.toolset, config)
         given, listed = plugin_order(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
         taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
@@ -350,6 +349,15 @@ def _leave_result(run: Run, error: BaseException) -> None:
     run.outcome.stop_reason = reason
     with suppress(Exception):  # one that takes no attributes
         error.result = run.result()  # type: ignore[attr-defined]  # every exception that takes attributes has it
+
+
+def _tools(toolset: CompositeToolset, config: ReActAgentConfig) -> tuple[Tool, ...]:
+    try:
+        return tuple(toolset.tools())
+    except ToolsetError as error:
+        from react_run.config.composing import placed
+
+        raise placed(error, config) from error
 
 
 def _journals_above(run: Run | None) -> Iterator[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 class Check(Component):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
+
+    costly: ClassVar[bool] = False
+    """Whether it runs something: it is asked only about answers that every other check accepts."""
 
     sealed: list[str] = Field(default_factory=list)
     """Files of the workspace that this check depends on, as names, directories or globs: whoever changes one of them

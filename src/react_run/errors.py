@@ -123,6 +123,8 @@ class ModelError(ReactError):
         self.parameter = parameter
         self.result: RunResult | None = None
         """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+        self.reached = True
+        """Whether the provider was reached; one that was not has used nothing (behaviour H3)."""
         self.recorded = False
         """Whether it comes from a journal: then waiting for it to pass is pointless."""
 

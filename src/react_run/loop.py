@@ -6,12 +6,24 @@ remembers is a plugin around it.
 
 from __future__ import annotations
 
+import asyncio
+
 from react_run.engine.drafts import give_up_unused, stream
 from react_run.engine.events import check_cancelled
-from react_run.engine.iteration import call_model, new_request, number_request, prepare, record, run_calls, settle
+from react_run.engine.iteration import (
+    call_model,
+    names_of,
+    new_request,
+    number_request,
+    prepare,
+    record,
+    run_calls,
+    settle,
+)
 from react_run.engine.state import EngineState
 from react_run.engine.usage import priced, spend
 from react_run.engine.workers import OutOfTime, ask_one
+from react_run.engine.worst_case import spend_failed, worst_case
 from react_run.errors import ModelError
 from react_run.hooks import Implementation, ask, notify
 from react_run.hookspecs import hookimpl
@@ -23,7 +35,6 @@ from react_run.support.render import render
 
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
 NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and answer anew."
-_FAILED_CALL = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 
 class Loop:
@@ -64,13 +75,17 @@ class Loop:
         state = run.state(EngineState)
         state.model_calls += 1
         request = number_request(iteration, state.model_calls)
+        iteration.offered = frozenset() if request.tool_choice == "none" else names_of(request.tools)
         try:
             if state.hooks.react_text_delta:
                 response = await stream(run, iteration)
             else:
                 response = checked_response(await run.agent.model.complete(request), run.agent.model.name)
-        except ModelError:
-            spend(run, _FAILED_CALL)  # H3
+        except ModelError as error:
+            spend_failed(run, request, error)  # H3
+            raise
+        except asyncio.CancelledError:
+            spend(run, Usage(), worst_case(run, request))
             raise
         response = priced(run, response)
         spend(run, response.usage)  # L8

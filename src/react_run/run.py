@@ -164,6 +164,7 @@ class Iteration:
 
     ``feedback`` is what checks said against a proposed answer, ``final`` that no other would do either. ``changed``
     says that files were changed besides what the calls did, so that what was read before may no longer be so.
+    ``offered`` are the names of the tools that the model could call when it was asked, ``None`` when it was not asked.
     """
 
     run: Run
@@ -176,6 +177,7 @@ class Iteration:
     changed: bool = False
     drafted: bool = False
     skipped: bool = False
+    offered: frozenset[str] | None = None
 
     def again(self, messages: MessageView) -> None:
         """Start over, on the conversation as it has become: what was done before is part of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -94,3 +94,22 @@ def test_the_other_refusals_are_told_with_it() -> None:
 def test_control_characters_of_a_check_are_made_visible() -> None:  # T3
     check = Contains(word="\x1b[31m\0")
     assert run_agent([says("one")], checks=[check], max_check_attempts=0).messages[-1].text == "Say \\x1b[31m\\x00."
+
+
+def test_a_costly_check_is_not_asked_about_an_answer_that_is_refused_anyway() -> None:
+    asked: list[str] = []
+
+    class Cheap(Check):
+        async def check(self, run: Run, answer: str) -> Verdict:
+            asked.append("cheap")
+            return Verdict(accepted=answer == "good", feedback="say good")
+
+    class Costly(Check):
+        costly: ClassVar[bool] = True
+
+        async def check(self, run: Run, answer: str) -> Verdict:
+            asked.append("costly")
+            return Verdict(accepted=True)
+
+    result = run_agent([says("bad"), says("good")], checks=[Costly(), Cheap()])
+    assert (result.success, asked) == (True, ["cheap", "cheap", "costly"])

@@ -43,7 +43,13 @@ def test_all_guards_stand_in_their_order() -> None:
 
 def test_what_nobody_asked_for_is_not_there() -> None:
     default = guards(agent_with(["hi"]))
-    assert set(get_args(Guard)) - set(default) == {"run_timeout", "limits", "more_iterations", "acceptance"}
+    assert set(get_args(Guard)) - set(default) == {
+        "run_timeout",
+        "limits",
+        "more_iterations",
+        "acceptance",
+        "budget_warnings",
+    }
     legacy = guards(agent_with(["hi"], failure_handling="legacy"))
     assert legacy == ["result_limit", "truncated_calls", "reply_checks", "compaction", "model_retries"]
 

@@ -19,7 +19,7 @@ NAME = re.compile(r"name='([^']+)'")
 
 
 def spilled(workspace: Path) -> list[Path]:
-    return sorted(path for path in workspace.rglob("*") if path.is_file())
+    return sorted(path for path in workspace.rglob("*") if path.is_file() and path.name != ".gitignore")
 
 
 def one(value: object, **options: Any) -> RunResult:
@@ -189,3 +189,8 @@ def test_reading_tools_are_offered_from_then_on_only(workspace: Path) -> None:
     agent.run_sync("go")
     offered = [[tool.name for tool in request.tools] for request in agent.model.requests]  # type: ignore[attr-defined]  # a ScriptedModel
     assert offered == [["small", "big"], ["small", "big"], ["small", "big", "read_result", "search_result"]]
+
+
+def test_what_is_saved_is_kept_out_of_version_control(scripted_tool: Make, workspace: Path) -> None:
+    run_agent([calls(("read", {})), says("done")], tools=[scripted_tool("read", "x" * 50_000)])
+    assert (workspace / ".react-run" / ".gitignore").read_text() == "*\n"

@@ -347,3 +347,23 @@ def test_an_error_in_a_plugin_that_asks_names_who_answered() -> None:
 
     with pytest.raises(PluginError, match=r"plugin 'Person' answered react_ask, and 'maybe' is not one of yes, no"):
         run_agent([says("done")], plugins=[Asks(), Person("maybe")])
+
+
+def test_a_trace_says_how_far_a_call_was_that_never_ended(tmp_path: Path) -> None:
+    from react_run.journal.view.tree import tree_of
+
+    @tool
+    def copy(call: ToolCall) -> str:
+        """Copy."""
+        call.report(done=3, total=10, message="file 3")
+        return "copied"
+
+    path = tmp_path / "run.jsonl"
+    agent = agent_of([calls(("copy", {})), says("done")], tools=[copy], journal=path)
+    agent.run_sync("go")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    last = next(number for number, line in enumerate(lines, 1) if '"type":"tool_progress"' in line)
+    path.write_text("".join(lines[:last]), encoding="utf-8")
+    uses = [branch for part in tree_of(read_journal(path)).below for branch in part.below]
+    shown = [line.text for use in uses for line in use.below]
+    assert any("3/10 file 3" in text for text in shown), shown

@@ -28,15 +28,17 @@ TOOLS = '''
 import asyncio
 from pathlib import Path
 
-from react_run import tool
+from react_run import Run, tool
 
 
 @tool
-async def effect(name: str) -> str:
+async def effect(name: str, run: Run) -> str:
     """Do something that must not happen twice."""
     await asyncio.sleep(0.01)
-    with Path(__file__).with_name("effects").open("a") as file:
+    here = Path(__file__)
+    with here.with_name("effects").open("a") as file, here.with_name("effects-by-run").open("a") as by_run:
         file.write(name + "\\n")
+        by_run.write(run.id + " " + name + "\\n")
     return f"did {name}"
 
 

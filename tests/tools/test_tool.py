@@ -135,8 +135,9 @@ def test_positional_parameters_are_passed_by_position() -> None:
         return f"{a}/{b}/{rest}/{digits}"
 
     made = Tool.from_function(divide)
-    assert [*made.parameters["properties"]] == ["a", "b", "digits"]
+    assert [*made.parameters["properties"]] == ["a", "b", "rest", "digits"]
     assert called(made, {"a": 1, "digits": 3}) == "1/2/()/3"
+    assert called(made, {"a": 1, "rest": [7, 8]}) == "1/2/(7, 8)/0"
 
 
 def test_a_parameter_may_have_an_alias() -> None:
@@ -210,8 +211,8 @@ def test_a_parameter_description_in_the_annotation_wins_over_the_docstring() -> 
     assert [properties[name]["description"] for name in "ab"] == ["from the type", "From the docstring: with a colon."]
 
 
-@pytest.mark.parametrize("name", ["", " ", "a b", "a.b", "a\n", "ä", "x" * 65, "a/b", "<lambda>"])
-def test_a_name_that_a_provider_would_refuse_is_refused(name: str) -> None:
+@pytest.mark.parametrize("name", ["", " ", "()", "<lambda>", "\n"])
+def test_a_name_of_which_nothing_is_left_is_refused(name: str) -> None:
     # H4
     with pytest.raises(ToolsetError, match="64") as caught:
         Tool(name=name, description="D.", parameters={}, function=print)

@@ -174,7 +174,7 @@ class NoExecute(ReActToolset):
 
 class BadName(ReActToolset):
     def get_toolspecs(self) -> list[ToolSpec]:
-        return [ToolSpec("convert money", "Convert money.", Convert)]
+        return [ToolSpec("(%)", "Convert money.", Convert)]
 
     def execute(self, tool_name: str, args: BaseModel) -> object:
         return tool_name
@@ -189,7 +189,7 @@ class BadType(ReActToolset):
 WRONG = [
     (Twice, "tool.clash", "'double' is declared twice"),
     (NoExecute, "tool.execute", "no execute()"),
-    (BadName, "tool.name", "'convert money'"),
+    (BadName, "tool.name", "'(%)'"),
     (BadType, "tool.annotation", "'work'"),
 ]
 

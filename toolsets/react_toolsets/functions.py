@@ -14,7 +14,7 @@ from react_run import LocalModule, ReActToolset, Tool, ToolsetError, is_tool
 
 
 class FunctionsToolset(ReActToolset):
-    """Every public function with type hints is a tool: its docstring says what it does and what its arguments are.
+    """Makes every public function with type hints a tool, described by its docstring.
 
     A function marked ``@tool`` is one, too, with all that the mark says.
     """

@@ -27,7 +27,7 @@ class PeopleToolset(ReActToolset):
     nobody: Literal["end", "go_on"] = "end"
     """What happens when there is nobody to ask: the run ends with the question, or the model goes on without."""
     wait: float | None = Field(default=None, gt=0)
-    """Seconds to wait for an answer; after that there is nobody. Without it, as long as it takes."""
+    """Seconds to wait for an answer; after that there is nobody. Without it, it waits as long as it takes."""
     questions: int = Field(default=5, ge=1)
     """Questions that one run may ask."""
 

@@ -9,9 +9,10 @@ from react_run import Check, Run, Verdict
 
 
 class CommandCheck(RunsCommand, Check):
-    """A command, such as a test suite, must end with exit status 0."""
+    """A command, such as a test suite, must exit with status 0."""
 
     kind: ClassVar[str] = "command"
+    costly: ClassVar[bool] = True
 
     feedback: str = ""
     """What the model is told first when it does not; what the command wrote follows."""

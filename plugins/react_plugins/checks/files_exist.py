@@ -10,7 +10,7 @@ from react_run import Check, Folder, LocalPath, Run, Verdict
 
 
 class FilesExist(Check):
-    """Files must be there, such as those that the agent was to make."""
+    """Files must exist, such as those the agent was asked to create."""
 
     kind: ClassVar[str] = "files_exist"
 

@@ -13,18 +13,19 @@ VALUES = ("answer", "run")
 
 
 class PythonCheck(Check):
-    """Asks a function, which may ask for `answer` and `run`.
+    """Calls a function, which may take `answer` and `run`.
 
     It accepts with `True`, and refuses with `False`, with a text for the model, or with a failed `assert`; a
     `Verdict` may say either. Anything else, other exceptions included, is a check that could not be carried out.
     """
 
     kind: ClassVar[str] = "python"
+    costly: ClassVar[bool] = True
 
     function: LocalFunction
     """The function: `module:function`, installed or beside the agent file."""
     feedback: str = "The answer was not accepted."
-    """What the model is told when the function says no more than `False`."""
+    """What the model is told when the function only returns `False`."""
 
     @field_validator("function")
     @classmethod

@@ -11,7 +11,7 @@ from react_run import Check, Run, Verdict
 
 
 class ToolUsed(Check):
-    """Tools must have been used, with success, before an answer is accepted."""
+    """Tools must have been used successfully before an answer is accepted."""
 
     kind: ClassVar[str] = "tool_used"
 

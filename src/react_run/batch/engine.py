@@ -111,6 +111,9 @@ class Engine(Protocol):
     Every method may raise :class:`EngineError`.
     """
 
+    async def begin(self, worker: str) -> None:
+        """Called once before everything else, with the name that this process has as a worker."""
+
     async def add(self, rows: Iterable[Row]) -> int:
         """Put rows behind those that are there; returns how many. The same row again, at its position, is not added."""
 

@@ -6,14 +6,14 @@ import asyncio
 import json
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from react_run.batch.engine import Engine, Progress, Terms
+from react_run.batch.engine import Engine, Progress, Terms, Unreachable
 from react_run.batch.gate import Gate
 from react_run.batch.home import Home
 from react_run.batch.inputs import rows_of
@@ -26,11 +26,13 @@ from react_run.errors import ConfigError, ReactError
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
 
+T = TypeVar("T")
 ALIKE = 10
 """How many first rows must fail alike for a batch to end."""
 _PAGE = 200
 _LOOK_AGAIN = 0.25
 _LOOK_AT_OTHERS = 5.0
+_NO_ANSWER = 1.0
 
 
 class BatchHalted(ReactError):
@@ -118,7 +120,7 @@ class Batch:
                 async with aclosing(self._work(self.engine)) as results:
                     async for result in results:
                         yield result
-                self.ended = await self.engine.progress()
+                self.ended = await _patiently(self.engine.progress)
                 self._check_end(self.ended)
             finally:
                 await self.engine.close()
@@ -129,14 +131,15 @@ class Batch:
             self.engine = self._embedded()
         elif self.worker is not None:
             return
-        await _fill(self.engine, self.rows, whole=self.whole)
-        if isinstance(self.engine, SqliteEngine) and self.retry_errors:
-            self.engine.retry_errors()
         workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
         runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces, options=self.options)
         self.worker = Worker(
             self.engine, runner, self.gate, retries=self.retries, finished=self._finished, say=self.say
         )
+        await self.engine.begin(self.worker.name)
+        await _fill(self.engine, self.rows, whole=self.whole)
+        if isinstance(self.engine, SqliteEngine) and self.retry_errors:
+            self.engine.retry_errors()
 
     def _embedded(self) -> SqliteEngine:
         if self.name is None:
@@ -174,7 +177,7 @@ class Batch:
         async def found() -> AsyncGenerator[RowResult, None]:
             nonlocal position
             while True:
-                page = await engine.results(position, _PAGE)
+                page = await _results(engine, position)
                 for result in page:
                     if result.index != position:
                         return
@@ -203,7 +206,7 @@ class Batch:
             if monotonic() - looked < _LOOK_AT_OTHERS and own:
                 return
             looked, start = monotonic(), frontier
-            while page := await engine.results(start, _PAGE):
+            while page := await _results(engine, start):
                 for result in filter(is_new, page):
                     yield result
                 start = page[-1].index + 1
@@ -279,6 +282,19 @@ def open_queue(home: Home, agent: ReActAgent, terms: Terms | None = None) -> Sql
     if terms is not None:
         engine.set("stopped", None)
     return engine
+
+
+async def _results(engine: Engine, start: int) -> Sequence[RowResult]:
+    return await _patiently(lambda: engine.results(start, _PAGE))
+
+
+async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """What the engine answers, however long it cannot be reached; its worker says so."""
+    while True:
+        try:
+            return await ask()
+        except Unreachable:
+            await asyncio.sleep(_NO_ANSWER)
 
 
 async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:

@@ -72,6 +72,9 @@ class SqliteEngine:
 
     # -- the verbs --------------------------------------------------------------------------------------------------
 
+    async def begin(self, worker: str) -> None:
+        """There is nothing to prepare."""
+
     async def add(self, rows: Iterable[Row]) -> int:
         left, added = iter(rows), 0
         while some := list(islice(left, _AT_ONCE)):

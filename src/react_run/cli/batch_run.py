@@ -67,7 +67,7 @@ class BatchRun:
     def go(self) -> int:
         """Run the batch; the exit status."""
         if self.engine != "sqlite":
-            raise ConfigError(f"--engine {self.engine}: there is the engine sqlite")
+            return self._go_on_postgres()
         home = self._home()
         self.options.must_exist()
         with ExitStack() as stack:
@@ -83,13 +83,59 @@ class BatchRun:
                 stack.callback(queue.close_now)
                 output = self._output(known)
                 stack.callback(output.close)
-                written = self._written_before(output, queue)
-                with logs_to(complain):
-                    return self.drive(agent, queue, source, output, written, home.name)
+                written = self._written_before(output, self.retry_errors and queue.retry_errors() > 0)
+                with logs_to(complain), asyncio.Runner() as runner:
+                    return self.drive(runner, agent, queue, source, output, written, home.name)
             except BaseException:
                 if not known and not self._begun:
                     home.remove()  # nothing was begun: the next command is the first
                 raise
+
+    def _go_on_postgres(self) -> int:
+        from react_run.cli.engines import must_be_known
+
+        must_be_known(self.engine)
+        home = self._home()
+        self.options.must_exist()
+        with ExitStack() as stack:
+            stack.enter_context(home.held())
+            agent = self.agent()
+            if self.workspaces is None:
+                self._warn_of_workspaces(agent)
+            source = self._source(home)
+            if source is None:
+                raise ConfigError("name the INPUTS: with --engine postgres://… they are not kept")
+            with logs_to(complain), asyncio.Runner() as runner:
+                engine, known = runner.run(self._engine(home, agent))
+                try:
+                    output = self._output(known)
+                    stack.callback(output.close)
+                    again = self.retry_errors and runner.run(engine.retry_errors()) > 0
+                    written = self._written_before(output, again)
+                    return self.drive(runner, agent, engine, source, output, written, home.name)
+                finally:
+                    runner.run(engine.close())
+
+    def _absolute_output(self) -> str | None:
+        return None if self.output is None else str(Path(self.output).absolute())
+
+    async def _engine(self, home: Home, agent: ReActAgent) -> Any:
+        from react_run.batch.catalogue import begun
+        from react_run.batch.engine import Terms
+
+        terms = Terms(max_cost=self.max_cost, reserve=agent.config.limits.max_cost or 0.0, rate=self.rate)
+        return await begun(
+            self.engine, home.name, agent, terms, jobs=self.jobs, fresh=self.fresh, output=self._absolute_output()
+        )
+
+    def _warn_of_workspaces(self, agent: ReActAgent) -> None:
+        from react_run.batch.running import changes_things
+
+        if changes_things(agent) and not self.quiet:
+            complain(
+                "warning: each row works in a directory of the machine that runs it; one that goes on elsewhere finds "
+                "an empty one. --workspaces on shared storage keeps their files"
+            )
 
     def agent(self) -> ReActAgent:
         """The agent."""
@@ -155,10 +201,9 @@ class BatchRun:
 
         return StandardOutput() if self.output is None else FileOutput(Path(self.output), known=known or self.fresh)
 
-    def _written_before(self, output: Output, queue: SqliteEngine) -> int | bytearray:
+    def _written_before(self, output: Output, again: bool) -> int | bytearray:
         from react_run.batch.outputs import FileOutput
 
-        again = self.retry_errors and queue.retry_errors() > 0
         if not isinstance(output, FileOutput):
             return 0
         if self.fresh or again:  # the lines of rows that are retried are written anew, and so are the others
@@ -167,6 +212,7 @@ class BatchRun:
 
     def drive(
         self,
+        runner: asyncio.Runner,
         agent: ReActAgent,
         queue: Any,
         source: Path | None,
@@ -206,8 +252,7 @@ class BatchRun:
                 "limit is reached"
             )
         try:
-            with asyncio.Runner() as runner:
-                progress = runner.run(self._written(batch, agent, output, meter, name))
+            progress = runner.run(self._written(batch, agent, output, meter, name))
         except BatchHalted as halted:
             if self._interrupted:
                 self._say_how_to_go_on(meter, name)

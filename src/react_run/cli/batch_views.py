@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from react_run.cli.engines import is_embedded
 from react_run.cli.terminal import json_text, shown
-from react_run.errors import ConfigError
+from react_run.engine.concurrency import run_blocking
 
 if TYPE_CHECKING:
     from react_run.batch.engine import Progress
     from react_run.batch.home import Home
+    from react_run.batch.rows import RowResult
     from react_run.batch.sqlite import SqliteEngine
 
 _PAGE = 500
@@ -33,8 +35,10 @@ def show_status(name: str | None, engine: str, *, as_json: bool) -> int:
 
 def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progress, str | None]]:
     """Name, holder, progress and output of each batch."""
-    if engine != "sqlite":
-        raise ConfigError(f"--engine {engine}: there is the engine sqlite")
+    if not is_embedded(engine):
+        from react_run.batch.catalogue import seen
+
+        return [(one.name, None, one.progress, one.output) for one in run_blocking(seen(engine, name))]
     from react_run.batch.home import find_home, homes
 
     return [_looked_at(home) for home in (homes() if name is None else [find_home(name)])]
@@ -78,23 +82,40 @@ def _cell(value: object) -> str:
 
 def stop_batch(name: str, engine: str) -> int:
     """Have no more rows of a batch begun."""
-    from react_run.batch.home import find_home
+    if not is_embedded(engine):
+        from react_run.batch.catalogue import stop
 
-    home = find_home(name)
-    _queue(home).set("stopped", 1)
-    name = home.name
+        name = run_blocking(stop(engine, name))
+    else:
+        from react_run.batch.home import find_home
+
+        home = find_home(name)
+        _queue(home).set("stopped", 1)
+        name = home.name
     print(f"no more rows of {name} are begun; those at work go on to their end", file=sys.stderr)
     return 0
 
 
 def write_results(name: str, engine: str, only: str | None) -> int:
     """Write the results that there are."""
-    from react_run.batch.home import find_home
 
-    lines = _results(_queue(find_home(name)))
-    for result in lines:
+    def show(result: RowResult) -> None:
         if only in (None, result.status):
             sys.stdout.write(f"{shown(result.line())}\n")
+
+    if not is_embedded(engine):
+        from react_run.batch.catalogue import results
+
+        async def show_all() -> None:
+            async for result in results(engine, name):
+                show(result)
+
+        run_blocking(show_all())
+    else:
+        from react_run.batch.home import find_home
+
+        for result in _results(_queue(find_home(name))):
+            show(result)
     return 0
 
 

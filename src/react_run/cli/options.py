@@ -45,10 +45,24 @@ def run_argument(function: F) -> F:
     def given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if (value is None) != context.params.pop("last", False):
             raise click.UsageError("name a run: an id or its beginning, a journal file, or --last", context)
-        return value
+        engine = context.params.pop("engine", None)
+        return value if engine is None else _fetched(context, engine, value)
 
+    function = click.option(
+        "--engine", metavar="URL", is_eager=True, help="Look for the run in this database: postgres://…"
+    )(function)
     function = click.option("--last", is_flag=True, is_eager=True, help="The last run.")(function)
     return click.argument("run", metavar="RUN", required=False, callback=given, shell_complete=_complete_runs)(function)
+
+
+def _fetched(context: click.Context, engine: str, run: str | None) -> str:
+    """A copy of a run that a database keeps; its store is that of the command."""
+    from react_run.cli.engines import must_be_known
+    from react_run.journal.shipped_store import PostgresStore
+
+    must_be_known(engine)
+    context.obj = store = PostgresStore(engine)
+    return str(store.find(run))
 
 
 def _complete_runs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.cli.persistence import Keeping
     from react_run.config import ReActAgentConfig
+    from react_run.journal.files import Sink
     from react_run.journal.replay.resume import Resumption
+    from react_run.journal.shipped_store import PostgresStore, StoredSink
     from react_run.messages import Message
     from react_run.results import RunResult
     from react_run.run import Run
@@ -51,7 +53,8 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     options = options_of(journal, agent, trust=trust)
     style = "json" if as_json else "text"
     session = journal.header["session"]
-    goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, **given)
+    store = click.get_current_context().obj
+    goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, store=store, **given)
     return goes_on.answer(journal.header["prompt"])
 
 
@@ -61,15 +64,34 @@ class _Resumed(OneRun):
 
     path: Path
     force: bool = False
+    store: PostgresStore | None = None
+    stored: StoredSink | None = None
     ready: Resumption = field(init=False)
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
         from react_run.journal.replay.resume import prepare
 
-        self.ready = prepare(self.path, built(config, plugins, ()), force=self.force)
+        self.ready = prepare(self.path, built(config, plugins, ()), force=self.force, open_file=self._opened)
         for note in self.ready.notes:
             self.screen.note(note)
         return self.ready.agent
+
+    def _opened(self, path: Path) -> Sink:
+        from react_run.journal.files import FileSink
+
+        if self.store is None:
+            return FileSink(path)
+        self.stored = self.store.open(path)
+        return self.stored
+
+    async def _run(
+        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+    ) -> RunResult:
+        try:
+            return await super()._run(agent, prompt, earlier, config)
+        finally:
+            if self.stored is not None:
+                await self.stored.end()
 
     def _journal_of(self, run: Run) -> Path:
         return self.path

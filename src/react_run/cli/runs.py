@@ -42,12 +42,13 @@ def command() -> None:
     help="How many, the latest first; 0 is all.",
 )
 @click.option("--session", metavar="NAME", help="Only runs of the conversation NAME.")
+@click.option("--engine", metavar="URL", help="The runs that batches keep in this database: postgres://…")
 @click.option("--json", "as_json", is_flag=True, help="Write JSON.")
-def list_runs(number: int, session: str | None, as_json: bool) -> int:
+def list_runs(number: int, session: str | None, engine: str | None, as_json: bool) -> int:
     """List runs, the latest first."""
     from react_run.cli.list import show_table
 
-    found = _summaries(lambda summary: session is None or summary.header["session"] == session)
+    found = _summaries(lambda summary: session is None or summary.header["session"] == session, engine, number)
     listed = [summary for _, summary in zip(range(number or 10**9), found, strict=False)]
     if as_json:
         print(json_text([summary.to_dict() for summary in listed], indent=2))
@@ -56,10 +57,16 @@ def list_runs(number: int, session: str | None, as_json: bool) -> int:
     return 0
 
 
-def _summaries(wanted: Callable[[Summary], bool]) -> Iterator[Summary]:
+def _summaries(wanted: Callable[[Summary], bool], engine: str | None = None, number: int = 0) -> Iterator[Summary]:
     from react_run.journal.locate import run_files, summaries
 
-    return filter(wanted, summaries(run_files()))
+    if engine is None:
+        return filter(wanted, summaries(run_files()))
+    from react_run.cli.engines import must_be_known
+    from react_run.journal.shipped_store import PostgresStore
+
+    must_be_known(engine)
+    return filter(wanted, PostgresStore(engine, number=number or 10**9).summaries())
 
 
 def _row(summary: Summary) -> dict[str, str]:

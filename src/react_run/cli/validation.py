@@ -52,10 +52,14 @@ def _has_plugins(config: ReActAgentConfig) -> bool:
 
 
 def _build_tools(config: ReActAgentConfig) -> None:
-    from react_run.config.composing import composed
+    from react_run.config.composing import placed
+    from react_run.errors import ToolsetError
     from react_run.policies.disclosure.groups import skills_of
     from react_run.tools.toolset import CompositeToolset
 
     toolset = CompositeToolset(toolsets=config.toolsets)
-    composed(toolset, config.source)
+    try:
+        toolset.tools()
+    except ToolsetError as error:
+        raise placed(error, config) from error
     skills_of(toolset, grouped=config.tool_disclosure == "skills")

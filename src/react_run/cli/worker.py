@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from react_run.cli.batch import ENGINE_HELP
+from react_run.cli.engines import is_embedded
 from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options
 
@@ -44,6 +45,8 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
 
     names = ("model", "sets", "plugins", "env_file", "trust")
     shared = {name: given.pop(name) for name in names}
+    if not is_embedded(engine) and len(files) > 1:
+        raise click.UsageError("with --engine postgres://… a worker serves one agent: start one for each")
     agents = []
     for file in files:
         options = AgentOptions(file=file, **shared)
@@ -121,6 +124,15 @@ class _Serving:
 
     async def _engines(self) -> Any:
         """The batches that have rows for this agent."""
+        if not is_embedded(self.engine):
+            from react_run.batch.catalogue import version_of
+            from react_run.batch.postgres import PostgresEngine
+
+            yield (
+                "all batches of this agent",
+                PostgresEngine(self.engine, version=version_of(self.agent), jobs=self.jobs),
+            )
+            return
         from react_run.batch.home import homes
         from react_run.batch.running import agent_changes, agent_record
         from react_run.batch.sqlite import SqliteEngine
@@ -146,7 +158,8 @@ class _Serving:
         self.worker = Worker(engine, runner, gate, retries=self.retries, say=_say)
         _say(f"{self.worker.name} works on {name}")
         try:
-            await self.worker.run()
+            await engine.begin(self.worker.name)
+            await self.worker.run(stay=not is_embedded(self.engine))
         finally:
             await engine.close()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from react_run.config.yaml import Node, locate
@@ -9,15 +11,14 @@ from react_run.config.yaml.problems import Problem, key_path
 from react_run.errors import Fault, ToolsetError
 
 if TYPE_CHECKING:
-    from react_run.tools.tool import Tool
-    from react_run.tools.toolset import CompositeToolset
+    from react_run.config.schema import ReActAgentConfig
 
 
 class CompositionError(ToolsetError):
     """The toolsets of an agent do not fit together, or one of them fails; ``problems`` say where."""
 
-    def __init__(self, error: ToolsetError, problems: list[Problem]) -> None:
-        self.problems = problems
+    def __init__(self, error: ToolsetError, problems: list[Problem], mask: Callable[[str], str]) -> None:
+        self.problems = [replace(problem, text=mask(problem.text)) for problem in problems]
         super().__init__("\n".join(self.texts()), code=error.code, faults=error.faults)
 
     def texts(self) -> list[str]:
@@ -25,16 +26,10 @@ class CompositionError(ToolsetError):
         return [problem.render() for problem in self.problems]
 
 
-def composed(toolset: CompositeToolset, source: Node) -> tuple[Tool, ...]:
-    """The tools of ``toolset``, whose parts are those listed in ``source``.
-
-    Raises:
-        CompositionError: A toolset fails, its shared keys do not fit its tools, or two offer a tool of one name.
-    """
-    try:
-        return tuple(toolset.tools())
-    except ToolsetError as error:
-        raise CompositionError(error, [_problem(fault, source) for fault in error.faults]) from error
+def placed(error: ToolsetError, config: ReActAgentConfig) -> CompositionError:
+    """``error`` of the toolsets of ``config``, with their places, and without secrets."""
+    problems = [_problem(fault, config.source) for fault in error.faults]
+    return CompositionError(error, problems, config.masker.mask)
 
 
 def _problem(fault: Fault, source: Node) -> Problem:

@@ -103,7 +103,7 @@ class ReActAgentConfig(Options):
     api_key: SecretStr | None = None
     """The key for the model's provider; write it as `${VARIABLE}`."""
     temperature: float | None = Field(default=None, ge=0, le=2)
-    """How much chance there is in the model's choices, from 0 to 2."""
+    """Sampling temperature, from 0 to 2."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens that one reply of the model may have."""
     timeout: float | None = Field(default=None, gt=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from time import perf_counter, time
 from typing import TYPE_CHECKING
 
@@ -26,11 +26,13 @@ from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
+from react_run.tools.naming import valid_tool_name
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
 
 CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
+NOT_OFFERED = "{tool} did not run: it is not offered now. Use the tools that are offered, or answer without them."
 CANCELLED = "the run was interrupted before this call finished"
 NOT_STARTED = "the run was interrupted before this call was started."
 _DRESSED = re.compile(
@@ -74,6 +76,12 @@ def number_request(iteration: Iteration, call: int) -> ModelRequest:
     return iteration.request
 
 
+@lru_cache(maxsize=256)
+def names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
+    """The names of the tools that a request offers."""
+    return frozenset(tool.name for tool in tools)
+
+
 # -- the calls that the reply asks for --------------------------------------------------------------------------------
 
 
@@ -95,7 +103,9 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
             problem = refused(unknown_tool(request.name, names), code="unknown_tool")
         else:
             prepared = tool.prepare(request.arguments)
-            if prepared.problem:
+            if iteration.offered is not None and request.name not in iteration.offered:
+                problem = refused(NOT_OFFERED.format(tool=request.name), code="tool_not_disclosed")
+            elif prepared.problem:
                 problem = refused(prepared.problem, code="invalid_arguments")
         arguments = own_copy(prepared.arguments) if prepared is not None else {}
         call = ToolCall(run, request, tool, prepared, arguments, problem, position)
@@ -108,7 +118,9 @@ def _undressed(run: Run, request: ToolRequest) -> ToolRequest:
     if request.name in run.all_tools:
         return request
     dressed = _DRESSED.fullmatch(request.name)
-    return replace(request, name=dressed[1]) if dressed and dressed[1] in run.all_tools else request
+    bare = dressed[1] if dressed else request.name
+    name = next((name for name in (bare, valid_tool_name(bare)) if name in run.all_tools), request.name)
+    return replace(request, name=name)
 
 
 def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:

@@ -130,7 +130,7 @@ def _does_again(failure: Failure, call: ToolCall) -> bool:
     has_one, about = subject(failed)
     if about is not None:
         return subject(call) == (True, about)
-    if has_one or failed.problem is not None:
+    if has_one or failed.problem is not None or (failure.outcome.denied and not failed.arguments):
         return True  # it named nothing, or was never right in form: the tool's next success is its correction
     return call.key == failed.key
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import running_loop
 from react_run.engine.timer import Pauses
+from react_run.messages import NO_USAGE
 
 if TYPE_CHECKING:
     from react_run.engine.reports import Reports
     from react_run.hooks import HookTable
-    from react_run.messages import Message
+    from react_run.messages import Message, Usage
     from react_run.run import Run, ToolCall
 
 
@@ -31,6 +32,8 @@ class EngineState:
     """The call of the parent run that this run works for."""
     settings: Mapping[str, object] = field(default_factory=dict)
     incoming: tuple[Message, ...] = ()
+    counted: Usage = NO_USAGE
+    """What counts towards limits: the usage, with the worst case where it is unknown."""
     model_calls: int = 0
     model_name: str = ""
     attempts: dict[str, int] = field(default_factory=dict)

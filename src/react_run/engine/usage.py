@@ -24,25 +24,37 @@ class Pricing:
     price: Callable[[str, Usage], float | None] | None = None
 
 
+def priced_at(run: Run, model: str, usage: Usage) -> float | None:
+    """What ``usage`` of ``model`` costs in USD, where a plugin of this run or of a parent knows it."""
+    above: Run | None = run
+    while above is not None:
+        price = above.state(Pricing).price
+        if price is not None:
+            return price(model, usage)
+        above = above.parent
+    return None
+
+
 def priced(run: Run, response: ModelResponse) -> ModelResponse:
     """``response`` with its cost, where a plugin of this run or of a parent knows it."""
     if response.usage.cost is not None:
         return response
-    above: Run | None = run
-    while above is not None and above.state(Pricing).price is None:
-        above = above.parent
-    price = None if above is None else above.state(Pricing).price
-    if price is None:
-        return response
-    cost = price(response.model or run.agent.model.name, response.usage)
-    return replace(response, usage=replace(response.usage, cost=cost))
+    cost = priced_at(run, response.model or run.agent.model.name, response.usage)
+    return response if cost is None else replace(response, usage=replace(response.usage, cost=cost))
 
 
-def spend(run: Run, usage: Usage) -> None:
-    """Add what a model call used to ``run`` and to its parents (behaviours L8, X1)."""
+def spend(run: Run, usage: Usage, at_most: Usage | None = None) -> None:
+    """Add what a model call used to ``run`` and to its parents (behaviours L8, X1).
+
+    Args:
+        run: The run that called the model.
+        usage: What it used.
+        at_most: What counts towards limits instead, when nobody knows what it used (S4).
+    """
+    state = run.state(EngineState)
     run.usage = run.usage + usage if run.usage is not NO_USAGE else usage
+    state.counted = state.counted + (at_most or usage)
     if run.parent is not None:
-        call = run.state(EngineState).parent_call
-        if call is not None:
-            call.spent = call.spent + usage
-        spend(run.parent, usage)
+        if state.parent_call is not None:
+            state.parent_call.spent = state.parent_call.spent + usage
+        spend(run.parent, usage, at_most)

@@ -60,6 +60,8 @@ class ToolUse:
     asked: object
     """The arguments as the model sent them."""
     attempts: list[Attempt] = field(default_factory=list)
+    progress: Record | None = None
+    """How far it last said it was."""
     answered: Record | None = None
     """Where its result came from elsewhere, or was changed on the way."""
     judged: Record | None = None
@@ -165,6 +167,7 @@ class Reader:
             "model_response": self._response,
             "model_error": self._error,
             "tool_started": self._started,
+            "tool_progress": self._progress,
             "tool_finished": self._finished,
             "tool_answered": self._answered,
             "iteration_finished": self._judged,
@@ -238,6 +241,9 @@ class Reader:
 
     def _started(self, record: Record) -> None:
         self._attempt(record).started = record
+
+    def _progress(self, record: Record) -> None:
+        self._use(record).progress = record
 
     def _finished(self, record: Record) -> None:
         self._attempt(record).finished = record

@@ -45,7 +45,7 @@ class _Place:
 
 
 class Recorder(Plugin):
-    """Writes one append-only file of JSON lines per run: trace, cassette and checkpoint in one (behaviour J1).
+    """Writes each run to an append-only file of JSON lines: trace, recording and checkpoint in one.
 
     It stands innermost, next to the loop, so that it sees every single attempt. Runs below a run go into its file.
     """

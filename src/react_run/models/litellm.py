@@ -38,7 +38,7 @@ _OLLAMA_WINDOW = 16_384
 
 
 class LiteLLMModel(RemoteModel):
-    """Calls any provider through LiteLLM's async API. Parameters that a provider does not know are dropped."""
+    """Calls any provider through LiteLLM's async API. Parameters that a provider does not support are dropped."""
 
     kind = "litellm"
 

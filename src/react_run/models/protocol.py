@@ -104,7 +104,7 @@ def check_tools(request: ModelRequest) -> None:
     for tool in request.tools:
         if not NAME.match(tool.name):
             raise ProtocolViolation(f"invalid tool name {tool.name!r}")
-        if tool.parameters.get("type") != "object":
+        if tool.wire["function"]["parameters"].get("type") != "object":
             raise ProtocolViolation(f"parameters of {tool.name!r} are not an object schema")
     if request.tool_choice == "required" and not names:
         raise ProtocolViolation("tool_choice 'required' without tools")

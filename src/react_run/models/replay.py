@@ -21,7 +21,7 @@ from react_run.models.base import Model, streaming
 
 
 class ReplayModel(Model):
-    """Answers the n-th model call of a run as the n-th was answered in a recording; recorded errors are raised again.
+    """Answers each model call of a run as it was answered in a recording; recorded errors are raised again.
 
     Raises (from ``complete``):
         ReplayMismatch: A request is not as recorded; the text says what was expected and what came.

@@ -196,5 +196,7 @@ def transport_error(error: Exception, provider: str, sent: Mapping[str, str]) ->
     if isinstance(error, httpx.TransportError | ssl.SSLError | OSError):
         certificate = isinstance(error, ssl.SSLError) or "CERTIFICATE" in said.upper()
         hint = "" if certificate or not isinstance(error, httpx.ConnectError) else " Check base_url and the network."
-        return typed("connection", f"the connection to {provider} failed: {said}.{hint}", retryable=not certificate)
+        failed = typed("connection", f"the connection to {provider} failed: {said}.{hint}", retryable=not certificate)
+        failed.reached = not (certificate or isinstance(error, httpx.ConnectError | httpx.ConnectTimeout))
+        return failed
     return None

@@ -82,7 +82,7 @@ class ScriptedModel(Model):
     provider body as ``response`` or ``stream``), or, from Python, a function of the request that returns one of these.
 
     Raises:
-        ProtocolViolation: The request is one that a provider would refuse (behaviour L5).
+        ProtocolViolation: The request is one that a provider would refuse.
     """
 
     kind = "scripted"

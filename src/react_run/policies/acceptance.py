@@ -34,7 +34,7 @@ class Seals(dict[Check, dict[str, str]]):
 
 
 class Acceptance(Policy):
-    """Asks the checks of an agent about each proposed answer, and ends a run whose answers are refused too often.
+    """Runs the agent's checks on each proposed answer, and ends a run whose answers are refused too often.
 
     A refusal that no other answer could change ends it at once: a check that cannot be carried out, and a sealed file
     that was changed.
@@ -62,16 +62,27 @@ class Acceptance(Policy):
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
-        verdicts = [await self._verdict(check, run, answer) for check in self.checks]
-        refusals = [verdict for verdict in verdicts if not verdict.accepted]
+        refusals = await self._breaches(run)
+        for check in sorted(self.checks, key=lambda check: check.costly):
+            if refusals and check.costly:
+                break  # a test suite need not run for an answer that is refused anyway
+            verdict = await self._verdict(check, run, answer)
+            if not verdict.accepted:
+                refusals.append(verdict)
         if not refusals:
             return None
         feedback = "\n\n".join(verdict.feedback for verdict in refusals)
         return Verdict(accepted=False, feedback=feedback, final=any(verdict.final for verdict in refusals))
 
+    async def _breaches(self, run: Run) -> list[Verdict]:
+        """A refusal for every check whose sealed files were changed, whether it is asked or not."""
+        found = [(check, await _breach(check, run)) for check in self.checks]
+        return [self._broken(run, check, what) for check, what in found if what]
+
+    def _broken(self, run: Run, check: Check, what: str) -> Verdict:
+        return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+
     async def _verdict(self, check: Check, run: Run, answer: str) -> Verdict:
-        if what := await _breach(check, run):
-            return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
         try:
             verdict = await check.check(run, answer)
         except Exception as error:  # whatever it is, it is not a pass
@@ -79,7 +90,7 @@ class Acceptance(Policy):
             log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
             return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
         if what := await _breach(check, run):  # what the check ran may have changed them
-            return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+            return self._broken(run, check, what)
         return verdict
 
     def _refused(self, run: Run, guard: str, text: str) -> Verdict:

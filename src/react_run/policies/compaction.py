@@ -25,7 +25,7 @@ Proceed = Callable[[], Awaitable[ModelResponse]]
 
 
 class Compaction(Policy):
-    """Makes room in the context before it overflows, and once after it did.
+    """Frees up context before it overflows, and once after it has.
 
     The system prompt, what the user said and the last iterations stay word for word, and every call keeps its result.
     """

@@ -72,7 +72,7 @@ class Memory:
 
 
 class Repeats(Policy):
-    """An identical call of a tool that is not ``repeatable`` gets the earlier result instead of running again.
+    """Answers an identical call of a tool that is not ``repeatable`` with the earlier result.
 
     A failed call may run once more, unless it may have taken effect all the same. A call of a tool that may change
     things makes earlier results of other tools stale.

@@ -28,7 +28,7 @@ async def extended(run: Run, limit: str, more: str, *, by_clock: bool = False) -
 
 
 class MoreIterations(Policy):
-    """Asks a person for more iterations when a run has made all it may, before it is ended."""
+    """Asks a person for more iterations when a run has used up its own, before it ends."""
 
     kind: ClassVar[str] = "more_iterations"
     guard: ClassVar[str] = "more_iterations"

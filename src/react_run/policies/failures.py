@@ -44,7 +44,7 @@ class Ledger:
 
 
 class Failures(Policy):
-    """The first failure of a kind is left for the model to correct, the next one ends the run.
+    """Lets the model correct the first failure of a kind; the next one ends the run.
 
     A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, or where
     the failure is one of the very call, when the same arguments fail again.

@@ -40,7 +40,7 @@ NOTHING = "No result could be verified, and nothing is known to have failed."
 
 
 class Grounding(Policy):
-    """Replaces a claim that the tools do not support, or a missing answer, by what is verified and what is unresolved.
+    """Replaces an unsupported claim, or a missing answer, with what is verified and what is unresolved.
 
     The model's own answer stands when all it left unresolved is opaque. What it claimed instead is kept in
     ``RunResult.unverified_answer``.

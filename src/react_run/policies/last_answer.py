@@ -33,7 +33,7 @@ class LastWords:
 
 
 class LastAnswer(Policy):
-    """When iterations or stuckness end a run, asks the model once more for an answer, offering no tools.
+    """Asks the model for a last answer without tools when a run is stuck or out of iterations.
 
     A request for tools in that reply is ignored and asked about once. The reason to stop stays what it was.
     """

@@ -34,9 +34,9 @@ class Extra:
 
 
 class RunLimits(Policy):
-    """Ends a run that has used up its money, tokens or time: as a result, and without a further model call.
+    """Ends a run that has used up its money, tokens or time, with a result and without another model call.
 
-    What subagents use counts for their parents, too, whose limits bind them as well (behaviour X1).
+    What subagents use counts towards their parents' limits, which bind them as well.
     """
 
     kind: ClassVar[str] = "limits"
@@ -69,7 +69,7 @@ class RunLimits(Policy):
         return WITHHELD
 
     def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:
-        used, allowed = owner.usage, owner.state(self._extra)
+        used, allowed = owner.state(EngineState).counted, owner.state(self._extra)
         if self.max_cost is not None:
             limit = self.max_cost + allowed.cost
             if used.cost is None:
@@ -99,7 +99,7 @@ class RunLimits(Policy):
         allowed = owner.state(self._extra)
         async with allowed.asking:
             while (exceeded := self._exceeded(owner)) is not None:
-                reason, used = exceeded[0], owner.usage
+                reason, used = exceeded[0], owner.state(EngineState).counted
                 if reason == StopReason.COST_LIMIT and self.max_cost and used.cost is not None:
                     more = self.max_cost / SHARE
                     if not await extended(run, f"{self.max_cost + allowed.cost:g} USD", f"{more:g} USD"):
@@ -126,7 +126,7 @@ class RunLimits(Policy):
 
 
 class RunTimeout(Policy):
-    """Ends a run whose time is up, as a result with everything so far; what still ran is cancelled."""
+    """Ends a run when its time is up, with a result of everything so far; what is still running is cancelled."""
 
     kind: ClassVar[str] = "run_timeout"
     guard: ClassVar[str] = "run_timeout"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ModelRetries(Policy):
-    """Repeats a model call that failed for a passing reason, with exponential back-off and jitter.
+    """Retries a model call that failed for a transient reason, with exponential backoff and jitter.
 
     Retry-After is honoured, up to ``max_wait``: a provider that asks for more patience than that ends the run at once.
     """

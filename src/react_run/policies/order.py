@@ -19,6 +19,7 @@ Guard = Literal[
     "result_limit",
     "truncated_calls",
     "stuck",
+    "budget_warnings",
     "reply_checks",
     "compaction",
     "model_retries",
@@ -45,12 +46,12 @@ class Policy(Plugin):
 
 
 class Disable(Plugin):
-    """Leaves a guard out: ``{kind: disable, policy: compaction}``."""
+    """Leaves out a built-in policy: ``{kind: disable, policy: compaction}``."""
 
     kind: ClassVar[str] = "disable"
 
     policy: Guard
-    """The guard to leave out."""
+    """The policy to leave out."""
 
 
 def order_policies(defaults: Iterable[Policy], plugins: Iterable[object]) -> list[object]:

@@ -25,9 +25,9 @@ STUB = 200
 
 
 class Ceiling(Policy):
-    """Keeps each result, and all results of one iteration together, below a ceiling; nothing is lost.
+    """Keeps each result, and all results of an iteration together, below a size limit; the rest is saved to a file.
 
-    What is above is saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
+    Longer results are saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
     offered from then on.
     """
 

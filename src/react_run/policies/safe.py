@@ -17,7 +17,7 @@ from react_run.policies.stuck import Stuck
 
 
 class Safe(Plugin):
-    """``failure_handling: safe``: behaviours F, S1 to S3 and S5, with the options people change most.
+    """``failure_handling: safe``: corrections, duplicate calls, grounded endings, stuck runs, with their usual options.
 
     The guards it stands for can be configured one by one in ``plugins:`` instead.
     """

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from react_run.support.run_files import run_folders, safe_name
+from react_run.support.run_files import OURS, run_folders, safe_name
 
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -124,9 +124,19 @@ def _opened(root: Path, folders: Sequence[str], *, make: bool) -> Iterator[int]:
             inner = os.open(folder, os.O_RDONLY | _DIRECTORY, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner
+            if make and folder == OURS:
+                _keep_out_of_version_control(descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _keep_out_of_version_control(directory: int) -> None:
+    """Have git pass over the directory: what is saved there is no part of the project it lies in."""
+    with suppress(OSError):  # there is one already, as a rule
+        file = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=directory)
+        with os.fdopen(file, "wb") as stream:
+            stream.write(b"*\n")
 
 
 def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from react_run.policies.acceptance import Acceptance
+from react_run.policies.budget_warnings import BudgetWarnings
 from react_run.policies.compaction import Compaction
 from react_run.policies.limits import RunLimits, RunTimeout
 from react_run.policies.model_retries import ModelRetries
@@ -16,7 +17,7 @@ from react_run.policies.truncated_calls import CutOff
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.config import Limits
+    from react_run.config import Limits, ReActAgentConfig
 
 
 def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: Sequence[object]) -> list[object]:
@@ -32,7 +33,16 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
     ]
     if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
         guards.append(Acceptance(checks=config.checks, iterations=config.limits.max_check_attempts))
+    if _is_limited(config) and config.failure_handling != "legacy":
+        guards.append(BudgetWarnings())
     return [*own, *disclosure, *order_policies(guards, plugins)]
+
+
+def _is_limited(config: ReActAgentConfig) -> bool:
+    """Whether somebody set a limit that a model can be warned of."""
+    limits = config.limits
+    chosen = (limits.max_cost, limits.max_total_tokens)
+    return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)
 
 
 def _limits(limits: Limits) -> list[Policy]:

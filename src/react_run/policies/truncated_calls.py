@@ -17,7 +17,7 @@ TOO_LONG = "The model's replies were cut off by its output token limit {count} t
 
 
 class CutOff(Policy):
-    """Ends a run whose calls are cut off again and again; each cut call is answered by the loop."""
+    """Ends a run whose tool calls are cut off by the token limit again and again."""
 
     kind: ClassVar[str] = "truncated_calls"
     guard: ClassVar[str] = "truncated_calls"

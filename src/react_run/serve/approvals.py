@@ -158,7 +158,10 @@ class Approvals:
                 if no is None or approval.question.schema is not None:
                     self.remove(approval)
                     continue
-                self.answer(approval.id, no, by=EXPIRED, note="nobody answered in time")
+                try:
+                    self.answer(approval.id, no, by=EXPIRED, note="nobody answered in time")
+                except ApiError:  # its journal is gone, or another process is at it
+                    self.remove(approval)
 
 
 def question_from(record: Record) -> Question:

@@ -75,8 +75,8 @@ class ChatApi:
         service, by = self.service, request.state.by
         served = await service.chosen(service.agent(asked.model), asked.overrides)
 
-        def made() -> Job:
-            return service.new_job(
+        def start() -> Job:
+            job = service.new_job(
                 served,
                 asked.prompt,
                 [] if request.headers.get(SESSION) else asked.messages,
@@ -87,8 +87,9 @@ class ChatApi:
                 streams=asked.stream,
                 options={"overrides": asked.overrides} if asked.overrides else {},
             )
+            return service.jobs.start(job)
 
-        return service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, made)
+        return service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, start)
 
     async def whole(self, request: Request, job: Job, shape: Callable[[], object]) -> Response:
         """Wait for a run, or for its first question, and answer with it; a client that leaves ends it.

@@ -13,7 +13,8 @@ from react_run.serve.approvals import Approval, Approvals
 from react_run.serve.jobs import Job, current_job
 
 if TYPE_CHECKING:
-    from react_run.run import Run
+    from react_run.run import Iteration, Run
+    from react_run.serve.spool import Spool
 
 CLIENT = "# Instructions of the client"
 
@@ -23,6 +24,7 @@ class Desk:
 
     Args:
         approvals: The questions that wait.
+        spool: The runs that have not begun.
         park_after: Seconds after which a run that waits is put aside: it costs nothing then, and goes on when the
             answer is there.
         expires: Seconds after which a question is answered with no.
@@ -31,8 +33,8 @@ class Desk:
     kind = "desk"
     inherited_by_subagents = True
 
-    def __init__(self, approvals: Approvals, *, park_after: float, expires: float) -> None:
-        self.approvals, self.park_after, self.expires = approvals, park_after, expires
+    def __init__(self, approvals: Approvals, spool: Spool, *, park_after: float, expires: float) -> None:
+        self.approvals, self.spool, self.park_after, self.expires = approvals, spool, park_after, expires
 
     @hookimpl(tryfirst=True)
     @inline
@@ -42,6 +44,13 @@ class Desk:
             return None
         job.run = run
         return f"{CLIENT}\n\n{job.system}" if job.system else None
+
+    @hookimpl
+    def react_iteration_started(self, run: Run, iteration: Iteration) -> None:
+        job = current_job.get()
+        if iteration.number == 1 and job is not None and run is job.run and job.spooled:
+            self.spool.drop(job.id)  # its journal has begun
+            job.spooled = False
 
     @hookimpl
     async def react_ask(self, run: Run, question: Question) -> Answer:

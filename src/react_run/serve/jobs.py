@@ -52,6 +52,7 @@ class Job:
         options: What the journal says about how the run was started.
         agent: What runs, when it is not the agent itself: one that goes on from a journal.
         around: Surrounds the run, such as a turn of a conversation.
+        unused: Called when it ends before it had its turn.
     """
 
     served: ServedAgent
@@ -67,7 +68,10 @@ class Job:
     options: dict[str, object] = field(default_factory=dict)
     agent: ReActAgent | None = None
     around: Callable[[Job], Any] | None = None
+    unused: Callable[[], None] | None = None
 
+    spooled: bool = False
+    """Whether it is kept on disk until its journal begins."""
     created: float = field(default_factory=time)
     started: float | None = None
     events: list[StreamEvent] = field(default_factory=list)
@@ -142,14 +146,23 @@ class Jobs:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._idle = Signal()
 
-    def start(self, job: Job) -> Job:
-        """Begin a run.
+    def check(self) -> None:
+        """Refuse a new run when none can be started.
 
         Raises:
             ApiError: The server is about to stop, or too many runs wait already.
         """
         if self.draining:
             raise ApiError(503, "the server is about to stop and takes no new runs: try again later")
+        self.slots.check()
+
+    def start(self, job: Job) -> Job:
+        """Begin a run.
+
+        Raises:
+            ApiError: The server is about to stop, or too many runs wait already.
+        """
+        self.check()
         if job.id in self.live:
             raise ApiError(409, f"run {job.id} is under way already")
         job.turn = self.slots.admit()
@@ -202,6 +215,8 @@ class Jobs:
         finally:
             current_job.reset(token)
             job.turn.end()
+            if job.started is None and job.unused is not None:
+                job.unused()
             job.ended = True
             self.live.pop(job.id, None)
             for told in self.on_end:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from time import time
 
 from react_run.serve.errors import ApiError
-from react_run.serve.jobs import Job, Jobs
+from react_run.serve.jobs import Job
 
 LIFE = 86_400.0
 """Seconds for which a key is remembered."""
@@ -25,17 +25,12 @@ class _Seen:
 
 
 class Once:
-    """The runs of requests that came with a key.
+    """The runs of requests that came with a key."""
 
-    Args:
-        jobs: Where runs are started.
-    """
-
-    def __init__(self, jobs: Jobs) -> None:
-        self._jobs = jobs
+    def __init__(self) -> None:
         self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
 
-    def started(self, key: str | None, by: str, path: str, body: bytes, made: Callable[[], Job]) -> Job:
+    def started(self, key: str | None, by: str, path: str, body: bytes, start: Callable[[], Job]) -> Job:
         """The run of a request: a new one, or that of the same request before.
 
         Args:
@@ -43,13 +38,13 @@ class Once:
             by: Who asks; keys of different people are different.
             path: Where the request went.
             body: What it said.
-            made: Makes the run.
+            start: Starts the run.
 
         Raises:
             ApiError: The key stands for another request, or no run can be started now.
         """
         if key is None:
-            return self._jobs.start(made())
+            return start()
         if not key or len(key) > _LONGEST:
             raise ApiError(400, f"Idempotency-Key must have 1 to {_LONGEST} characters", param="Idempotency-Key")
         digest = sha256(path.encode() + b"\n" + body).digest()
@@ -59,7 +54,7 @@ class Once:
                 text = "this Idempotency-Key was used for another request: take a new one"
                 raise ApiError(409, text, code="idempotency_mismatch")
             return seen.job
-        job = self._jobs.start(made())
+        job = start()
         self._seen[by, key] = _Seen(digest, job, time())
         self._seen.move_to_end((by, key))
         while len(self._seen) > _MOST:

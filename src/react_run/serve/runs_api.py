@@ -71,8 +71,8 @@ class RunsApi:
         overrides, messages = overrides_in(data), _messages(data.get("messages", []))
         served = await service.chosen(service.agent(data.get("agent", data.get("model"))), overrides)
 
-        def made() -> Job:
-            return service.new_job(
+        def start() -> Job:
+            job = service.new_job(
                 served,
                 prompt,
                 [] if session else messages,
@@ -83,9 +83,10 @@ class RunsApi:
                 detached=True,
                 options={"overrides": overrides} if overrides else {},
             )
+            return service.start(job)
 
         key = request.headers.get("idempotency-key")
-        job = service.once.started(key, request.state.by, request.url.path, body, made)
+        job = service.once.started(key, request.state.by, request.url.path, body, start)
         shown = {"id": job.id, "agent": served.name, "status": job.status, "events": f"/api/runs/{job.id}/events"}
         return JSONResponse(shown, status_code=202, headers={"X-Request-Id": job.id, "Location": f"/api/runs/{job.id}"})
 

@@ -29,6 +29,7 @@ from react_run.serve.options import ServeOptions
 from react_run.serve.shelf import Shelf, TellingSink, stopped_by_somebody
 from react_run.serve.signals import Signal
 from react_run.serve.slots import Slots
+from react_run.serve.spool import Spool
 
 if TYPE_CHECKING:
     from react_run.cli.loading import AgentOptions
@@ -55,12 +56,13 @@ class Service:
         self.shelf = Shelf(directory)
         self.started = time()
         self.approvals = Approvals(go_on=self._go_on, note=self._note)
-        self.desk = Desk(self.approvals, park_after=options.park_after, expires=options.expires)
+        self.spool = Spool(directory / "accepted")
+        self.desk = Desk(self.approvals, self.spool, park_after=options.park_after, expires=options.expires)
         self.measures = Measures(self)
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
         self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
-        self.jobs.on_end.append(self.measures.ended)
-        self.once = Once(self.jobs)
+        self.jobs.on_end += [self.measures.ended, self._over]
+        self.once = Once()
         self.helper = Helper(options.title_model or "offline")
         self._sessions: dict[str, asyncio.Lock] = {}
 
@@ -80,18 +82,55 @@ class Service:
                 self._park(journal, asked)
                 said.append(f"run {journal.run_id[:12]} waits for an answer")
             elif self.options.resume:
-                said.append(f"run {journal.run_id[:12]} {await self._resumed(journal.run_id)}")
+                said.append(f"run {journal.run_id[:12]} goes on")
+                self.jobs.spawn(self._go_on_later(journal.run_id, ""))
             else:
                 said.append(f"run {journal.run_id[:12]} was interrupted; --resume has it go on")
+        said += self._accepted()
         self.jobs.spawn(self._sweep())
         return said
 
-    async def _resumed(self, run_id: str) -> str:
+    def _accepted(self) -> Iterator[str]:
+        """Take up the runs that an earlier server accepted and did not begin."""
+        for data in self.spool.left():
+            run_id = str(data["id"])
+            if self.shelf.path_of(run_id) is not None:
+                self.spool.drop(run_id)
+            elif self.agents.get(str(data["agent"])) is None:
+                continue
+            elif self.options.resume:
+                self.jobs.spawn(self._start_later(data))
+                yield f"run {run_id[:12]} begins"
+            else:
+                yield f"run {run_id[:12]} was accepted and has not begun; --resume begins it"
+
+    async def _start_later(self, data: Mapping[str, Any]) -> None:
+        while self.jobs.slots.full:
+            await Signal().wait(_LOOK_AGAIN)
         try:
-            await self.resume(run_id, wait=True)
-        except ApiError as error:
-            return f"cannot go on: {error}"
-        return "goes on"
+            served = await self.agents.variant(str(data["agent"]), data["overrides"])
+            fields = {name: data[name] for name in ("session", "by", "id", "settings", "system")}
+            self.start(self.new_job(served, data["prompt"], data["messages"], streams=True, detached=True, **fields))
+        except (ApiError, ReactError) as error:
+            logger.warning("run %s cannot begin: %s", str(data["id"])[:12], error)
+
+    def start(self, job: Job) -> Job:
+        """Begin a run that goes on when nobody watches; from here on no crash loses it.
+
+        Raises:
+            ApiError: It cannot be started, or kept.
+        """
+        self.jobs.check()
+        try:
+            self.spool.keep(job)
+        except OSError as error:
+            raise ApiError(500, f"the run cannot be kept: {error.strerror or error}") from None
+        job.spooled = True
+        return self.jobs.start(job)
+
+    def _over(self, job: Job) -> None:
+        if job.spooled and job.ending != "drained":
+            self.spool.drop(job.id)
 
     async def end(self) -> None:
         """Close the agents."""
@@ -336,8 +375,15 @@ class Service:
         while wait and self.jobs.slots.full:
             await Signal().wait(_LOOK_AGAIN)
         served = await self.agents.variant(served.name, journal.header["options"].get("overrides") or {})
+        self.jobs.check()
+        opened: list[TellingSink] = []
+
+        def open_file(path: Path) -> TellingSink:
+            opened.append(TellingSink.open(path))
+            return opened[0]
+
         try:
-            ready = prepare(path, served.agent, force=force, open_file=TellingSink.open)
+            ready = prepare(path, served.agent, force=force, open_file=open_file)
         except JournalBusy:
             raise ApiError(409, f"run {run_id} is under way in another process", code="run_live") from None
         except JournalError as error:
@@ -356,6 +402,7 @@ class Service:
             by=by,
             streams=True,
             detached=True,
+            unused=opened[0].close,
         )
         if name := journal.header["options"].get("conversation"):
             kept = Session.named(str(name))
@@ -411,13 +458,13 @@ class Service:
         finally:
             sink.close()
         if len(asked) == 1:
-            self.jobs.spawn(self._after_decision(approval.run_id, answer.by))
+            self.jobs.spawn(self._go_on_later(approval.run_id, answer.by))
 
-    async def _after_decision(self, run_id: str, by: str) -> None:
+    async def _go_on_later(self, run_id: str, by: str) -> None:
         try:
             await self.resume(run_id, by=by, wait=True)
         except ApiError as error:
-            logger.warning("run %s cannot go on after its question was answered: %s", run_id[:12], error)
+            logger.warning("run %s cannot go on: %s", run_id[:12], error)
 
     def _note(self, run_id: str, text: str) -> None:
         job = self.jobs.live.get(run_id)

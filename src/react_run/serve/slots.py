@@ -38,9 +38,17 @@ class Slots:
         Raises:
             ApiError: Too many wait already.
         """
+        self.check()
+        return Turn(self)
+
+    def check(self) -> None:
+        """Refuse another run when there is no room.
+
+        Raises:
+            ApiError: Too many wait already.
+        """
         if self.full:
             raise ApiError(429, f"{self.runs} runs are at work and {self.queue} wait for their turn: try again later")
-        return Turn(self)
 
 
 class Turn:

@@ -26,10 +26,12 @@ class JsonSchema:
 
     Args:
         schema: The schema.
+        known: Whether it is certain to be one, and need not be checked itself: for a large one that takes seconds.
     """
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
+    def __init__(self, schema: Mapping[str, Any], *, known: bool = False) -> None:
         self.schema = schema
+        self._known = known
 
     def errors(self, value: Any) -> list[ValidationError]:
         """What is wrong with ``value``; nothing when it satisfies the schema.
@@ -52,7 +54,8 @@ class JsonSchema:
 
         schema = dict(self.schema)
         kind = validator_for(schema, default=Draft202012Validator)
-        kind.check_schema(schema)
+        if not self._known:
+            kind.check_schema(schema)
         own: dict[str, Keyword] = {
             "pattern": _pattern_of_text,
             "patternProperties": _pattern_properties,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +13,12 @@ from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
+from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.model_checking import function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
+from react_run.tools.arguments.renaming import own_names, renames
 from react_run.tools.arguments.schema_checking import SchemaChecker
+from react_run.tools.naming import LONGEST, TOOL_NAME, valid_tool_name
 from react_run.tools.schemas.cleaning import clean_schema
 from react_run.tools.schemas.docstrings import description_in
 from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+MAX_DESCRIPTION = 1024
+"""Characters of a description that every provider accepts; beyond, OpenAI refuses the whole request."""
 _MARK = "__react_tool__"
 _LATER: Mapping[str, Any] = {}
 F = TypeVar("F", bound=Callable[..., Any])
@@ -41,14 +44,15 @@ class Tool(ToolAnnotations):
     """Something a model can call.
 
     Args:
-        name: Letters, digits, ``_`` and ``-``, at most 64.
-        description: What it does and when to use it, for the model.
+        name: Letters, digits, ``_`` and ``-``, at most 64; another one (``math.factorial``) is put into these, and the
+            model may use either.
+        description: What it does and when to use it, for the model; providers accept 1,024 characters of it.
         parameters: The JSON Schema of its arguments.
         function: What runs, called with the values of :class:`Prepared`; plain or ``async def``.
         toolset: Who interprets its results.
         context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
         checker: Who checks arguments; jsonschema by ``parameters`` when not given.
-        own_name: What its toolset calls it, when an agent file gave it another name.
+        own_name: What its toolset calls it, when an agent file gave it another name, or providers accept it only so.
         called: What an agent file calls its toolset.
 
     Raises:
@@ -67,7 +71,9 @@ class Tool(ToolAnnotations):
     called: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        if not TOOL_NAME.fullmatch(self.name):
+            object.__setattr__(self, "own_name", self.own_name or self.name)
+            object.__setattr__(self, "name", _checked_name(self.name))
         if self.timeout is not None and not self.timeout > 0:
             raise ToolsetError(
                 f"tool {self.name!r}: timeout={self.timeout:g} leaves no time to run: give seconds above 0",
@@ -76,7 +82,10 @@ class Tool(ToolAnnotations):
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
-            object.__setattr__(self, "checker", SchemaChecker(self.parameters))
+            try:
+                object.__setattr__(self, "checker", SchemaChecker(self.parameters))
+            except ToolsetError as error:
+                raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
             _ = self.wire  # a schema that is none is reported now
 
     if not TYPE_CHECKING:
@@ -102,10 +111,11 @@ class Tool(ToolAnnotations):
     def wire(self) -> dict[str, Any]:
         """The tool as it is sent to a model, in the form that OpenAI made common."""
         try:
-            parameters = clean_schema(self.parameters)
+            own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
+            parameters = clean_schema(own)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
-        function = {"name": self.name, "description": self.description, "parameters": parameters}
+        function = {"name": self.name, "description": self._sent_description, "parameters": parameters}
         return {"type": "function", "function": function}
 
     @cached_property
@@ -113,6 +123,22 @@ class Tool(ToolAnnotations):
         """What its optional parameters are when a call does not say: to say so makes no other call (behaviour F4)."""
         properties = self.parameters.get("properties", {})
         return {name: part["default"] for name, part in properties.items() if "default" in part}
+
+    @property
+    def _sent_description(self) -> str:
+        """As much of the description as every provider accepts, cut between words."""
+        if len(self.description) <= MAX_DESCRIPTION:
+            return self.description
+        size = len(self.description)
+        _warn(
+            self.name, f"a description of {size} characters; providers accept {MAX_DESCRIPTION}, the rest is not sent"
+        )
+        return f"{self.description[: MAX_DESCRIPTION - 1].rpartition(' ')[0]}…"
+
+    @cached_property
+    def _renames(self) -> bool:
+        assert self.checker is not None  # set when the tool is made
+        return renames(self.checker.schema)
 
     @cached_property
     def parameter_class(self) -> type[BaseModel] | None:
@@ -126,7 +152,10 @@ class Tool(ToolAnnotations):
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
         assert self.checker is not None  # set when the tool is made
-        return prepare(self.name, self.checker, arguments)
+        if self._renames:
+            read = decode_arguments(arguments)
+            arguments = own_names(read, self.checker.schema) if isinstance(read, dict) else arguments
+        return prepare(self.name, self.checker, arguments, read_only=self.read_only)
 
     @classmethod
     def from_function(
@@ -152,8 +181,8 @@ class Tool(ToolAnnotations):
                 (``tool.annotation``), or it is a generator (``tool.generator``).
         """
         mark: Mapping[str, Any] = getattr(function, _MARK, {})
-        name = name or mark.get("name") or name_of(function)
-        _check_name(name)
+        name = name or mark.get("name") or _own_name(function)
+        _checked_name(name)
         signature = read_signature(function, name)
         docstring = docstring_of(function)
         description = description or mark.get("description") or description_in(docstring)
@@ -211,13 +240,29 @@ class Tool(ToolAnnotations):
         )
 
 
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise ToolsetError(
-            f"{name!r} is not a tool name that providers accept: give one (name=…) of letters, digits, '_' and '-', "
-            "at most 64",
-            code="tool.name",
-        )
+def _own_name(function: Function) -> str:
+    """The name of a function, where it is one for a tool: another one is its author's to choose."""
+    name = name_of(function)
+    if not TOOL_NAME.fullmatch(name):
+        raise _no_name(name)
+    return name
+
+
+def _checked_name(name: str) -> str:
+    """``name`` as providers accept it.
+
+    Raises:
+        ToolsetError: Nothing of it is left then (``tool.name``).
+    """
+    valid = "" if "<" in name else valid_tool_name(name)
+    if not valid:
+        raise _no_name(name)
+    return valid
+
+
+def _no_name(name: str) -> ToolsetError:
+    text = f"{name!r} is not a tool name: give one (name=…) of letters, digits, '_' and '-', at most {LONGEST}"
+    return ToolsetError(text, code="tool.name")
 
 
 def _warn(name: str, text: str) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
 from react_run.engine.execution import describe, interpret
 from react_run.hookspecs import hookimpl
-from react_run.outcome import Observation
+from react_run.outcome import Disposition, Observation, ToolError
 from react_run.support.render import render
 from react_run.wrappers.bases import ToolCallResult, ToolCallWrapper, ToolSkipResult
 from react_run.wrappers.calling import Adapter, awaited, wrong
@@ -28,6 +30,11 @@ class AroundToolCall(Adapter):
 
     wrapper: ToolCallWrapper
 
+    @cached_property
+    def _wants_failures(self) -> bool:
+        """Whether the postprocessor takes ``failed``: then it is handed refusals and failures, too."""
+        return "failed" in inspect.signature(self.wrapper.postprocess).parameters
+
     @hookimpl
     async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
         inputs = run.state(Inputs)
@@ -42,7 +49,7 @@ class AroundToolCall(Adapter):
                 made: BaseModel | ToolSkipResult = await awaited(returned)
                 if isinstance(made, ToolSkipResult):
                     assert call.tool is not None  # there are arguments
-                    return interpret(call, call.tool, made.output)
+                    return await call.refusal() or interpret(call, call.tool, made.output)
                 if not isinstance(made, BaseModel):
                     raise wrong(self.wrapper, "preprocess", made, "the tool's input or a ToolSkipResult")
                 model = made
@@ -56,7 +63,10 @@ class AroundToolCall(Adapter):
     async def _after(self, run: Run, call: ToolCall, model: BaseModel, observation: Observation) -> Observation:
         if call.error is not None and observation.failed:
             observation = await self._on_error(run, call, model, observation, call.error)
-        returned = self.wrapper.postprocess(run.agent, run, call.name, model, observation.content)
+        told: dict[str, Any] = {"failed": observation.failed} if self._wants_failures else {}
+        if (observation.failed or call.repeated) and not told:
+            return observation  # neither a refusal nor a failure is a result, nor is one that was told before
+        returned = self.wrapper.postprocess(run.agent, run, call.name, model, observation.content, **told)
         done: ToolCallResult | None = returned if isinstance(returned, ToolCallResult) else await awaited(returned)
         if done is None:
             return observation
@@ -69,6 +79,8 @@ class AroundToolCall(Adapter):
     async def _on_error(
         self, run: Run, call: ToolCall, given: BaseModel, observation: Observation, error: BaseException
     ) -> Observation:
+        if isinstance(error, ToolError) and error.disposition is not Disposition.RETRYABLE_ERROR:
+            return observation  # a question, an end, or nothing found: that is what the tool has to say
         answer = await awaited(self.wrapper.on_error(run.agent, run, call.name, given, error))
         if answer is None:
             return observation

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator, model_validator
 
+from react_run.errors import ToolsetError
 from react_run.tools.arguments import decode_arguments
 from react_run.tools.tool import Prepared, Tool
 
@@ -497,9 +498,9 @@ def test_jsonschema_decides_for_schemas_written_by_hand() -> None:
     assert made.prepare({"a": [1], "b": 2}).problem == ""
 
 
-def test_a_broken_schema_is_a_problem_of_the_call_not_the_end_of_the_run() -> None:
-    made = schema_tool({"properties": {"a": {"type": "string", "minLength": "two"}}})
-    assert "could not be checked: SchemaError" in made.prepare({"a": "x"}).problem
+def test_a_broken_schema_is_refused_when_the_tool_is_made() -> None:
+    with pytest.raises(ToolsetError, match="'minLength' of the schema is \"two\""):
+        schema_tool({"properties": {"a": {"type": "string", "minLength": "two"}}})
 
 
 def test_nothing_is_imported_or_fetched_before_a_schema_needs_it() -> None:

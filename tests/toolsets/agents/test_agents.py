@@ -78,7 +78,7 @@ def test_in_an_agent_file_subagents_are_paths_beside_it(tmp_path: Path) -> None:
     replies = json.dumps([ask(), "It is four."])
     lead.write_text(f"version: 1\nmodel: {{kind: scripted, replies: {replies}}}\nsubagents: [helper.yaml]\n")
     result = ReActAgent.from_yaml(lead).run_sync("how many?")
-    assert report(result) == {"agent": "helper", "status": "ok", "answer": "four", "iterations": 1}
+    assert report(result) == {"agent": "helper", "status": "ok", "success": True, "answer": "four", "iterations": 1}
     assert result.success
 
 
@@ -115,7 +115,7 @@ def test_the_child_sees_its_task_and_nothing_else_and_the_parent_one_report(tmp_
     result = agent.run_sync("What is the secret sum?")
     assert [message.text for message in seen_by(toolset)[0].messages][1:] == ["6 times 7"]
     assert [tool.name for tool in seen_by(toolset)[0].tools] == ["calculate", "convert_units"]
-    assert report(result) == {"agent": "helper", "status": "ok", "answer": "42", "iterations": 2}
+    assert report(result) == {"agent": "helper", "status": "ok", "success": True, "answer": "42", "iterations": 2}
     assert [message.role for message in result.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert result.steps[0].outcome is not None
     assert result.steps[0].outcome.verified_summary == "helper reported: 42"

@@ -61,7 +61,8 @@ def test_a_wrong_path_is_no_reason_to_end_a_run(root: Path) -> None:  # F1
     replies = [calls(("read_file", {"path": f"no{n}.txt"})) for n in range(4)]
     result = run_in(root, [*replies, says("there are none")], toolsets=[READING])
     assert [taken.error_code for taken in result.steps] == ["not_found"] * 4
-    assert (result.answer, result.success) == ("there are none", True)
+    assert (result.answer, result.stop_reason) == ("there are none", "completed")
+    assert not result.success  # F6: no call succeeded
 
 
 # -- what it offers ---------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import ContextVar
 from pathlib import Path
 
-from react_run import ConfigError, Origin, ReActAgent, ReActAgentConfig
+from react_run import ConfigError, Observation, Origin, ReActAgent, ReActAgentConfig, ToolCall, hookimpl
 
 DEEPEST = 3
 """Levels of agents below the first one."""
@@ -13,10 +13,23 @@ _above: ContextVar[tuple[Path | None, ...]] = ContextVar("react_toolsets_agents_
 """The files of the agents that are being built, outermost first; ``None`` for one that has no file."""
 
 
-def build(file: Path, origin: Origin | None) -> ReActAgent:
+class OnlyReads:
+    """Refuses every tool that does not say it changes nothing; whoever may refuse binds the agents below, too."""
+
+    @hookimpl
+    def react_tool_permit(self, call: ToolCall) -> Observation | None:
+        if call.tool is not None and call.tool.read_only is True:
+            return None
+        return Observation(
+            content=f"Error: {call.name} may change things, and this agent may only look. Report what should be done."
+        )
+
+
+def build(file: Path, origin: Origin | None, *, read_only: bool = False) -> ReActAgent:
     """The agent in ``file``, which the agent file at ``origin`` names.
 
-    It is trusted as that one is when it is below its directory, else when ``react-run trust`` has noted so.
+    It is trusted as that one is when it is below its directory, else when ``react-run trust`` has noted so. With
+    ``read_only`` it, and all agents below it, can only look.
 
     Raises:
         ConfigError: It cannot be built, names itself in the end, or is too deep.
@@ -32,7 +45,7 @@ def build(file: Path, origin: Origin | None) -> ReActAgent:
     try:
         variables = None if origin is None else origin.environment
         config = ReActAgentConfig.from_yaml(file, trusted=_is_trusted(real, origin), environment=variables)
-        return ReActAgent(config)
+        return ReActAgent(config, plugins=[OnlyReads()] if read_only else ())
     finally:
         _above.reset(token)
 

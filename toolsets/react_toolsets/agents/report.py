@@ -7,7 +7,7 @@ import json
 from react_run import Observation, Outcome, RunResult, StopReason
 
 SUMMARY = 300
-"""Characters of an answer that are quoted as a fact."""
+"""Characters of what is quoted as a fact, or as the reason of a failure."""
 
 
 def report(name: str, result: RunResult, longest: int) -> Observation:
@@ -15,16 +15,24 @@ def report(name: str, result: RunResult, longest: int) -> Observation:
     data: dict[str, object] = {
         "agent": name,
         "status": "ok" if result.success else "failed",
+        "success": result.success,
         "answer": _cut(result.answer, longest),
         "iterations": result.iterations,
     }
-    if result.success:
-        fact = f"{name} reported: {' '.join(result.answer.split())}"
-        return _observed(data, Outcome.success(fact if len(fact) <= SUMMARY else f"{fact[: SUMMARY - 1]}…"))
-    data["reason"] = str(result.stop_reason)
     if result.unresolved:
         data["unresolved"] = [_cut(f"{failure.tool}: {failure.message}", 500) for failure in result.unresolved[:5]]
+    if result.success:
+        return _observed(data, Outcome.success(verified(name, result)))
+    data["reason"] = str(result.stop_reason)
     return _observed(data, failed(name, result))
+
+
+def verified(name: str, result: RunResult) -> str:
+    """What the agent's own tools verified, which is a fact, as opposed to what it says; empty when it is nothing."""
+    outcomes = [step.outcome for step in result.steps if step.outcome is not None and not step.failed]
+    facts = "; ".join(dict.fromkeys(outcome.verified_summary for outcome in outcomes if outcome.verified_summary))
+    told = f"{name} verified: {facts}" if facts else ""
+    return told if len(told) <= SUMMARY else f"{told[: SUMMARY - 1]}…"
 
 
 def failed(name: str, result: RunResult) -> Outcome:

@@ -36,6 +36,8 @@ class Subagent(Options):
     """The name of the tool; the name of the agent, when it is not given."""
     description: str | None = None
     """When to use it; the description of the agent, when it is not given."""
+    read_only: bool = False
+    """Whether it may only look: every tool that is not marked `read_only` is refused, in agents below it, too."""
 
     @model_validator(mode="before")
     @classmethod
@@ -57,6 +59,7 @@ class Member:
     name: str
     description: str
     agent: ReActAgent
+    read_only: bool = False
     others: list[ReActAgent] = field(default_factory=list)
 
     def with_model_of(self, asking: ReActAgent) -> ReActAgent:
@@ -115,13 +118,14 @@ class AgentsToolset(ReActToolset):
         return list(self._members)
 
     def _member(self, given: Subagent) -> Member:
-        agent = build(given.file, self._origin)
+        agent = build(given.file, self._origin, read_only=given.read_only)
         config = agent.config
         name = given.name or config.name or config.id or given.file.stem
         return Member(
             name=re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "agent",
             description=given.description or config.description or f"Hands a task to the agent {name}.",
             agent=agent,
+            read_only=given.read_only,
         )
 
     def _tool(self, member: Member) -> Tool:
@@ -134,7 +138,7 @@ class AgentsToolset(ReActToolset):
             return await self._delegate(member, task, run)
 
         tools = member.agent.tools
-        changes = [tool.read_only for tool in tools]
+        changes = [member.read_only or tool.read_only for tool in tools]
         return Tool.from_function(
             delegate,
             name=member.name,

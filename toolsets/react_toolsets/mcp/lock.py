@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +35,17 @@ class Lock:
         """
         path = lock_path(agent)
         try:
-            text = path.read_text(encoding="utf-8")
+            return cls._read(agent, path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
             raise ToolsetError(f"cannot read the lock {path}: {error}", code="mcp.lock") from error
+
+    @classmethod
+    @lru_cache(maxsize=8)
+    def _read(cls, agent: Path, text: str) -> Lock:
+        """The lock of an agent file; its toolsets ask for it one after the other."""
+        path = lock_path(agent)
         try:
             data = json.loads(text)
             if data["version"] != VERSION:

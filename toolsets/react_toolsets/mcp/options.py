@@ -67,13 +67,13 @@ class McpOptions(ReActToolset):
     servers: list[str] = Field(default_factory=lambda: ["*"])
     """Which servers of the file, by names with * in them."""
     protocol: Literal["auto", "legacy"] = "auto"
-    """`legacy` for servers that ask questions in the way of before 2026."""
+    """`legacy` for servers that push questions, as protocols before 2026 do."""
     prefix: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{0,40}$")
     """What the names of tools begin with; NAME__ when not given."""
     include: list[str] = Field(default_factory=lambda: ["*"])
     """Which tools, by the server's own names with * in them."""
     exclude: list[str] = Field(default_factory=list)
-    """Which of them not."""
+    """Those to leave out."""
     read_only: list[str] = Field(default_factory=list)
     """Tools that change nothing, in the same form."""
     changes: list[str] = Field(default_factory=list)
@@ -81,7 +81,7 @@ class McpOptions(ReActToolset):
     trust_hints: bool = False
     """Whether the server is believed when it says that a tool changes nothing, or can be repeated."""
     required: bool = False
-    """Whether the agent does not work without it; otherwise a server that fails is left out, with a warning."""
+    """Whether a server that fails keeps the run from starting; otherwise it is left out with a warning."""
     timeout: float = Field(default=60.0, gt=0)
     """Seconds that a call may take without a sign of progress."""
     max_timeout: float = Field(default=600.0, gt=0)

@@ -88,7 +88,7 @@ class Server:
             await asyncio.wait(set(self._burials))
 
     async def _connected(self) -> Session:
-        if self._session is not None and not self._session.over:
+        if self._session is not None and not self._session.ended:
             return self._session
         if self._session is not None and not self._session.stopped:
             self._count_loss(self._session)
@@ -123,7 +123,7 @@ class Server:
     def _count_loss(self, session: Session) -> None:
         if session.stopped:  # by us, or counted before
             return
-        session.stopped = session.over = True
+        session.stopped = session.ended = True
         self._losses.append(time.monotonic())
         burial = asyncio.ensure_future(session.end())
         self._burials.add(burial)

@@ -27,14 +27,14 @@ DOWNLOADERS = ("npx", "uvx", "bunx", "pipx")
 class Session:
     """A connection, from the start of its server to the end of either. It lives on the loop of the host.
 
-    ``listing`` is what the server offers now, ``version`` counts how often that changed. ``over`` says that the
+    ``listing`` is what the server offers now, ``version`` counts how often that changed. ``ended`` says that the
     connection has ended, ``stopped`` that we ended it.
     """
 
     target: Target
     listing: Listing = field(default_factory=Listing)
     version: int = 0
-    over: bool = False
+    ended: bool = False
     stopped: bool = False
     failure: Exception | None = None
     client: Client = field(init=False)
@@ -63,7 +63,7 @@ class Session:
 
     async def end(self) -> None:
         """Stop the server, and wait until it is gone."""
-        self.stopped = self.closed = True
+        self.stopped = self.ended = True
         self._stop.set()
         if not self._ready.done():
             self._keeper.cancel()
@@ -76,7 +76,7 @@ class Session:
             Lost: The connection ended.
             McpTrouble: The server answered with an error, or not in time.
         """
-        if self.closed:
+        if self.ended:
             raise Lost(unsent=True)
         request.begin()
         self.in_flight.append(request)
@@ -136,7 +136,7 @@ class Session:
                 self._ready.set_exception(self.failure)
                 self._ready.exception()  # those who wait may have left
         finally:
-            self.closed = True
+            self.ended = True
             for helper in self._helpers:
                 helper.cancel()
 
@@ -158,7 +158,7 @@ class Session:
         return await stack.enter_async_context(client)
 
     def _ended(self) -> None:
-        self.closed = True
+        self.ended = True
 
     def _follow(self) -> None:
         """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""

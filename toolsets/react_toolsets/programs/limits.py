@@ -6,7 +6,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field
 
 
 class Limits(BaseModel):
-    """How much of the machine a command may use, where programs are confined; how long, `timeout` says."""
+    """How much of the machine a command may use where programs are confined; `timeout` limits its time."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

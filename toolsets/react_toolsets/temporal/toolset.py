@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
+import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
@@ -106,6 +108,12 @@ class TemporalToolset(ReActToolset):
         from react_toolsets.temporal.facts import time_now
 
         return answer(lambda: time_now(self.now(), self._zone(timezone)))
+
+    @tool(read_only=True, repeatable=True, bookkeeping=True, timeout=90)
+    async def wait(self, seconds: Annotated[float, Field(description="How many seconds to wait.", gt=0, le=60)]) -> str:
+        """Wait up to 60 seconds, for something that takes time, before asking about it again."""
+        await asyncio.sleep(seconds)
+        return json.dumps({"status": "ok", "waited_seconds": seconds})
 
     @tool(read_only=True)
     def convert_datetime(

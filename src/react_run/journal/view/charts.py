@@ -126,7 +126,8 @@ def rows(
         parts = [("bad" if use.failed else "tool", began - start, taken or 0.0)]
         waits = [asked for asked in iteration.questions if asked.record.get("position") == use.position]
         parts += [_wait(asked, start, length) for asked in waits]
-        label = f"{iteration.number} · {use.name} {_brief(use.arguments)}"
+        mark = "✗ " if use.failed else ""
+        label = f"{iteration.number} · {mark}{use.name} {brief(use.arguments)}"
         yield _row(link(anchors.of_tool(use)), label, parts, taken, length)
     for asked in iteration.questions:
         if "position" not in asked.record or not iteration.tools:
@@ -135,7 +136,7 @@ def rows(
             yield _row(None, label, [part], part[2], length)
 
 
-def _brief(arguments: object) -> str:
+def brief(arguments: object) -> str:
     """Arguments in a few letters: the only value, or all of them."""
     if isinstance(arguments, dict) and len(arguments) == 1:
         arguments = str(next(iter(arguments.values())))

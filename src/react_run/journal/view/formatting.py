@@ -120,9 +120,18 @@ def error(data: Record) -> str:
     return one_line(f"{data['type']}: {data['message']}".removesuffix(": "))
 
 
+def progress(record: Record) -> str:
+    """How far a tool said it was: ``3/10 reading``."""
+    number = "" if "done" not in record else f"{record['done']:g}"
+    number += f"/{record['total']:g}" if number and "total" in record else ""
+    return one_line(f"{number} {record.get('message', '')}")
+
+
 def tool_use(use: ToolUse) -> list[str]:
     """What there is to say about a call beside its result."""
     said = [seconds(use.seconds)]
+    if use.progress is not None and use.content is None:
+        said.append(progress(use.progress))
     if not use.executed:
         said.append("not executed")
     if len(use.attempts) > 1:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from react_run.components.kinds import near
-from react_run.errors import ConfigError
+from react_run.errors import ConfigError, ReactError
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
 from react_run.tools.toolset import CompositeToolset, ReActToolset, label, offered, skills_offered
 
@@ -43,7 +43,16 @@ def members(toolset: ReActToolset) -> Iterator[Member]:
             yield from members(child)
     else:
         about = {tool.name: _first_paragraph(tool.description) for tool in offered(toolset)}
-        yield Member(label(toolset), toolset, tuple(about), tuple(skills_offered(toolset)), about)
+        yield Member(label(toolset), toolset, tuple(about), tuple(_skills(toolset)), about)
+
+
+def _skills(toolset: ReActToolset) -> list[ReActSkillSpec]:
+    try:
+        return skills_offered(toolset)
+    except ReactError:
+        raise
+    except Exception as error:  # whatever an outside toolset raises: the message has to name it
+        raise ConfigError(f"toolset {label(toolset)} has no skills: {type(error).__name__}: {error}") from error
 
 
 def skills_of(toolset: ReActToolset, *, grouped: bool) -> list[ReActSkillSpec]:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 
 from react_run.policies.disclosure.groups import SELECTOR
 from react_run.skills import ReActSkillSpec
-from react_run.tools.tool import Tool
+from react_run.tools.tool import MAX_DESCRIPTION, Tool
 
 LISTED = 50
 """How many skills the selector describes; more are found by words."""
@@ -27,10 +27,6 @@ Activate one skill: it unlocks that skill's tools and gives you its instructions
 - Activation answers nothing by itself: use the tools, then answer."""
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-MAX_DESCRIPTION = 1024
-"""Characters that providers accept for the description of a tool; a longer list of skills goes into the prompt."""
 
 
 def guide(skills: Sequence[ReActSkillSpec]) -> str:

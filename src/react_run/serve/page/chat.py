@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Iterator
 from secrets import token_hex
@@ -13,6 +12,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from react_run.errors import ReactError
 from react_run.journal.view import formatting
+from react_run.journal.view.charts import brief
 from react_run.journal.view.markup import block, escaped
 from react_run.serve.chat_api import STREAM_HEADERS
 from react_run.serve.errors import ApiError, wrong
@@ -86,7 +86,7 @@ def _mine(text: str) -> str:
 
 def _theirs(agent: str, message: Message, results: dict[str | None, str]) -> str:
     steps = "".join(
-        _step("✓", request.name, formatting.arguments(request.arguments), "", results.get(request.id, ""))
+        _step("✓", request.name, brief(request.arguments), "", results.get(request.id, ""))
         for request in message.tool_requests
     )
     said = f'<div class="card said">{escaped(message.text)}</div>' if message.text.strip() else ""
@@ -125,7 +125,7 @@ async def send(site: Site, request: Request) -> Response:
     service = site.service
     served = service.agent(fields.get("agent"))
     try:
-        job = service.jobs.start(
+        job = service.start(
             service.new_job(served, text, [], session=session, by=request.state.by, streams=True, detached=True)
         )
     except ApiError as error:
@@ -169,10 +169,9 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
 
 def _of_use(use: ToolUse) -> str:
     if use.content is None:
-        return _step("…", use.name, formatting.arguments(use.arguments), "under way", "")
+        return _step("…", use.name, brief(use.arguments), "under way", "")
     beside = formatting.seconds(use.seconds)
-    shown = json.dumps(use.arguments, ensure_ascii=False) if not isinstance(use.arguments, str) else use.arguments
-    return _step("✗" if use.failed else "✓", use.name, shown, beside, use.content)
+    return _step("✗" if use.failed else "✓", use.name, brief(use.arguments), beside, use.content)
 
 
 def _words(seen: Seen) -> str:

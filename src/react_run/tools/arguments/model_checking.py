@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from functools import cached_property
@@ -34,13 +35,20 @@ def spec_checker(name: str, model: type[BaseModel]) -> ModelChecker:
 
 def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
     names = field_names(signature)
-    positional = [name for name, parameter in signature.fields.items() if parameter.kind is parameter.POSITIONAL_ONLY]
-    if not positional and signature.extra is None and all(field == name for field, name in names.items()):
+    rest = signature.rest
+    before = itertools.takewhile(lambda parameter: parameter.name != rest, signature.fields.values()) if rest else ()
+    by_place = {parameter.name for parameter in before if parameter.kind is parameter.POSITIONAL_OR_KEYWORD}
+    positional = [
+        name
+        for name, parameter in signature.fields.items()
+        if parameter.kind is parameter.POSITIONAL_ONLY or name in by_place
+    ]
+    if not rest and not positional and signature.extra is None and all(field == name for field, name in names.items()):
         return lambda instance: ((), instance.__dict__)
 
     def call(instance: BaseModel) -> Call:
         values = {name: instance.__dict__[field] for field, name in names.items()}
-        args = tuple(values.pop(name) for name in positional)
+        args = (*(values.pop(name) for name in positional), *(values.pop(rest) if rest else ()))
         return args, {**values, **(instance.__pydantic_extra__ or {})}
 
     return call

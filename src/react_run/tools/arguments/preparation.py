@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from react_run.support.display import shown
 from react_run.support.fast_init import fast_init
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
-from react_run.tools.arguments.problems import InvalidArguments, report
+from react_run.tools.arguments.problems import InvalidArguments, parameters, report
 from react_run.tools.arguments.repair import own_copy, repair_properties
+from react_run.tools.schemas.cleaning import described
 
 MAX_ECHO = 800
 """How many characters of unreadable arguments a model is shown (A5)."""
+
+WRAPPERS = ("arguments", "args", "kwargs", "parameters", "input")
+"""What models call an object around the arguments that nobody asked for."""
+NEAR = 0.7
+"""How alike two names of parameters are that may be meant for each other."""
+_SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 MAX_NOTES = 5
 """How many repairs of one call are told one by one."""
@@ -60,15 +69,19 @@ class Checker(Protocol):
         """
 
 
-def prepare(tool: str, checker: Checker, raw: object) -> Prepared:
-    """Read, check and, where needed, repair what a model sent for ``tool``; never raises for bad input."""
+def prepare(tool: str, checker: Checker, raw: object, *, read_only: bool | None = True) -> Prepared:
+    """Read, check and, where needed, repair what a model sent for ``tool``; never raises for bad input.
+
+    ``read_only`` is what the tool says of itself: one that may change things never runs with its defaults because an
+    argument was misnamed (behaviour A3).
+    """
     try:
-        return _prepared(tool, checker, raw)
+        return _prepared(tool, checker, raw, read_only)
     except RecursionError:
         return Prepared(arguments={}, problem=f"Error: {tool} did not run: its arguments are nested too deeply.")
 
 
-def _prepared(tool: str, checker: Checker, raw: object) -> Prepared:
+def _prepared(tool: str, checker: Checker, raw: object, read_only: bool | None) -> Prepared:
     arguments = raw if type(raw) is dict else decode_arguments(raw)
     if isinstance(arguments, str):
         return Prepared(arguments={}, problem=_unreadable(tool, checker, arguments, raw))
@@ -80,14 +93,21 @@ def _prepared(tool: str, checker: Checker, raw: object) -> Prepared:
             pass
         else:
             return Prepared(arguments=own_copy(arguments), args=args, kwargs=kwargs)
-    return _repaired(tool, checker, own_copy(arguments))
+    return _repaired(tool, checker, own_copy(arguments), read_only)
 
 
-def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prepared:
+def _repaired(tool: str, checker: Checker, arguments: dict[str, object], read_only: bool | None) -> Prepared:
+    notes: list[str] = []
+    wrapped = _wrapped(tool, checker, arguments)
+    if wrapped is not None:
+        name, arguments = wrapped
+        notes.append(f"they were taken out of the object {shown(name)}")
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
-    notes = [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
+    if unknown and read_only is not True and (problem := misnamed(tool, checker, arguments, unknown, read_only)):
+        return Prepared(arguments=arguments, problem=problem)
+    notes += [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:
@@ -101,13 +121,49 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object]) -> Prep
     return Prepared(arguments=arguments, args=args, kwargs=kwargs, repairs=_bounded(notes))
 
 
+def _wrapped(tool: str, checker: Checker, arguments: dict[str, object]) -> tuple[str, dict[str, object]] | None:
+    """The arguments that stand in a lone object around them, and what it is called; a habit of small models."""
+    if checker.names is None or len(arguments) != 1:
+        return None
+    ((name, inner),) = arguments.items()
+    if name in checker.names or name not in (*WRAPPERS, tool):
+        return None
+    decoded = decode_arguments(inner) if isinstance(inner, str) else inner
+    return (name, decoded) if isinstance(decoded, dict) else None
+
+
+def misnamed(
+    tool: str, checker: Checker, arguments: Mapping[str, object], unknown: Sequence[str], read_only: bool | None
+) -> str:
+    """Why a tool that may change things must not run without what its ``unknown`` arguments meant; empty if it may."""
+    properties = checker.schema.get("properties", {})
+    required = checker.schema.get("required", ())
+    unset = [name for name in properties if name not in required and name not in arguments]
+    meant = next((known for name in unknown for known in unset if resembles(name, known)), "")
+    nothing_given = bool(properties) and not arguments
+    if not meant and not nothing_given and not (read_only is False and unset):
+        return ""
+    names = ", ".join(shown(name) for name in unknown)
+    hint = f" Did you mean {meant!r}?" if meant else ""
+    return (
+        f"Error: {tool} did not run: it may change things, and {names} {'is' if len(unknown) == 1 else 'are'} no "
+        f"parameter of it.{hint} Parameters: {parameters(checker.schema)}. Correct the arguments and call it again."
+    )
+
+
+def resembles(name: str, known: str) -> bool:
+    """Whether somebody who wrote ``name`` may have meant ``known``: they share a word, or nearly all letters."""
+    one, other = (set(re.findall(r"[a-z]+|[0-9]+", _SPLIT.sub("_", text).lower())) for text in (name, known))
+    return bool(one & other) or SequenceMatcher(None, name.lower(), known.lower()).ratio() >= NEAR
+
+
 def _bounded(notes: list[str]) -> tuple[str, ...]:
     more = [f"and {len(notes) - MAX_NOTES} more like these"] if len(notes) > MAX_NOTES else []
     return (*notes[:MAX_NOTES], *more)
 
 
 def _unreadable(tool: str, checker: Checker, problem: str, raw: object) -> str:
-    required = ", ".join(checker.schema.get("required", ())) or "none"
+    required = ", ".join(described(checker.schema).get("required", ())) or "none"
     text = f"Error: {tool} did not run: {problem}. Send one JSON object; required parameters: {required}."
     if not isinstance(raw, str):
         return text

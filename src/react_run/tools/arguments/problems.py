@@ -9,7 +9,7 @@ from typing import Any
 
 from react_run.support.display import Path, dotted, said, shown
 from react_run.tools.arguments.json_types import allowed, alternatives, fits, is_echo, kinds
-from react_run.tools.schemas.cleaning import resolve
+from react_run.tools.schemas.cleaning import described, resolve
 
 MAX_PROBLEMS = 3
 """How many problems a model is told at once (A4)."""
@@ -99,7 +99,8 @@ def _sentence(problem: Problem) -> str:
 
 def parameters(schema: Mapping[str, Any], limit: int = 12) -> str:
     """The parameters of a tool in a few words: ``city (required: a string), days (an integer)``."""
-    required, properties = schema.get("required", ()), schema.get("properties", {})
+    top = described(schema)
+    required, properties = top.get("required", ()), top.get("properties", {})
     listed = [
         f"{name} ({'required: ' if name in required else ''}{expected(resolve(part, schema), schema)})"
         for name, part in list(properties.items())[:limit]

@@ -11,7 +11,7 @@ from typing import Any
 from react_run.support.display import Path, dotted, shown
 from react_run.tools.arguments.decoding import NotJson, decode_json
 from react_run.tools.arguments.json_types import allowed, alternatives, fits, is_echo, kinds, part_schema
-from react_run.tools.schemas.cleaning import resolve
+from react_run.tools.schemas.cleaning import described
 from react_run.tools.schemas.words import Schema
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -41,7 +41,7 @@ def repair_properties(
     ``fill`` writes the default that the schema states where a value was taken out; otherwise the tool's own applies.
     """
     repair = _Repair(schema, fill)
-    repair.properties(arguments, resolve(schema, schema), (), only)
+    repair.properties(arguments, described(schema), (), only)
     return repair.notes
 
 
@@ -66,7 +66,7 @@ class _Repair:
     def _take_out(self, values: dict[str, object], part: Schema, path: Path) -> None:
         name = str(path[-1])
         self.notes.append(f"{dotted(path)}: {shown(values[name])} is not a value; the default was used")
-        if self._fill and "default" in part:
+        if self._fill and "default" in part and fits(part["default"], part, self._root):
             values[name] = _copied(part["default"])
         else:
             del values[name]
@@ -102,12 +102,24 @@ class _Repair:
             yield int(value)
         elif type(value) is int and "string" in wanted:
             yield str(value)
-        if wrap and "array" in wanted and value is not None and not isinstance(value, list):
+        lone = value is not None and not isinstance(value, list) and not _is_broken_json(value)
+        if wrap and "array" in wanted and lone:
             item_schema = part_schema(schema, 0, self._root)
             quiet = _Repair(self._root, self._fill)
             item = quiet._value(value, item_schema, path, wrap=False)
             if fits(item, item_schema, self._root):
                 yield [item]
+
+
+def _is_broken_json(value: object) -> bool:
+    """Whether a text was meant to be a list or an object and is neither: then it is no lone value (A2, A5)."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return False
+    try:
+        decode_json(value)
+    except (NotJson, RecursionError):
+        return True
+    return False
 
 
 def _read(text: str, wanted: list[str]) -> Iterator[object]:

@@ -12,6 +12,8 @@ from react_run.support.display import Path, shown
 from react_run.support.json_schema import JsonSchema
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.arguments.repair import own_copy, repair_properties
+from react_run.tools.schemas.cleaning import resolve
+from react_run.tools.schemas.modern import modernised
 
 if TYPE_CHECKING:
     import jsonschema
@@ -23,13 +25,14 @@ class SchemaChecker:
     fills_defaults = True
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = schema
-        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
-        self.names = frozenset(schema.get("properties", ())) if closed else None
+        self.schema = modernised(schema)
+        top = resolve(self.schema, self.schema)
+        closed = top.get("additionalProperties") is False and "patternProperties" not in top
+        self.names = frozenset(top.get("properties", ())) if closed else None
 
     @cached_property
     def _checked(self) -> JsonSchema:
-        return JsonSchema(self.schema)
+        return JsonSchema(self.schema, known=True)
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
         """The call that ``arguments`` stand for."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 from react_run.errors import ToolsetError
+from react_run.tools.naming import property_names
+from react_run.tools.schemas.pointers import pointed
 from react_run.tools.schemas.words import Schema, expect, finished, is_kept, merge, modern
 
 MAX_NODES = 4_000
@@ -31,7 +32,23 @@ def clean_schema(schema: Mapping[str, Any]) -> Schema:
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
-    """The schema that ``schema`` refers to within ``root``, words beside ``$ref`` kept; ``{}`` for true and false."""
+    """The schema that ``schema`` refers to within ``root``, what is said beside ``$ref`` and in ``allOf`` merged in.
+
+    It is ``{}`` for true and false.
+    """
+    return _merged(_followed(schema, root), root)
+
+
+def described(schema: Mapping[str, Any]) -> Schema:
+    """The top of ``schema`` as one object: ``$ref`` followed, ``allOf`` and unions laid together.
+
+    Raises:
+        ToolsetError: It is not a JSON Schema of an object.
+    """
+    return _as_object(resolve(schema, schema), schema)
+
+
+def _followed(schema: Any, root: Mapping[str, Any]) -> Schema:
     for _ in range(32):
         if not isinstance(schema, Mapping):
             return {}
@@ -39,21 +56,31 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
         if not isinstance(reference, str):
             return dict(schema)
         beside = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = {**_pointed(reference, root), **beside}
+        schema = {**pointed(reference, root), **beside}
     raise ToolsetError(f"the schema refers to itself without end: {reference!r}", code="tool.schema")
 
 
-def _pointed(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    node: Any = root
-    if not reference.startswith("#"):
-        raise ToolsetError(f"$ref {reference!r} leads out of the schema; nothing is fetched", code="tool.schema")
-    for part in filter(None, reference[1:].split("/")):
-        key = unquote(part).replace("~1", "/").replace("~0", "~")
-        try:
-            node = node[int(key)] if isinstance(node, list) else node[key]
-        except (LookupError, ValueError, TypeError):
-            raise ToolsetError(f"$ref {reference!r} points to nothing in the schema", code="tool.schema") from None
-    return node if isinstance(node, Mapping) else {}
+def _merged(schema: Schema, root: Mapping[str, Any]) -> Schema:
+    for _ in range(_MAX_MERGES):
+        parts = schema.pop("allOf", None)
+        if not parts:
+            return schema
+        expect(parts, list, "allOf")
+        for part in parts:
+            schema = merge(_followed(part, root), schema)
+    raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
+
+
+def _as_object(schema: Schema, root: Mapping[str, Any]) -> Schema:
+    """The top: a union there is refused by providers, so the properties of its members are laid together."""
+    if schema.setdefault("type", "object") not in ("object", ["object"]):
+        raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
+    members = [resolve(part, root) for key in _UNIONS for part in schema.get(key, ())]
+    always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
+    for member in members:
+        required = [name for name in member.get("required", ()) if name in always]
+        schema = merge({**member, "required": required}, schema)
+    return {**{key: value for key, value in schema.items() if key not in _NOT_AT_TOP}, "type": "object"}
 
 
 class _Cleaner:
@@ -69,24 +96,13 @@ class _Cleaner:
     def clean(self) -> Schema:
         """The whole schema, as an object with properties."""
         try:
-            schema = self._node(self._as_object(self._merged(resolve(self.root, self.root))))
+            schema = self._node(described(self.root))
         except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
             raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})
         if self.definitions:
             schema["$defs"] = self.definitions
         return schema
-
-    def _as_object(self, schema: Schema) -> Schema:
-        """The top: a union there is refused by providers, so the properties of its members are laid together."""
-        if schema.setdefault("type", "object") not in ("object", ["object"]):
-            raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
-        members = [self._merged(resolve(part, self.root)) for key in _UNIONS for part in schema.get(key, ())]
-        always = set.intersection(*(set(member.get("required", ())) for member in members)) if members else set()
-        for member in members:
-            required = [name for name in member.get("required", ()) if name in always]
-            schema = merge({**member, "required": required}, schema)
-        return {**{key: value for key, value in schema.items() if key not in _NOT_AT_TOP}, "type": "object"}
 
     def _node(self, schema: object) -> Schema:
         self._nodes += 1
@@ -98,29 +114,23 @@ class _Cleaner:
         if isinstance(reference, str) and (self._nodes > MAX_NODES or self._is_recursive(reference)):
             beside = {key: value for key, value in schema.items() if key == "description"}
             return {"$ref": f"#/$defs/{self._define(reference)}", **beside}
-        merged = modern(self._merged(resolve(schema, self.root)))
+        merged = modern(resolve(schema, self.root))
+        if isinstance(required := merged.get("required"), list) and isinstance(merged.get("properties"), Mapping):
+            sent = property_names(merged["properties"])
+            merged["required"] = [sent.get(name, name) for name in required]
         return finished({key: self._keyword(key, value) for key, value in merged.items() if is_kept(key, value)})
 
     def _keyword(self, key: str, value: Any) -> Any:
         if key == "properties":
             expect(value, Mapping, "properties")
-            return {name: self._node(part) for name, part in value.items() if part is not False}
+            sent = property_names(value)
+            return {sent[name]: self._node(part) for name, part in value.items() if part is not False}
         if key == "anyOf":
             expect(value, list, key)
             return [self._node(part) for part in value if part is not False]
         if key in _ONE_SCHEMA:
             return value if isinstance(value, bool) and key == "additionalProperties" else self._node(value)
         return value
-
-    def _merged(self, schema: Schema) -> Schema:
-        for _ in range(_MAX_MERGES):
-            parts = schema.pop("allOf", None)
-            if not parts:
-                return schema
-            expect(parts, list, "allOf")
-            for part in parts:
-                schema = merge(resolve(part, self.root), schema)
-        raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")
 
     def _define(self, reference: str) -> str:
         name = self._names.get(reference)
@@ -129,7 +139,7 @@ class _Cleaner:
             name = base if base not in self.definitions else f"{base}_{len(self.definitions)}"
             self._names[reference] = name
             self.definitions[name] = {}
-            self.definitions[name] = self._node(self._merged(resolve({"$ref": reference}, self.root)))
+            self.definitions[name] = self._node(resolve({"$ref": reference}, self.root))
         return name
 
     def _is_recursive(self, reference: str) -> bool:
@@ -141,7 +151,7 @@ class _Cleaner:
         seen: set[str] = set()
         waiting = [reference]
         while waiting:
-            for found in _references(resolve({"$ref": waiting.pop()}, self.root)):
+            for found in _references(_followed({"$ref": waiting.pop()}, self.root)):
                 if found == reference:
                     return True
                 if found not in seen:

@@ -25,7 +25,8 @@ class Signature:
 
     Args:
         label: How messages call the function.
-        fields: What the model fills, by name, annotations resolved.
+        fields: What the model fills, by name, annotations resolved; ``*parameter`` is a list.
+        rest: The name of the ``*parameter``, when there is one.
         extra: The ``**parameter``, when there is one: the model may then add names.
         context: What the runtime fills, with ``run`` or ``call``.
     """
@@ -33,6 +34,7 @@ class Signature:
     label: str
     fields: Mapping[str, inspect.Parameter]
     extra: inspect.Parameter | None
+    rest: str
     context: Mapping[str, str]
 
     @property
@@ -79,14 +81,25 @@ def read_signature(function: Function, label: str) -> Signature:
     context: dict[str, str] = {}
     fields: dict[str, inspect.Parameter] = {}
     extra: inspect.Parameter | None = None
+    rest = ""
     for parameter in _parameters(function, target, label):
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = parameter
         elif kind := _context_kind(parameter.annotation):
             context[parameter.name] = kind
-        elif parameter.kind is not parameter.VAR_POSITIONAL:
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            rest = parameter.name
+            fields[rest] = _as_list(parameter)
+        else:
             fields[parameter.name] = parameter
-    return Signature(label=label, fields=fields, extra=extra, context=context)
+    return Signature(label=label, fields=fields, extra=extra, rest=rest, context=context)
+
+
+def _as_list(parameter: inspect.Parameter) -> inspect.Parameter:
+    """``*numbers: float`` as a parameter that a model can fill: a list of numbers."""
+    item = typing.Any if parameter.annotation is parameter.empty else parameter.annotation
+    of_items: object = list[item]  # type: ignore[valid-type]  # a type made at run time
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=of_items, default=[])
 
 
 def unwrapped(function: Function) -> Function:

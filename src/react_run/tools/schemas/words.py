@@ -28,13 +28,13 @@ Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a de
 array always says what its items are, and the whole is always an object with properties.
 """
 
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _ONLY_HERE = re.compile(r"\(\?(?!:)|\\[AZz]")
 _ANNOTATIONS = ("description", "default")
 _EXAMPLES = 3
 
 
-def expect(value: object, kind: type, keyword: str) -> None:
+def expect(value: object, kind: type | tuple[type, ...], keyword: str) -> None:
     """Refuse a schema whose ``keyword`` has a ``value`` of another type.
 
     Raises:
@@ -88,7 +88,7 @@ def _with_one_type(schema: Schema) -> Schema:
     named = schema.get("type", [])
     kinds = [*named] if isinstance(named, list) else [named]
     for kind in kinds:
-        if kind not in _TYPES:
+        if kind not in TYPES:
             raise ToolsetError(f"{kind!r} is not a type of JSON Schema", code="tool.schema")
     if nullable and kinds and "null" not in kinds:
         kinds.append("null")

@@ -47,6 +47,20 @@ class Ledger(ReActToolset):
         return [ReActSkillSpec(name="ledger", description="Accounts.", tool_names=("balance", "transfer"))]
 
 
+class Archive(ReActToolset):
+    """Old papers, with tools that are called like those of others."""
+
+    @tool(read_only=True)
+    def read_file(self, path: str) -> str:
+        """Read an old paper."""
+        return f"the old paper {path}"
+
+    @tool(read_only=True)
+    def mediawiki_search(self, query: str) -> str:
+        """Search the old papers."""
+        return f"old papers about {query}"
+
+
 class NamesCurrency(Check):
     """Accepts answers that name the currency."""
 

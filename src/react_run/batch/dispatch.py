@@ -1,0 +1,140 @@
+"""What DBOS does: it hands each row to one process, and to another when that one is gone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from react_run.errors import ConfigError
+from react_run.journal.shipped import normal_url
+
+try:
+    from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions
+except ImportError:
+    raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
+
+Key = tuple[str, int, int]
+"""A row: the id of its batch, its position, and how often it was put into the queue anew."""
+_POLL = 0.1
+"""Seconds between two looks for rows."""
+_NAME = "react-run"
+_WORKFLOW = "react_run.row"
+_ROW_STEP = "react_run.run_row"
+_dispatch: Dispatch | None = None
+
+
+class Dispatch:
+    """This process in the eyes of DBOS.
+
+    Args:
+        url: The database.
+        executor: A name that no other process has or had.
+        version: Rows of another version are not handed to this process.
+        offered: Told each row that is handed to this process, on its event loop, and what to resolve in the end.
+        queue: The only queue to be handed rows from.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        executor: str,
+        version: str,
+        offered: Callable[[Key, Future[None]], None],
+        *,
+        queue: str | None = None,
+    ) -> None:
+        self.url, self.executor, self.version, self.queue = normal_url(url), executor, version, queue
+        self._offered = offered
+        self._loop = asyncio.get_running_loop()
+        self._client: DBOSClient | None = None
+        self._engine: Any = None
+
+    def begin(self) -> None:
+        """Be handed rows from now on."""
+        global _dispatch
+        if _dispatch is not None:
+            raise ConfigError("a process works for one batch at a time on this engine")
+        _dispatch = self
+        config: DBOSConfig = {
+            "name": _NAME,
+            "system_database_url": self.url,
+            "executor_id": self.executor,
+            "application_version": self.version,
+            "log_level": "CRITICAL",
+            "use_listen_notify": False,
+        }
+        try:
+            DBOS(config=config)
+            if self.queue is not None:
+                DBOS.listen_queues([self.queue])
+            DBOS.launch()
+            self._client = DBOSClient(system_database_url=self.url, application_name=_NAME)
+        except Exception as error:
+            self.end()
+            raise ConfigError(f"DBOS cannot begin: {error}") from error
+
+    def end(self) -> None:
+        """Be handed no more rows."""
+        global _dispatch
+        _dispatch = None
+        if self._client is not None:
+            self._client.destroy()
+        with suppress(Exception):
+            DBOS.destroy(workflow_completion_timeout_sec=0)
+
+    def offer(self, key: Key) -> Future[None]:
+        """A row was handed to this process."""
+        done: Future[None] = Future()
+        self._loop.call_soon_threadsafe(self._offered, key, done)
+        return done
+
+    def queue_for(self, batch: str, jobs: int) -> None:
+        """Make the queue of a batch; each process gets twice the rows it runs at once, so that it never waits."""
+        DBOS.register_queue(batch, worker_concurrency=2 * jobs, polling_interval_sec=_POLL)
+
+    def enqueue(self, keys: Sequence[Key]) -> None:
+        """Put rows into the queues of their batches; those that are in it stay as they are."""
+        import sqlalchemy as sa
+
+        assert self._client is not None  # made by begin()
+        if self._engine is None:
+            self._engine = sa.create_engine(self.url.replace("postgresql://", "postgresql+psycopg://", 1))
+        with self._engine.begin() as connection:
+            for key in keys:
+                options: EnqueueOptions = {
+                    "workflow_name": _WORKFLOW,
+                    "queue_name": key[0],
+                    "workflow_id": "/".join(map(str, key)),
+                    "app_version": self.version,
+                }
+                self._client.enqueue_in_transaction(connection, options, *key)
+
+    def hand_out_again(self, executors: Sequence[str]) -> None:
+        """Put the rows that were handed to processes that are gone back into their queues."""
+        found = DBOS.list_workflows(
+            status="PENDING", executor_id=list(executors), load_input=False, load_output=False, name=_WORKFLOW
+        )
+        by_queue: dict[str, list[str]] = {}
+        for workflow in found:
+            by_queue.setdefault(workflow.queue_name or workflow.workflow_id.partition("/")[0], []).append(
+                workflow.workflow_id
+            )
+        for queue, ids in by_queue.items():
+            DBOS.resume_workflows(ids, queue_name=queue)
+
+
+@DBOS.step(name=_ROW_STEP)
+async def _run_row(batch: str, position: int, generation: int) -> None:
+    dispatch = _dispatch
+    if dispatch is None:  # the process is about to end: the row must not pass for done
+        await asyncio.get_running_loop().create_future()
+    else:
+        await asyncio.wrap_future(dispatch.offer((batch, position, generation)))
+
+
+@DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)
+async def _row(batch: str, position: int, generation: int) -> None:
+    await _run_row(batch, position, generation)

@@ -1,0 +1,67 @@
+"""A word to the model before a limit that somebody set is reached (behaviours S2, S4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from react_run.engine.state import EngineState
+from react_run.hookspecs import hookimpl
+from react_run.policies.order import Policy
+
+if TYPE_CHECKING:
+    from react_run.run import Iteration, Run
+
+WARNING = "[{share:.0%} of {what}. {advice}]"
+FEWEST = 8
+"""Iterations below which a run is too short for warnings to help."""
+TOLERANCE = 1e-9
+"""Sums of prices are not exact."""
+HALF = "Plan for what is left."
+NEARLY = "Finish what matters most, and answer."
+
+
+class Told:
+    """The shares of its budgets that one run has been told about, by budget."""
+
+    def __init__(self) -> None:
+        self.shares: dict[str, float] = {}
+
+
+class BudgetWarnings(Policy):
+    """Tells the model when half, and when four fifths, of a budget are used, beside the last result.
+
+    It is about the limits that somebody set: iterations, tokens and money. Not about time: a run is a function of its
+    replies and results, so that it can be replayed. With ``failure_handling: legacy`` nobody is told.
+    """
+
+    kind: ClassVar[str] = "budget_warnings"
+    guard: ClassVar[str] = "budget_warnings"
+
+    at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
+    """The shares of a budget, from 0 to 1, at which the model is told."""
+
+    @hookimpl
+    def react_settle(self, run: Run, iteration: Iteration) -> None:
+        told = run.state(Told).shares
+        for name, share, what in budgets(run):
+            reached = max((mark for mark in self.at if mark - TOLERANCE <= share < 1), default=0.0)
+            if reached > told.get(name, 0.0) and run.outcome.stop_reason is None:
+                told[name] = reached
+                run.note(self.guard, f"{share:.0%} of {what}")
+                advice = NEARLY if reached >= max(self.at) else HALF
+                iteration.calls[-1].append(WARNING.format(share=share, what=what, advice=advice))
+
+
+def budgets(run: Run) -> Iterator[tuple[str, float, str]]:
+    """The budgets of a run that somebody set: a name, the share that is used, and what it is a share of."""
+    config, limits, used = run.agent.config, run.agent.config.limits, run.state(EngineState).counted
+    if "max_iterations" in config.model_fields_set and run.max_iterations >= FEWEST:
+        share = len(run.iterations) / run.max_iterations
+        yield "iterations", share, f"the {run.max_iterations} iterations are used"
+    if limits.max_total_tokens and used.total_tokens:
+        yield "tokens", used.total_tokens / limits.max_total_tokens, f"the {limits.max_total_tokens:,} tokens are used"
+    if limits.max_cost and used.cost:
+        yield "cost", used.cost / limits.max_cost, f"the {limits.max_cost:g} USD are spent"

@@ -1,0 +1,82 @@
+"""What model calls that failed or were cancelled count as (behaviours H3, S4)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from react_run import Iteration, ModelError, StopReason, hookimpl, tool
+from react_run.errors import result_left
+from react_run.testing import agent_with, calls, run_agent, says
+
+USED: dict[str, Any] = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost": 0.01}}
+
+
+@tool(read_only=True)
+def look() -> str:
+    """Look."""
+    return "seen"
+
+
+def test_a_cancelled_call_is_counted_and_what_it_used_is_unknown() -> None:  # H3
+    result = run_agent([{"text": "late", "delay": 60}], run_timeout=0.1)
+    assert result.stop_reason == StopReason.TIMEOUT
+    assert (result.usage.requests, result.usage.total_tokens, result.usage.cost) == (1, None, None)
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 500, 503])
+def test_a_call_that_was_refused_at_once_used_nothing(status: int) -> None:  # H3
+    with pytest.raises(ModelError) as failed:
+        run_agent([{"error": {"status": status, "message": "no", "retryable": False}}])
+    left = result_left(failed.value)
+    assert left is not None
+    assert (left.usage.requests, left.usage.total_tokens, left.usage.cost) == (1, 0, 0.0)
+
+
+def cut() -> dict[str, Any]:
+    return {"error": {"message": "the stream was cut", "code": "incomplete", "retryable": True}}
+
+
+def test_a_stream_that_was_cut_used_nobody_knows_what() -> None:  # H3
+    result = run_agent([cut(), says("done", **USED)], plugins=[{"kind": "model_retries", "first_wait": 0}])
+    assert (result.answer, result.usage.requests, result.usage.total_tokens) == ("done", 2, None)
+
+
+def test_an_attempt_of_unknown_cost_counts_at_its_worst_and_does_not_end_the_run() -> None:  # S4
+    replies = [calls(("look", {}), **USED), cut(), says("done", **USED)]
+    options: dict[str, Any] = {"plugins": [{"kind": "model_retries", "first_wait": 0}], "max_cost": 1.0}
+    result = run_agent(replies, tools=[look], **options)
+    assert (result.answer, result.stop_reason, result.usage.cost) == ("done", StopReason.COMPLETED, None)
+    result = run_agent(replies, tools=[look], **{**options, "max_total_tokens": 2_000, "max_cost": None})
+    assert result.stop_reason == StopReason.TOKEN_LIMIT  # 4 096 tokens might have been written
+
+
+def test_a_price_that_is_unknown_still_fails_closed() -> None:  # S4
+    replies = [calls(("look", {}), usage={"input_tokens": 1, "output_tokens": 1, "cost": None}), says("done")]
+    assert run_agent(replies, tools=[look], max_cost=1.0).stop_reason == StopReason.COST_LIMIT
+
+
+def test_what_a_cancelled_run_used_is_in_its_result() -> None:  # H3
+    async def scenario() -> BaseException:
+        replies = [calls(("look", {}), **USED), {"text": "late", "delay": 60}]
+        asked = asyncio.Event()
+
+        class Watch:
+            @hookimpl
+            def react_model_call_started(self, iteration: Iteration) -> None:
+                if iteration.number == 2:
+                    asyncio.get_running_loop().call_later(0.05, asked.set)
+
+        agent = agent_with(replies, tools=[look], plugins=[Watch()])
+        task = asyncio.ensure_future(agent.run("go"))
+        await asked.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError) as cancelled:
+            await task
+        return cancelled.value
+
+    left = result_left(asyncio.run(scenario()))
+    assert left is not None
+    assert (left.usage.requests, left.usage.total_tokens) == (2, None)
