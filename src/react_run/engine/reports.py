@@ -16,7 +16,7 @@ Report = tuple[float | None, float | None, str]
 
 
 class Reports:
-    """What one call has reported: the latest report that nobody has heard yet."""
+    """What one call has reported: the latest report that was not told yet."""
 
     def __init__(self) -> None:
         self._heard_at = -EVERY

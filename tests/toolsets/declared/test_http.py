@@ -198,7 +198,7 @@ def test_annotations_follow_from_the_method() -> None:
         ("url: 'https://example.org/'\n    query: {q: '{cty}'}", "7:16", "{cty} has no parameter"),
         ("url: 'https://example.org/'\n    body: {q: 1}", "7:11", "GET sends no body"),
         ("url: 'https://example.org/'\n    method: FETCH", "7:13", "must be 'GET', 'HEAD'"),
-        ("url: 'https://example.org/'\n    allow_hosts: ['a b']", "7:18", "is no host"),
+        ("url: 'https://example.org/'\n    allow_hosts: ['a b']", "7:18", "not a host"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_reported_with_its_place(
