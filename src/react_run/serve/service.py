@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalBusy, JournalError, ReactError
-from react_run.journal.lines import encoded
-from react_run.journal.locks import try_lock
 from react_run.journal.replay.resume import prepare
 from react_run.journal.sessions import Session
 from react_run.questions import Answer
 from react_run.serve.agents import Agents, ServedAgent
-from react_run.serve.approvals import Approval, Approvals, decided, open_questions, question_from
+from react_run.serve.approvals import Approval, Approvals, open_questions
 from react_run.serve.desk import Desk
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.helpers import Helper
@@ -26,6 +23,9 @@ from react_run.serve.listing import Entry, entries, full
 from react_run.serve.measures import Measures
 from react_run.serve.once import Once
 from react_run.serve.options import ServeOptions
+from react_run.serve.overrides import checked_overrides
+from react_run.serve.parked import Parked
+from react_run.serve.sessions import Sessions
 from react_run.serve.shelf import Shelf, TellingSink, stopped_by_somebody
 from react_run.serve.signals import Signal
 from react_run.serve.slots import Slots
@@ -33,7 +33,6 @@ from react_run.serve.spool import Spool
 
 if TYPE_CHECKING:
     from react_run.cli.loading import AgentOptions
-    from react_run.journal.reading import Journal
     from react_run.messages import Message
 
 logger = logging.getLogger(__name__)
@@ -64,7 +63,8 @@ class Service:
         self.jobs.on_end += [self.measures.ended, self._over]
         self.once = Once()
         self.helper = Helper(options.title_model or "offline")
-        self._sessions: dict[str, asyncio.Lock] = {}
+        self.sessions = Sessions()
+        self.parked = Parked(self.shelf, self.agents)
 
     def _plugins(self) -> Iterable[object]:
         return [self.desk, self.measures.plugin]
@@ -76,10 +76,11 @@ class Service:
         await self.agents.begin()
         said = []
         for journal in self.shelf.interrupted():
-            if self.agents.of_file(journal.header["agent"]["file"]) is None or stopped_by_somebody(journal):
+            served = self.agents.of_file(journal.header["agent"]["file"])
+            if served is None or stopped_by_somebody(journal):
                 continue
             if asked := open_questions(list(journal.records), journal.run_id):
-                self._park(journal, asked)
+                self.parked.take_up(self.approvals, served.name, journal, asked, self.options.expires)
                 said.append(f"run {journal.run_id[:12]} waits for an answer")
             elif self.options.resume:
                 said.append(f"run {journal.run_id[:12]} goes on")
@@ -201,14 +202,14 @@ class Service:
         Raises:
             ApiError: The session's name cannot be one.
         """
-        kept = None if session is None else self._session(served.name, session, by)
+        kept = None if session is None else self.sessions.named(served.name, session, by)
         job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
         job.workspace = self._workspace(job.id if kept is None else kept.path.stem)
         if by:
             job.options["by"] = by
         if kept is not None:
             job.options["conversation"] = kept.path.stem
-            job.around = lambda job: self._turn_of(job, kept)
+            job.around = lambda job: self.sessions.turn(job, kept)
         return job
 
     def _workspace(self, name: str) -> Path | None:
@@ -217,41 +218,6 @@ class Service:
         path = self.options.workspaces.absolute() / name
         path.mkdir(parents=True, exist_ok=True)
         return path
-
-    def _session(self, agent: str, name: str, by: str) -> Session:
-        """The kept conversation of a name; every token and every agent has its own."""
-        try:
-            Session.named(name)
-            return Session.named("-".join(part for part in ("serve", _plain(agent), _plain(by), name) if part)[:100])
-        except ReactError as error:
-            raise wrong(str(error), "X-React-Session") from None
-
-    def kept(self, agent: str, name: str, by: str) -> list[Message]:
-        """What was said in a kept conversation.
-
-        Raises:
-            ConfigError: It cannot be read.
-        """
-        return self._session(agent, name, by).read()
-
-    @asynccontextmanager
-    async def _turn_of(self, job: Job, kept: Session) -> AsyncIterator[None]:
-        """One turn of a kept conversation: those of other requests, and of other processes, wait."""
-        lock = self._sessions.setdefault(str(kept.path), asyncio.Lock())
-        async with lock, _file_lock(kept):
-            job.messages = [*kept.read(), *job.messages]
-            yield
-            if job.result is not None:
-                kept.write(job.result.messages, job.served.agent.config.masker)
-
-    @asynccontextmanager
-    async def _late_turn_of(self, job: Job, kept: Session) -> AsyncIterator[None]:
-        """A turn that goes on later: it is kept unless the conversation has gone on without it."""
-        yield
-        lock = self._sessions.setdefault(str(kept.path), asyncio.Lock())
-        async with lock, _file_lock(kept):
-            if job.result is not None and list(kept.read()) == list(job.messages):
-                kept.write(job.result.messages, job.served.agent.config.masker)
 
     # -- looking at runs --------------------------------------------------------------------------------------------
 
@@ -310,21 +276,10 @@ class Service:
         waiting = self.approvals.of_run(run_id)
         if not waiting:
             raise ApiError(409, f"run {run_id} is not under way", code="run_ended")
-        self._stop_parked(run_id, by)
+        self.parked.stop(run_id, by)
         for approval in waiting:
             self.approvals.remove(approval)
         return {"id": run_id, "status": "stopped"}
-
-    def _stop_parked(self, run_id: str, by: str) -> None:
-        path, journal = self.shelf.path_of(run_id), self.shelf.read(run_id)
-        if path is None or journal is None:
-            return
-        sink = TellingSink.open(path)
-        try:
-            record = _noted(journal.own[-1], f"stopped by {by or 'somebody at this machine'}")
-            sink.write(*encoded({**record, "guard": "serve"}, _no_masker()))
-        finally:
-            sink.close()
 
     async def replayed(self, run_id: str) -> dict[str, Any]:
         """Drive a run again on its recording, tools included: nothing leaves the process.
@@ -406,58 +361,14 @@ class Service:
         )
         if name := journal.header["options"].get("conversation"):
             kept = Session.named(str(name))
-            job.around = lambda job: self._late_turn_of(job, kept)
+            job.around = lambda job: self.sessions.late_turn(job, kept)
         for approval in self.approvals.of_run(run_id):
             self.approvals.remove(approval)
         return self.jobs.start(job)
 
-    def _park(self, journal: Journal, asked: Sequence[Mapping[str, Any]]) -> None:
-        """Take up the questions of a run that waits since an earlier server."""
-        served = self.agents.of_file(journal.header["agent"]["file"])
-        assert served is not None  # looked up before
-        for record in asked:
-            question = question_from(dict(record))
-            approval = Approval(
-                id=self.approvals.name(journal.run_id, question),
-                run_id=journal.run_id,
-                agent=served.name,
-                question=question,
-                asked=record["time"],
-                expires=record["time"] + self.options.expires,
-            )
-            self.approvals.add(approval)
-
     def _go_on(self, approval: Approval, answer: Answer, note: str) -> None:
-        """Keep the decision about a run that was put aside; it goes on when nothing else is open.
-
-        Raises:
-            ApiError: The decision cannot be kept.
-        """
-        path, journal = self.shelf.path_of(approval.run_id), self.shelf.read(approval.run_id)
-        if path is None or journal is None:
-            raise ApiError(404, f"the journal of run {approval.run_id} is gone", code="run_not_found")
-        asked = open_questions(list(journal.records), journal.run_id)
-        wanted = (approval.question.id, approval.question.digest)
-        record = next((record for record in asked if (record["question"], record["digest"]) == wanted), None)
-        if record is None:
-            raise ApiError(409, "it was answered already", code="already_answered")
-        served = self.agents.of_file(journal.header["agent"]["file"])
-        masker = None if served is None else served.agent.config.masker
-        try:
-            sink = TellingSink.open(path)
-        except JournalBusy:
-            raise ApiError(409, "another process is at this run", code="run_live") from None
-        try:
-            written = [decided(record, answer)]
-            if note:
-                written.append(_noted(record, f"{answer.by or 'somebody'}: {note}"))
-            for one in written:
-                sink.write(*encoded(one, masker or _no_masker()))
-        except JournalError as error:
-            raise ApiError(500, f"the decision cannot be kept: {error}") from None
-        finally:
-            sink.close()
-        if len(asked) == 1:
+        """Keep the decision about a run that was put aside; it goes on when nothing else is open."""
+        if self.parked.decide(approval, answer, note):
             self.jobs.spawn(self._go_on_later(approval.run_id, answer.by))
 
     async def _go_on_later(self, run_id: str, by: str) -> None:
@@ -470,65 +381,3 @@ class Service:
         job = self.jobs.live.get(run_id)
         if job is not None and job.run is not None:
             job.run.note("desk", text)
-
-
-def checked_overrides(
-    served: ServedAgent, overrides: Mapping[str, object], allowed: Sequence[str]
-) -> Iterable[tuple[str, object]]:
-    """What a request changes about its agent, as values of the agent file; limits can only be lowered.
-
-    Raises:
-        ApiError: It may not be changed, or not that way.
-    """
-    config = served.agent.config
-    limits: dict[str, tuple[str, Callable[[object], bool], float | None]] = {
-        "max_iterations": ("max_iterations", lambda value: type(value) is int and value >= 1, config.max_iterations),
-        "max_cost": ("max_cost", lambda value: type(value) in (int, float) and value >= 0, config.limits.max_cost),  # type: ignore[operator]  # a number
-    }
-    for key, value in overrides.items():
-        where = f"react_run.{key}"
-        if key not in allowed:
-            raise wrong(
-                f"a request may not set {key} here: --allow-override {key} allows it", where, "override_not_allowed"
-            )
-        if key == "model":
-            if not isinstance(value, str) or not value.strip():
-                raise wrong("model must be the name of a model", where)
-            yield key, value
-            continue
-        name, fits, limit = limits[key]
-        if not fits(value):
-            raise wrong(f"{key} must be a number", where)
-        if limit is not None and value > limit:  # type: ignore[operator]  # a number, see above
-            raise wrong(f"{key} can only be lowered: the agent's own is {limit:g}", where, "override_too_high")
-        yield name, value
-
-
-def _noted(record: Mapping[str, Any], detail: str) -> dict[str, Any]:
-    place = {name: record[name] for name in ("run", "parent", "iteration", "iteration") if name in record}
-    return {"type": "guard", **place, "time": round(time(), 6), "guard": "desk", "detail": detail}
-
-
-def _no_masker() -> Any:
-    from react_run.secrets import Masker
-
-    return Masker()
-
-
-def _plain(name: str) -> str:
-    return "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
-
-
-@asynccontextmanager
-async def _file_lock(kept: Session) -> AsyncIterator[None]:
-    """Keep other processes out of a conversation."""
-    import os
-
-    kept.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = os.open(kept.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        while not try_lock(lock):
-            await Signal().wait(_LOOK_AGAIN)
-        yield
-    finally:
-        os.close(lock)

@@ -68,7 +68,7 @@ def _body(site: Site, request: Request, agent: str, session: str) -> Iterator[st
 
 def _earlier(site: Site, agent: str, session: str, by: str) -> Iterator[str]:
     try:
-        messages = site.service.kept(agent, session, by)
+        messages = site.service.sessions.named(agent, session, by).read()
     except ReactError as error:
         yield f'<p class="notice">{escaped(str(error))}</p>'
         return
