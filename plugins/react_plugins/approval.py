@@ -100,7 +100,7 @@ class Approval(Plugin):
         )
 
     async def _asked(self, run: Run, call: ToolCall) -> Observation | None:
-        key = _exactly(call)
+        key = _exactly(run, call)
         granted = outermost(run).state(Granted)
         if granted.calls.get(call) == key:
             return None  # tried again, after a failure
@@ -138,9 +138,16 @@ class Approval(Plugin):
         return Observation(content=f"Error: {text}", outcome=Outcome(disposition=disposition, code=code, message=text))
 
 
-def _exactly(call: ToolCall) -> str:
-    """One text for a tool and its arguments as they are now."""
-    return f"{call.name} {json.dumps(call.arguments, sort_keys=True, default=repr)}"
+def _exactly(run: Run, call: ToolCall) -> str:
+    """One text for a tool, the options of its toolset, the place it works in, and its arguments as they are now.
+
+    A subagent may have a tool of the same name that works elsewhere.
+    """
+    toolset = call.tool.toolset if call.tool is not None else None
+    options = "" if toolset is None else f"{type(toolset).__qualname__} {toolset!r}"
+    called = call.tool.called if call.tool is not None else ""
+    arguments = json.dumps(call.arguments, sort_keys=True, default=repr)
+    return json.dumps([call.name, called, options, str(run.workspace), arguments])
 
 
 def _lost_arguments(call: ToolCall) -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from posixpath import normpath
 from typing import Literal
+from unicodedata import normalize
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,7 +19,9 @@ from react_run import ToolCall
 
 Action = Literal["allow", "ask", "deny"]
 _ABSENT = object()
-_STEERING = frozenset(";&|<>$`(){}\n")
+_BETWEEN = re.compile(r"[\\/\s\"'=:,]")
+"""What stands between the names of paths, in a path and in a command line."""
+_STEERING = frozenset(";&|<>$`(){}\n\r\v\f")
 """What has a shell run something else as well, or write to a file."""
 
 
@@ -43,21 +49,47 @@ class Rule(BaseModel):
         if not (fnmatchcase(call.name, self.tool) and fnmatchcase(called, self.toolset)):
             return False
         matches = self._allows if self.action == "allow" else self._concerns
-        return all(matches(call, _part(call.arguments, name), pattern) for name, pattern in self.arguments.items())
+        return all(matches(call, name, pattern) for name, pattern in self.arguments.items())
 
-    def _concerns(self, call: ToolCall, value: object, pattern: str) -> bool:
+    def _concerns(self, call: ToolCall, name: str, pattern: str) -> bool:
+        """Whether the argument, or what stands in for it when it is left out, is matched in any of its spellings."""
+        value = _part(call.arguments, name)
+        value = _default(call, name) if value is _ABSENT else value
+        if value is _ABSENT:
+            return False
+        globs = {form for text in (pattern, _path(pattern)) for form in _forms(call, text)}
+        return any(fnmatchcase(spelled, glob) for spelled in _spellings(call, as_text(value)) for glob in globs)
+
+    def _allows(self, call: ToolCall, name: str, pattern: str) -> bool:
+        value = _part(call.arguments, name)
         if value is _ABSENT:
             return False
         text = as_text(value)
-        return any(fnmatchcase(spelled, glob) for spelled in (text, _path(text)) for glob in (pattern, _path(pattern)))
-
-    def _allows(self, call: ToolCall, value: object, pattern: str) -> bool:
-        if value is _ABSENT:
-            return False
-        text = as_text(value)
-        climbs = ".." in text.replace("\\", "/").split("/") and ".." not in pattern
+        climbs = ".." in _BETWEEN.split(text) and ".." not in pattern
         a_line = call.tool is not None and call.tool.runs_programs and isinstance(value, str)
         return fnmatchcase(text, pattern) and not climbs and not (a_line and set(text) & _STEERING - set(pattern))
+
+
+def _spellings(call: ToolCall, text: str) -> set[str]:
+    """Every form of ``text`` that a rule is compared with: as it is, as the path it means, and as a directory."""
+    path = _path(text)
+    return {form for spelled in (text, path, f"{path}/") for form in _forms(call, spelled)}
+
+
+def _forms(call: ToolCall, text: str) -> set[str]:
+    """``text`` in letters that are the same whatever their case and width, relative to the toolset's root as well."""
+    root = getattr(call.tool and call.tool.toolset, "root", None) or Path.cwd()
+    forms = {text}
+    for base in {os.fspath(root), os.path.realpath(root)}:
+        if text.startswith(f"{base.rstrip('/')}/"):
+            forms.add(text.removeprefix(f"{base.rstrip('/')}/"))
+    return {normalize("NFKC", form).casefold() for form in forms}
+
+
+def _default(call: ToolCall, name: str) -> object:
+    """What stands in for an argument that is left out."""
+    properties = call.tool.parameters.get("properties", {}) if call.tool is not None else {}
+    return properties.get(name, {}).get("default", _ABSENT)
 
 
 def _path(text: str) -> str:

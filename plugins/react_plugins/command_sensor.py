@@ -13,7 +13,7 @@ from react_run import Observation, Plugin, Run, Signal, ToolCall, hookimpl
 
 PATH = "{path}"
 _LOCATION = re.compile(
-    r"""^\s*(?:File\s+")?(?P<file>[\w./-]*\w\.\w+)(?:",\s+line\s+|:)(?P<line>\d+(?::\d+)?)""", re.MULTILINE
+    r"""^[ \t]*+(?:File[ \t]++")?(?P<file>[\w./-]*\w\.\w+)(?:",\s+line\s+|:)(?P<line>\d+(?::\d+)?)""", re.MULTILINE
 )
 
 

@@ -30,6 +30,8 @@ class Guide(Plugin):
     """The heading of the section; without it, the text's own, or the name of the file."""
 
     _outside: bool = PrivateAttr(default=False)
+    _trusted: bool = PrivateAttr(default=True)
+    _home: Path = PrivateAttr(default=Path())
 
     @model_validator(mode="after")
     def _check_source(self, info: ValidationInfo) -> Self:
@@ -39,6 +41,7 @@ class Guide(Plugin):
             raise ValueError(f"there is no file {self.file}")
         if isinstance(info.context, Origin):
             home = info.context.directory.resolve()
+            self._trusted, self._home = info.context.trusted, home
             self._outside = not all(path.is_relative_to(home) for path in self._looked_at())
         return self
 
@@ -60,10 +63,20 @@ class Guide(Plugin):
 
         async def find() -> list[str]:
             path = self.file or nearest(run.workspace, self.find)
-            return [] if path is None else [path.name, _read(path)]
+            if path is None:
+                return []
+            if not self._trusted and self._leads_out(run.workspace, path):
+                run.note(self.kind, f"{path} is a link that leads out, so an agent file without trust does not read it")
+                return []
+            return [path.name, _read(path)]
 
         found = await run.look(f"guide {self.file or self.find}", find)
         return self._section(found[1].strip(), found[0]) if found else None
+
+    def _leads_out(self, workspace: Path, path: Path) -> bool:
+        """Whether ``path`` is, since it was looked at, a link to somewhere that it may not read."""
+        places = [self._home] if self.file is not None else [*_upwards(workspace.resolve())]
+        return not any(path.resolve().is_relative_to(place) for place in places)
 
     def _section(self, text: str, name: str) -> str | None:
         if not text:

@@ -75,19 +75,20 @@ class Metrics(Plugin):
 
     @hookimpl
     def react_model_call_finished(self, run: Run, response: ModelResponse) -> None:
-        run.state(self.counts).add("replies", finish_reason=response.finish_reason)
+        run.state(self.counts).add("replies", finish_reason=_safe(run, response.finish_reason))
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
         counts = run.state(self.counts)
-        counts.add("tool_calls", tool=call.name)
-        counts.add("tool_seconds", call.seconds, tool=call.name)
+        tool = _safe(run, call.name)
+        counts.add("tool_calls", tool=tool)
+        counts.add("tool_seconds", call.seconds, tool=tool)
         if observation.failed and observation.outcome is not None:
-            counts.add("tool_failures", tool=call.name, code=observation.outcome.code)
+            counts.add("tool_failures", tool=tool, code=_safe(run, observation.outcome.code))
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str) -> None:
-        run.state(self.counts).add("interventions", guard=guard)
+        run.state(self.counts).add("interventions", guard=_safe(run, guard))
 
     @hookimpl
     def react_run_finished(self, run: Run, result: RunResult) -> None:
@@ -117,6 +118,11 @@ class Metrics(Plugin):
             part = self.path.with_name(f".{self.path.name}.{os.getpid()}")
             part.write_text(_exposition(self._totals), encoding="utf-8")
             part.replace(self.path)
+
+
+def _safe(run: Run, text: str) -> str:
+    """A label without secrets: a model may call a tool by the name of a key."""
+    return run.agent.config.masker.mask(text)
 
 
 def _rounded(amount: float) -> float:

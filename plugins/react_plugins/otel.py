@@ -83,9 +83,10 @@ class Otel(Plugin):
             "gen_ai.provider.name": _provider_of(run.agent.model.name),
             "gen_ai.request.model": run.agent.model.name,
         }
-        with self._span(f"invoke_agent {name}", "INTERNAL", attributes) as span:
+        with self._span(run, f"invoke_agent {name}", "INTERNAL", attributes) as span:
             result = await proceed()
             _set(
+                run,
                 span,
                 {
                     "gen_ai.usage.input_tokens": result.usage.input_tokens,
@@ -100,9 +101,9 @@ class Otel(Plugin):
             if self.content:
                 texts = {"gen_ai.input.messages": _message(run, "user", run.prompt)}
                 texts["gen_ai.output.messages"] = _message(run, "assistant", result.answer)
-                _set(span, texts)
+                _set(run, span, texts)
             if not result.success:
-                _failed(span, str(result.stop_reason))
+                _failed(run, span, str(result.stop_reason))
             return result
 
     @hookimpl(trylast=True)
@@ -120,10 +121,11 @@ class Otel(Plugin):
                 f"gen_ai.request.{name}": _number(settings.get(name)) for name in ("temperature", "max_tokens", "top_p")
             },
         }
-        with self._span(f"chat {model}", "CLIENT", attributes) as span:
+        with self._span(run, f"chat {model}", "CLIENT", attributes) as span:
             response = await proceed()
             usage = response.usage
             _set(
+                run,
                 span,
                 {
                     "gen_ai.response.model": response.model or None,
@@ -149,24 +151,27 @@ class Otel(Plugin):
             "gen_ai.tool.description": None if call.tool is None else call.tool.description,
             "gen_ai.tool.call.arguments": head(run, as_json(call.arguments), LONGEST) if self.content else None,
         }
-        with self._span(f"execute_tool {call.name}", "INTERNAL", attributes) as span:
+        with self._span(run, f"execute_tool {call.name}", "INTERNAL", attributes) as span:
             observation = await proceed()
             result = head(run, observation.content, LONGEST) if self.content else None
-            _set(span, {"react_run.executed": call.executed, "gen_ai.tool.call.result": result})
+            _set(run, span, {"react_run.executed": call.executed, "gen_ai.tool.call.result": result})
             if observation.failed and observation.outcome is not None:
-                _failed(span, observation.outcome.code or str(observation.outcome.disposition))
+                _failed(run, span, observation.outcome.code or str(observation.outcome.disposition))
             return observation
 
     @contextmanager
-    def _span(self, name: str, kind: str, attributes: Mapping[str, Value]) -> Iterator[Span]:
+    def _span(self, run: Run, name: str, kind: str, attributes: Mapping[str, Value]) -> Iterator[Span]:
         """A span around what happens inside; an exception that leaves it is recorded with its type, not its text."""
         from opentelemetry.trace import SpanKind, Status, StatusCode
 
         assert self._tracer is not None  # opened before the first run
         with self._tracer.start_as_current_span(
-            name, kind=SpanKind[kind], record_exception=False, set_status_on_exception=False
+            run.agent.config.masker.mask(name),
+            kind=SpanKind[kind],
+            record_exception=False,
+            set_status_on_exception=False,
         ) as span:
-            _set(span, attributes)
+            _set(run, span, attributes)
             try:
                 yield span
             except BaseException as error:
@@ -175,17 +180,22 @@ class Otel(Plugin):
                 raise
 
 
-def _failed(span: Span, kind: str) -> None:
+def _failed(run: Run, span: Span, kind: str) -> None:
     from opentelemetry.trace import Status, StatusCode
 
-    span.set_attribute("error.type", kind)
+    _set(run, span, {"error.type": kind})
     span.set_status(Status(StatusCode.ERROR))
 
 
-def _set(span: Span, attributes: Mapping[str, Value]) -> None:
+def _set(run: Run, span: Span, attributes: Mapping[str, Value]) -> None:
+    """Note what is known, without secrets: a server may return a key as the name of a model, or the id of a call."""
     for name, value in attributes.items():
-        if value is not None:
-            span.set_attribute(name, value)
+        if isinstance(value, str):
+            span.set_attribute(name, run.agent.config.masker.mask(value))
+        elif value is not None:
+            span.set_attribute(
+                name, [run.agent.config.masker.mask(it) for it in value] if isinstance(value, list) else value
+            )
 
 
 def _provider_of(model: str) -> str:

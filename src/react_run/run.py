@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.execution import interpreting, refused, run_tool
-from react_run.engine.standing import RunOverrides
+from react_run.engine.standing import Standing
 from react_run.engine.timer import Pauses
 from react_run.hooks import Chain, HookTable, ask, ask_all, await_listener, dispatch, notify
 from react_run.ids import numbered_id
@@ -587,7 +587,7 @@ class Run:
         self.messages += messages  # all of an iteration, or nothing
         self.steps += steps
         if steps:
-            self.state(RunOverrides).settle(iteration)
+            self.state(Standing).settle(iteration)
 
     def _step(self, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
         attempt = self._attempts.get(call.name, 0) + 1
@@ -611,7 +611,7 @@ class Run:
     def result(self) -> RunResult:
         """The result as things stand now."""
         reason = self.stop_reason or StopReason.CANCELLED
-        standing = self.state(RunOverrides)
+        standing = self.state(Standing)
         return RunResult(
             answer=self.answer,
             stop_reason=reason,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.plugins.kit import Fired, Person, Proceed, Traces, failing
@@ -14,7 +15,19 @@ from react_plugins.approval import Approval
 from react_plugins.approval_rules import Rule
 from react_plugins.cache import Cache
 from react_plugins.retry import Retry
-from react_run import PluginError, ReActAgent, Run, RunResult, StopReason, Tool, ToolCall, ToolError, hookimpl, tool
+from react_run import (
+    PluginError,
+    ReActAgent,
+    Run,
+    RunResult,
+    StopReason,
+    Tool,
+    ToolCall,
+    ToolError,
+    ToolRequest,
+    hookimpl,
+    tool,
+)
 from react_run.testing import agent_with, calls, run_agent, says
 
 WRITE = [calls(("write", {"path": "a", "text": "hello"})), says("done")]
@@ -30,6 +43,51 @@ def writing(
 SPELLINGS = ["n/x", "./n/x", "n//x", ".//n/./x", "m/../n/x", "n\\x"]
 STEERING = ["; rm -r .", "&& a", "| sh", "$(a)", "`a`", "> .bashrc", "< a", "\na", "& a", "{a,b}", "(a)"]
 LINES = {"arguments": {"line": "git log*"}, "action": "allow"}
+
+
+def call_of(tool: Tool, arguments: dict[str, object]) -> ToolCall:
+    """A call that only rules look at."""
+    request = ToolRequest(id="1", name=tool.name, arguments=arguments)
+    return ToolCall(run=cast("Run", None), request=request, tool=tool, prepared=None, arguments=arguments)
+
+
+DENY_N = [{"arguments": {"path": "n/*"}, "action": "deny"}]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*SPELLINGS, "N/x", "n/X", "\uff4e/x", "n", "n/", "./N", str(Path.cwd() / "n" / "x"), f"{Path.cwd()}/m/../n/x"],
+)
+def test_a_rule_that_denies_sees_every_spelling(path: str) -> None:
+    read = next(tool for tool in Traces().tools() if tool.name == "read")
+    call = call_of(read, {"path": path})
+    assert Approval(rules=[Rule.model_validate(rule) for rule in DENY_N]).action_for(call) == "deny"
+
+
+@pytest.mark.parametrize(("pattern", "denied"), [("n*", True), ("*", True), ("N/", True), ("m*", False)])
+def test_a_rule_that_denies_sees_defaults(pattern: str, denied: bool) -> None:
+    @tool(read_only=True)
+    def look(path: str = "n") -> str:
+        """Look."""
+        return path
+
+    call = call_of(Tool.from_function(look, read_only=True), {})
+    rule = Rule(arguments={"path": pattern}, action="deny")
+    assert (Approval(rules=[rule]).action_for(call) == "deny") is denied
+
+
+@pytest.mark.parametrize(
+    "line", ["cat notes/x ../y", "cat notes/x --out=../y", "cat notes/x '../y'", "cat notes/a:../y", "cat notes/\r../y"]
+)
+def test_what_climbs_is_not_allowed_by_a_pattern_that_does_not(line: str) -> None:
+    def carry_out(line: str) -> str:
+        """Carry it out."""
+        return line
+
+    run = Tool.from_function(carry_out, runs_programs=True)
+    call = call_of(run, {"line": line})
+    assert Approval(rules=[Rule(arguments={"line": "cat notes/*"}, action="allow")]).action_for(call) == "ask"
+
 
 # -- the rules -----------------------------------------------------------------------------------------------------
 

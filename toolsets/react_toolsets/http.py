@@ -100,9 +100,9 @@ def retry_after(value: str | None) -> float | None:
         return max(0.0, seconds) if isfinite(seconds) else None
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+        return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # years and zones beyond all time
         return None
-    return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def check_status(status: int, host: str, wait: float | None = None) -> None:

@@ -114,16 +114,17 @@ class Batch:
 
     async def __aiter__(self) -> AsyncGenerator[RowResult, None]:
         with self._stack:
-            await self.begin()
-            assert self.engine is not None  # begin() made it
             try:
+                await self.begin()
+                assert self.engine is not None  # begin() made it
                 async with aclosing(self._work(self.engine)) as results:
                     async for result in results:
                         yield result
                 self.ended = await _patiently(self.engine.progress)
                 self._check_end(self.ended)
             finally:
-                await self.engine.close()
+                if self.engine is not None:
+                    await self.engine.close()
 
     async def begin(self) -> None:
         """Make the queue, and put the rows into it that are not there yet."""
@@ -234,7 +235,8 @@ class Batch:
         left = f"{progress.left + progress.running} of {progress.total} rows are left to do"
         if progress.exhausted:
             spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
-            raise BatchHalted(f"the limit of ${self.terms.max_cost:g} was reached ({spent} spent): {left}", 5, progress)
+            limit = "cost" if self.terms.max_cost is None else f"${self.terms.max_cost:g}"
+            raise BatchHalted(f"the limit of {limit} was reached ({spent} spent): {left}", 5, progress)
         raise BatchHalted(f"stopped: {left}", 1, progress)
 
 

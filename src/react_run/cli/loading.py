@@ -60,7 +60,10 @@ class AgentOptions:
         overrides = {**self._values(), **(self.overrides or {})}
         trusted = True if self.trust else False if self.foreign else None
         try:
-            return load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=trusted)
+            config = load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=trusted)
+            if trusted is None and not all(map(speaks_for_us, _journals(config))):
+                config = load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=False)
+            return config
         except AgentFileError as error:
             raise error.named({f"override {key}": option for key, option in self._options().items()}) from None
 
@@ -108,14 +111,51 @@ class AgentOptions:
 
     def _values(self) -> dict[str, object]:
         values: dict[str, object] = {}
+        if self.model is not None:
+            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
         for setting in self.sets:
             key, sign, text = setting.partition("=")
             if not sign or not key:
                 raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
-            values[key] = parsed(text)
-        if self.model is not None:
-            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
+            if key.startswith("model.") and self.model is not None:
+                values["model"] = _with_option(values["model"], key.removeprefix("model."), parsed(text))
+            else:
+                values[key] = parsed(text)
         return values
+
+
+def _with_option(model: object, path: str, value: object) -> dict[str, object]:
+    """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
+    from react_run.config.shorthands import kind_of_id
+
+    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model))
+    *parents, last = path.split(".")
+    inner = whole
+    for parent in parents:
+        inner[parent] = dict(found) if isinstance(found := inner.get(parent), Mapping) else {}
+        inner = inner[parent]
+    inner[last] = value
+    return whole
+
+
+def speaks_for_us(journal: Path) -> bool:
+    """Whether a journal may drive an agent that needs trust: one that is kept here, or lies where everything may."""
+    from react_run.config.trust import is_trusted
+    from react_run.journal.locate import is_kept_here
+
+    return is_kept_here(journal) or is_trusted(journal.parent)
+
+
+def _journals(config: ReActAgentConfig) -> Iterator[Path]:
+    """The journals that answer for the models of an agent."""
+    from react_run.models.replay import ReplayModel
+
+    pending: list[object] = [config.model, *config.fallback_models]
+    while pending:
+        model = pending.pop()
+        if isinstance(model, ReplayModel):
+            yield model.journal
+            pending.append(model.then)
 
 
 def parsed(text: str) -> object:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.exit import Interrupted, logs_to, warnings_to
-from react_run.cli.loading import AgentOptions, approve_all, built
+from react_run.cli.loading import AgentOptions, approve_all, built, speaks_for_us
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
+from react_run.journal.locate import find_run
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -71,6 +72,8 @@ class OneRun:
         from react_run.cli.progress import Clock, Draft, Permitted, Progress
         from react_run.cli.statuses import footer
 
+        if self.replay is not None and not speaks_for_us(find_run(self.replay)):
+            self.options = replace(self.options, foreign=True)
         self.config = config = self.options.config()
         if config.model is None and self.replay is None:
             self.screen.note(OFFLINE)
@@ -109,7 +112,6 @@ class OneRun:
         agent = built(config, plugins, journal)
         if self.replay is None:
             return agent
-        from react_run.journal.locate import find_run
         from react_run.models.replay import ReplayModel
 
         return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)

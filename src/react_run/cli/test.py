@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -71,6 +72,8 @@ async def _judged(cases: list[Case], agent: ReActAgent, *, quiet: bool) -> list[
     verdicts = []
     for case in cases:
         verdict = await judged(case, agent)
+        mask = agent.config.masker.mask
+        verdict = replace(verdict, name=mask(verdict.name), problems=tuple(map(mask, verdict.problems)))
         verdicts.append(verdict)
         if not quiet:
             _show(verdict)

@@ -101,6 +101,8 @@ def written_secrets(tree: Node) -> Masker:
 
 def inspect(config: object, loading: Loading) -> None:
     """Look at everything that was built: what of it is secret, and what needs trust."""
+    if not loading.trusted:
+        _check_session(config, loading)
     for part, loc in _parts(config, (), set()):
         if isinstance(part, SecretStr):
             _remember(part.get_secret_value(), loading)
@@ -147,6 +149,18 @@ def _parts(value: object, loc: tuple[str | int, ...], seen: set[int]) -> Iterato
 def _remember(secret: str, loading: Loading) -> None:
     names = {value: name for node in walk(loading.tree) for name, value in node.variables.items()}
     loading.masker.add(secret, names.get(secret, ""))
+
+
+def _check_session(config: object, loading: Loading) -> None:
+    """A named conversation is whoever began it: a file that names one reads what was said, and adds to it."""
+    name = getattr(config, "session", None)
+    node, _ = locate(loading.tree, ("session",))
+    if name is not None and not str(node.place).startswith("override "):
+        text = (
+            f"this goes on with the conversation {name!r}, which an agent file may do only in a trusted directory: "
+            f"{how_to_trust(loading.directory)}; or name it on the command line: --session {name}"
+        )
+        loading.report.add("cfg.untrusted", text, node.place, node.path)
 
 
 def _check_trust(part: BaseModel, loc: tuple[str | int, ...], loading: Loading) -> None:

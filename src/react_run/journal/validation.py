@@ -20,7 +20,12 @@ def _damages(path: Path) -> Iterator[str]:
     schema = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
     validator = Draft202012Validator(schema)
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        error = best_match(validator.iter_errors(json.loads(line)))
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            yield f"{path}:{number}: the journal is damaged here: this line is not JSON ({problem})"
+            continue
+        error = best_match(validator.iter_errors(record))
         if error is not None:
             where = "".join(f"{part}: " for part in error.absolute_path)
             yield f"{path}:{number}: the journal is damaged here: {where}{error.message[:200]}"

@@ -72,8 +72,6 @@ def _until(date: str) -> float | None:
 
     try:
         when = parsedate_to_datetime(date)
-    except ValueError:
+        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # years and zones beyond all time
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

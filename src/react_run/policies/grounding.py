@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from react_run.engine.standing import RunOverrides
+from react_run.engine.standing import Standing
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
@@ -56,7 +56,7 @@ class Grounding(Policy):
         except Exception as error:
             if run.steps and not run.answer:
                 why = PROVIDER_FAILED if isinstance(error, ModelError) else SOMETHING_FAILED
-                run.answer = grounded(run.steps, run.state(RunOverrides).unresolved, why)
+                run.answer = grounded(run.steps, run.state(Standing).unresolved, why)
             raise
         reason = result.stop_reason
         claimed = said_by_the_model(result)

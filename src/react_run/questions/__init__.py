@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from react_run.questions.display import argument, is_cut, printable, warnings
 from react_run.support.json_schema import JsonSchema
 from react_run.support.regex import SlowPattern
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 YES, ALWAYS, NO = "yes", "always", "no"
 """The choices of an approval."""
-LONGEST_SHOWN = 20_000
-"""Characters of one argument that a person is shown."""
 
 
 class Unfit(ValueError):
@@ -109,9 +108,20 @@ class Question:
     @property
     def about(self) -> str:
         """Everything but the choices: for a place that offers these in a way of its own."""
-        lines = [printable(self.text), *(_shown(name, value) for name, value in self.arguments.items())]
+        lines = [printable(self.text), *(argument(name, value) for name, value in self.arguments.items())]
+        lines += warnings(json.dumps([self.text, self.arguments], ensure_ascii=False, default=str))
         lines += [f"  {printable(line)}" for line in fields_of(self.schema)]
         return "\n".join([*lines, *filter(None, [printable(self.hint)])])
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether :attr:`about` leaves something out of an argument."""
+        return any(map(is_cut, self.arguments.values()))
+
+    @property
+    def in_full(self) -> str:
+        """All arguments, with nothing left out."""
+        return "\n".join(argument(name, value, None) for name, value in self.arguments.items())
 
     def __str__(self) -> str:
         return f"{self.about}\nChoices: {printable(', '.join(self.choices))}" if self.choices else self.about
@@ -147,17 +157,3 @@ def kind_of(schema: Mapping[str, Any]) -> str:
         return "one of " + ", ".join(map(str, schema["enum"]))
     kind = schema.get("type", "anything")
     return {"string": "text", "boolean": "yes or no"}.get(kind, kind) if isinstance(kind, str) else "anything"
-
-
-def _shown(name: str, value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    cut = f" … and {len(text) - LONGEST_SHOWN} more characters" if len(text) > LONGEST_SHOWN else ""
-    line = f"  {name}: {text[:LONGEST_SHOWN]}".replace("\n", "\\n")
-    return printable(line) + cut
-
-
-def printable(text: str) -> str:
-    """``text`` with all but line ends escaped that has no shape of its own, so that nothing in it steers a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)

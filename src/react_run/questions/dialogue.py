@@ -6,9 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from react_run.questions import Answer, Question, Unfit, kind_of, printable
+from react_run.questions import ALWAYS, YES, Answer, Question, Unfit, kind_of
+from react_run.questions.display import printable
 from react_run.questions.tty import ask_on_terminal
 
+PAGE = 1_500
+"""Characters that are shown at once of what is looked at in full."""
 TRIES = 3
 """How often a person is asked for an answer that the question takes."""
 
@@ -27,19 +30,39 @@ async def asked_at_terminal(question: Question) -> Answer | None:
 
 async def _choice(question: Question, shown: str) -> Answer | None:
     keys = _keys(question)
-    prompt = f"{shown}{', '.join(_marked(key, choice, question) for key, choice in keys.items())}: "
+    offered = ", ".join(_marked(key, choice, question) for key, choice in keys.items())
+    unseen = question.is_cut and "v" not in keys
+    prompt = f"{shown}{'[v]iew, ' if unseen else ''}{offered}: "
     words = {choice.lower(): choice for choice in question.choices} | keys
     for _ in range(TRIES):
         typed = await ask_on_terminal(prompt)
+        while typed in ("v", "view") and question.is_cut:
+            unseen = not await _viewed(question.in_full)
+            typed = await ask_on_terminal(f"{offered}: ")
         if typed is None:
             return None
-        if typed.lower() in words:
-            return Answer(words[typed.lower()])
+        choice = words.get(typed.lower())
+        if choice in (YES, ALWAYS) and unseen:
+            prompt = f"That was not all of it. Look at the rest first: [v]iew, {offered}: "
+            continue
+        if choice is not None:
+            return Answer(choice)
         if not typed and question.default:
             break
         *others, last = keys
         prompt = f"Please type {', '.join(others)} or {last}: "
     return Answer(question.default) if question.default else None
+
+
+async def _viewed(text: str) -> bool:
+    """Show ``text`` page by page; whether it was looked at to its end."""
+    for at in range(0, len(text), PAGE):
+        last = at + PAGE >= len(text)
+        ask = "\n-- that is all; press Enter -- " if last else "\n-- press Enter for more, q to stop -- "
+        typed = await ask_on_terminal(f"{text[at : at + PAGE]}{ask}")
+        if typed is None or (typed.lower() == "q" and not last):
+            return False
+    return True
 
 
 def _keys(question: Question) -> dict[str, str]:

@@ -18,7 +18,7 @@ REQUIRED = ("name", "description")
 MAX_NAME, MAX_DESCRIPTION, MAX_COMPATIBILITY = 64, 1024, 500
 """Characters."""
 
-_TOOL = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
+_TOOL = re.compile(r"[^\s,()]++(?:\([^()]*+\))?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,10 @@ async def _get(pool: httpcore.AsyncConnectionPool, target: Target, user_agent: s
 async def _read(response: httpcore.Response, target: Target) -> Document | Target:
     location = _header(response.headers, b"location")
     if response.status in REDIRECTS and location:
-        return parse(urljoin(target.url, location))
+        try:
+            return parse(urljoin(target.url, location))
+        except ValueError as error:
+            raise Refused("characters", f"{target.url[:200]} leads to an address that is not one.") from error
     check_status(response.status, target.host, retry_after(_header(response.headers, b"retry-after") or None))
     media_type, _, parameters = _header(response.headers, b"content-type").lower().partition(";")
     media_type = media_type.strip()

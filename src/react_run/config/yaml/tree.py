@@ -13,6 +13,9 @@ from react_run.config.yaml.problems import Place, Report
 from react_run.config.yaml.text import read_small_text, read_text
 from react_run.config.yaml.variables import expand, variables_of
 
+MOST_FILES = 200
+"""Files that one agent file may extend, each time counted."""
+
 
 @dataclass(kw_only=True)
 class TreeReader:
@@ -30,6 +33,7 @@ class TreeReader:
     normalise: Callable[[Node, Report], Node]
     root: Path = Path()
     _chain: list[Path] = field(default_factory=list)
+    _files: int = 0
 
     def read(self, path: Path, name: str) -> Node | None:
         """The tree of ``path``; ``None`` when there is none, which is then in the report."""
@@ -48,6 +52,11 @@ class TreeReader:
             return None
         tree = self.normalise(tree, self.report)
         self._add_env_file(tree, path.parent)
+        self._files += 1
+        if self._files > MOST_FILES:
+            text = f"more than {MOST_FILES} files are extended here: some of them are named again and again"
+            self.report.add("cfg.cycle", text, tree.place)
+            return tree
         self._chain.append(path.resolve())
         merged = self._extended(tree, path.parent)
         self._chain.pop()

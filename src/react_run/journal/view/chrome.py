@@ -32,7 +32,7 @@ def _events(journal: Journal, process: int) -> Iterator[Event]:
     yield {"name": "thread_name", "ph": "M", "pid": process, "tid": 0, "args": {"name": "iterations and model"}}
     end = journal.own[-1]["time"]
     iterations = journal.iterations
-    for iteration, after in zip(iterations, [*(found.started_at for found in iterations[1:]), end], strict=True):
+    for iteration, after in zip(iterations, [*(found.started_at for found in iterations[1:]), end], strict=False):
         yield _span(
             f"iteration {iteration.number}", "iteration", iteration.started_at, after - iteration.started_at, process, 0
         )

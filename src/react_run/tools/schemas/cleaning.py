@@ -18,6 +18,7 @@ _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
 _UNIONS = ("anyOf", "oneOf")
 _NOT_AT_TOP = frozenset({"anyOf", "const", "enum", "nullable", "oneOf"})
 _MAX_MERGES = 32
+_MAX_PARTS = 1_000
 
 
 def clean_schema(schema: Mapping[str, Any]) -> Schema:
@@ -66,6 +67,8 @@ def _merged(schema: Schema, root: Mapping[str, Any]) -> Schema:
         if not parts:
             return schema
         expect(parts, list, "allOf")
+        if len(parts) > _MAX_PARTS:  # each may refer to two more
+            raise ToolsetError("allOf of the schema has too many parts", code="tool.schema")
         for part in parts:
             schema = merge(_followed(part, root), schema)
     raise ToolsetError("allOf of the schema refers to itself without end", code="tool.schema")

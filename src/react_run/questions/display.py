@@ -1,0 +1,77 @@
+"""Texts of a question as a person can trust them: nothing steers the terminal, nothing is unseen, nothing poses."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+
+SHOWN = 2_000
+"""Characters of one argument that are shown at once; the rest can be looked at."""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U000e0100-\U000e01ef]"
+)
+"""Letters and marks without a shape, which Python takes for printable."""
+_BLANKS = re.compile(r" {17,}|(?:\\n){9,}")
+_WORD = re.compile(r"\w+")
+_LOOK_ALIKE = re.compile("[\u2024\u2044\u2215\u29f8\ua4fa\uff0e\uff0f\uff3c]")
+"""What looks like a dot or a slash."""
+_SCRIPTS = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
+"""Scripts with letters that look like Latin ones."""
+_POSING = frozenset("аеорсухіјѕһԁԛԝɑοανικραΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХЅІЈ")
+
+
+def printable(text: str) -> str:
+    """``text`` with all but line ends escaped that has no shape of its own, so that nothing in it steers a terminal."""
+    if not text.isprintable():
+        text = "".join(one if one.isprintable() or one == "\n" else _escaped(one) for one in text)
+    return text if text.isascii() else _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def argument(name: str, value: object, most: int | None = SHOWN) -> str:
+    """One argument on one line; of a long one its beginning and its end, and how much is between."""
+    text = json.dumps(value, ensure_ascii=False, default=str).replace("\n", "\\n")
+    text = _BLANKS.sub(_counted, text)
+    if most is not None and len(text) > most:
+        head, tail = most * 3 // 4, most // 4
+        text = f"{text[:head]} [… {len(text) - head - tail:,} more characters …] {text[-tail:]}"
+    return f"  {printable(name)}: {printable(text)}"
+
+
+def is_cut(value: object) -> bool:
+    """Whether :func:`argument` leaves something out of ``value``."""
+    return argument("", value) != argument("", value, None)
+
+
+def warnings(texts: str) -> Iterator[str]:
+    """What in ``texts`` looks like something else, a line for each word."""
+    if texts.isascii():
+        return
+    for word in dict.fromkeys(_WORD.findall(texts)):
+        if found := _posing(word):
+            yield f"Careful: {word!r} has letters that look like others: {_named(found)}"
+    for mark in dict.fromkeys(_LOOK_ALIKE.findall(texts)):
+        yield f"Careful: there is a character that looks like another: {_named(mark)}"
+
+
+def _posing(word: str) -> str:
+    """The letters of ``word`` that look like others, when it has Latin ones too, or could be taken for a Latin word."""
+    foreign = "".join(one for one in word if not one.isascii() and unicodedata.name(one, "").startswith(_SCRIPTS))
+    compatible = "".join(one for one in word if not one.isascii() and unicodedata.normalize("NFKC", one).isascii())
+    mixed = foreign and any(one.isascii() and one.isalpha() for one in word)
+    whole = foreign and all(one in _POSING or not one.isalpha() for one in word)
+    return compatible + (foreign if mixed or whole else "")
+
+
+def _named(letters: str) -> str:
+    return ", ".join(f"{one} is {unicodedata.name(one, 'unknown')}" for one in dict.fromkeys(letters[:5]))
+
+
+def _counted(found: re.Match[str]) -> str:
+    lines = found[0].startswith("\\")
+    return f"[{len(found[0]) // 2} line ends]" if lines else f"[{len(found[0])} blanks]"
+
+
+def _escaped(one: str) -> str:
+    return one.encode("unicode_escape").decode()
