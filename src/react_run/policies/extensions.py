@@ -38,7 +38,7 @@ class MoreIterations(Policy):
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
     ) -> Iteration:
         iteration = await proceed()
-        if run.stop_reason is None and len(run.iterations) >= run.max_iterations:
+        if run.outcome.stop_reason is None and len(run.iterations) >= run.max_iterations:
             limit = run.agent.config.max_iterations
             more = -(-limit // SHARE)
             if await extended(run, f"{run.max_iterations} iterations", f"{more}"):

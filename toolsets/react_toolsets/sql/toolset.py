@@ -172,7 +172,7 @@ class SqlToolset(ReActToolset):
             sql: The statement, with `:name` in place of values that are parameters.
             parameters: The values, by name.
         """
-        if not any(getattr(plugin, "kind", "") == "approval" for plugin in run.hooks.plugins):
+        if not _has_permissions(run):
             text = "changing data needs `permissions:` in the agent file, which say what may be done without asking"
             raise ToolError(text, code="permissions_missing")
         await self._check(sql, changes=True)
@@ -223,3 +223,10 @@ class SqlToolset(ReActToolset):
         """What the database says counts as found out."""
         lines = str(result).splitlines()
         return Outcome.success(f"{args.get('sql') or tool_name}: {'; '.join(lines[:6])}"[:600])
+
+
+def _has_permissions(run: Run) -> bool:
+    """Whether somebody has decided what the agent of ``run``, or one above it, may do."""
+    if any(getattr(plugin, "kind", "") == "approval" for plugin in run.agent.hooks.plugins):
+        return True
+    return run.parent is not None and _has_permissions(run.parent)
