@@ -38,7 +38,7 @@ class Failure:
         return self.tool.read_only is False or self.outcome.denied or self.outcome.unknown
 
 
-class RunOverrides:
+class Standing:
     """The failed calls of one run that stand, and how many calls it asked for and got a result from."""
 
     def __init__(self) -> None:

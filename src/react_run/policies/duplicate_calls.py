@@ -13,7 +13,7 @@ from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
 from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
-from react_run.run import canonical
+from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -139,7 +139,8 @@ class Repeats(Policy):
             memory.forget_stale(changes, by_others=iteration.changed)
         for key, call in memory.current.items():
             # What was read beside a change may have been read before it.
-            if call.executed and not goes_stale(call, changes, by_others=iteration.changed):
+            raced = (changes or iteration.changed) and goes_stale(call, changes, by_others=iteration.changed)
+            if call.executed and not raced:
                 self._remember(memory, key, call)
         for call in changes:
             outcome = call.observation.outcome if call.observation is not None else None
@@ -178,7 +179,7 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
 
 def loose(arguments: object) -> str:
     """One text for ``arguments``, equal when they differ only in case, punctuation, spaces and word order (F3)."""
-    return canonical(_loose(arguments))
+    return arguments_key(_loose(arguments))
 
 
 def _loose(value: object) -> object:
