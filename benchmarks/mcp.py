@@ -145,21 +145,13 @@ async def bare() -> float:
 
 def through(agent: ReActAgent) -> float:
     """CPU seconds of a call through the toolset, without the run around it."""
-    from react_run import Run, ToolCall, ToolRequest
+    from react_run import ToolCall, ToolRequest
     from react_toolsets.mcp.calls import CALL
 
     [tool] = agent.tools
 
     async def calls() -> float:
-        run = Run(
-            agent=agent,
-            hooks=agent.hooks,
-            messages=[],
-            tools=agent.tools,
-            catalogue={},
-            max_iterations=1,
-            workspace=Path.cwd(),
-        )
+        run = agent._start("echo", (), agent.hooks, run_id=None, settings=None)  # a run that is not driven
         call = ToolCall(run, ToolRequest(id="1", name=tool.name, arguments={}), tool, None, {})
         function: Any = tool.function
         await function(**{CALL: call})

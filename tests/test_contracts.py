@@ -40,6 +40,7 @@ LAYERS = [
         "support.render",
         "support.display",
         "support.logs",
+        "support.run_files",
         "tools.annotations",
         "tools.naming",
         "tools.tool",
@@ -51,6 +52,7 @@ LAYERS = [
     {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
     {
         "engine.execution",
+        "engine",
         "engine.standing",
         "engine.subjects",
         "engine.workers",
@@ -69,6 +71,7 @@ LAYERS = [
         "engine.guides",
         "engine.iteration",
         "engine.drafts",
+        "engine.services",
         "loop",
         "policies",
         "models",

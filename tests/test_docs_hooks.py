@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import re
 from pathlib import Path
 
 import pytest
 
-from react_run import tool
+from react_run import Run, tool
 from react_run.hooks import HookTable, hook_names
 from react_run.hookspecs import Hooks
 from react_run.plugins import hook_table
@@ -36,6 +37,14 @@ def test_every_hook_has_a_section_with_its_exact_signature_in_the_order_of_the_m
 
 def test_the_table_of_hooks_knows_exactly_the_hooks_of_the_manual() -> None:
     assert list(HookTable.__annotations__) == hook_names()
+
+
+def test_a_run_has_at_most_twenty_members_and_each_is_documented_with_an_example() -> None:
+    fields = {field.name for field in dataclasses.fields(Run)}
+    members = {name for name in fields | set(vars(Run)) if not name.startswith("_")}
+    rows = re.findall(r"^\| `(?:await )?run\.(\w+).*?\| `.*\brun\.", TEXT, re.MULTILINE)
+    assert len(members) <= 20
+    assert set(rows) == members
 
 
 @pytest.mark.parametrize(("heading", "body"), SECTIONS, ids=[heading.split("(")[0] for heading, _ in SECTIONS])

@@ -222,7 +222,7 @@ def whole(run: Run) -> None:
     """Every request has one result, in order, and the next request would be valid."""
     checker = ProtocolChecker()
     checker.advance([*run.messages, Message(role="user", content="go on")])
-    assert len(run.steps) == sum(message.role == "tool" for message in run.messages)
+    assert len(run.outcome.steps) == sum(message.role == "tool" for message in run.messages)
 
 
 NUMBERS = range(1, 1 + max(drive(0, lambda run: None, stream=stream).count for stream in (False, True)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from react_run import Run, hookimpl
+from react_run.engine.state import EngineState
 from react_run.testing import agent_with, says
 
 
@@ -18,10 +19,11 @@ class Weather:
 
     @hookimpl
     async def react_guide(self, run: Run) -> str:
-        run.remember = lambda what, value: self.remembered.append((what, value))
+        state = run.state(EngineState)
+        state.remember = lambda what, value: self.remembered.append((what, value))
         if (known := self.known) is not None:
-            run.recall = lambda what: (known.pop(0),) if known else None
-        return f"{await run.look('the weather', self.outside)}, {await run.look('the weather', self.outside)}"
+            state.recall = lambda what: (known.pop(0),) if known else None
+        return f"{await run.recorded('the weather', self.outside)}, {await run.recorded('the weather', self.outside)}"
 
 
 def prompt(weather: Weather) -> str:

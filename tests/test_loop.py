@@ -303,7 +303,7 @@ def test_the_first_reason_to_stop_stands_in_request_order_not_in_order_of_time()
         async def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
             if call.arguments["text"] == "first":
                 await gate.wait()
-            run.stop(f"stopped by {call.arguments['text']}")
+            call.stop(f"stopped by {call.arguments['text']}")
             gate.set()
             return None
 
@@ -739,7 +739,7 @@ def test_a_result_is_json_whatever_plugins_and_models_put_into_it(odd: dict[Any,
         @hookimpl
         async def react_run(self, run: Run, proceed: Callable[[], Awaitable[object]]) -> object:
             await proceed()
-            run.value, run.disclosure = odd, odd
+            run.outcome.value, run.outcome.disclosure = odd, odd
             return run.result()
 
     def asks(request: ModelRequest) -> ModelResponse:

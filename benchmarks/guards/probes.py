@@ -260,6 +260,8 @@ def retried() -> bool:
 def children_cost() -> bool:
     """What runs below use counts above."""
     from react_run import Run
+    from react_run.engine.state import EngineState
+    from react_run.engine.usage import spend
 
     parent = agent_with([says("hi")], max_cost=1.0)
 
@@ -268,11 +270,9 @@ def children_cost() -> bool:
 
         @hookimpl
         async def react_run(self, run: Run) -> None:
-            child = Run(
-                agent=run.agent, hooks=run.hooks, messages=[], tools=(), catalogue={}, max_iterations=1,
-                workspace=run.workspace, parent=run,
-            )  # fmt: skip
-            child.spend(NO_USAGE.__class__(input_tokens=7, output_tokens=0, cost=0.5))
+            child = run.agent._start("go", (), run.state(EngineState).hooks, run_id=None, settings=None)
+            child.parent = run
+            spend(child, NO_USAGE.__class__(input_tokens=7, output_tokens=0, cost=0.5))
 
     result = parent.__class__(parent.config, model=parent.model, plugins=[Below()]).run_sync("go")
     return result.usage.requests == 2

@@ -117,7 +117,7 @@ class Approval(Plugin):
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)
-            run.stop(StopReason.CLARIFICATION_REQUIRED, text)
+            call.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
         if answer not in get_args(Decision):  # what is not a clear word is not permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"

@@ -94,13 +94,13 @@ class Budget(Plugin):
         if self.cost is None and self.tokens is None:
             return None
         # What other runs have spent lies outside of this one: a replay ends where the run did.
-        exhausted = await run.look("budget of all runs", self._exhausted)
+        exhausted = await run.recorded("budget of all runs", self._exhausted)
         if exhausted is None:
             return None
         reason, text = exhausted
         run.note(self.kind, text)
         run.stop(StopReason(reason), text)
-        run.iterations.pop()  # an iteration is one model call, and this one is not made
+        iteration.skip()
         return iteration
 
     @hookimpl

@@ -79,7 +79,7 @@ class Cache(Plugin):
             return self._try(run, lambda: self._known(key)) or (-1, None)
 
         # What is stored lies outside of the run: a replay is answered as the run was.
-        generation, text = await run.look(f"cache {call.name} {call.key}", find)
+        generation, text = await run.recorded(f"cache {call.name} {call.key}", find)
         if text is not None:
             refusal = await call.refusal()
             if refusal is not None:

@@ -43,7 +43,7 @@ class RunsCommand(RunsPrograms):
             except (NotConfined, OSError, ValueError) as error:
                 return {"not_run": str(error)}
 
-        found = await run.look(f"command {shlex.join(command)}", find)
+        found = await run.recorded(f"command {shlex.join(command)}", find)
         if "not_run" in found:
             raise CommandNotRun(f"{self.line} cannot be run: {found['not_run']}")
         finished = Finished(**found)

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from react_plugins.matching import first_match
-from react_run import Plugin, Run, RunResult, Usage, cost_of, hookimpl
+from react_run import Plugin, Pricing, Run, RunResult, Usage, cost_of, hookimpl
 
 MILLION = 1_000_000
 
@@ -49,7 +49,7 @@ class Cost(Plugin):
 
     @hookimpl(tryfirst=True)
     def react_run(self, run: Run) -> None:
-        run.price = self.price
+        run.state(Pricing).price = self.price
 
     def price(self, model: str, usage: Usage) -> float | None:
         """USD for ``usage`` of ``model``; ``None`` when nobody knows."""

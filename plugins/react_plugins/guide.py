@@ -70,7 +70,7 @@ class Guide(Plugin):
                 return []
             return [path.name, _read(path)]
 
-        found = await run.look(f"guide {self.file or self.find}", find)
+        found = await run.recorded(f"guide {self.file or self.find}", find)
         return self._section(found[1].strip(), found[0]) if found else None
 
     def _leads_out(self, workspace: Path, path: Path) -> bool:

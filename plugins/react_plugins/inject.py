@@ -38,7 +38,7 @@ class Inject(Plugin):
     async def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:
-        text = await run.look("injected", partial(self._text, run)) if self._wanted(run) else ""
+        text = await run.recorded("injected", partial(self._text, run)) if self._wanted(iteration) else ""
         if not text:
             return await proceed()
         given = iteration.request
@@ -48,8 +48,8 @@ class Inject(Plugin):
         finally:
             iteration.request = given
 
-    def _wanted(self, run: Run) -> bool:
-        first = run.model_calls == 0
+    def _wanted(self, iteration: Iteration) -> bool:
+        first = iteration.request.call == 1
         return self.when == "each" or first == (self.when == "first")
 
     async def _text(self, run: Run) -> str:
@@ -65,7 +65,7 @@ def filled(text: str, run: Run) -> str:
         "now": datetime.now().astimezone().isoformat(timespec="seconds"),
         "iteration": str(made),
         "iterations_left": str(max(0, run.max_iterations - made)),
-        "tool_calls": str(len(run.steps)),
+        "tool_calls": str(len(run.outcome.steps)),
         "tokens": "unknown" if used.total_tokens is None else str(used.total_tokens),
         "cost": "unknown" if used.cost is None else f"{used.cost:.4f} USD",
     }

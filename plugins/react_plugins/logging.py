@@ -45,7 +45,7 @@ class Logging(Plugin):
 
     @hookimpl
     def react_run_started(self, run: Run) -> None:
-        self._write(run, "run_started", prompt=run.prompt, tools=[tool.name for tool in run.tools])
+        self._write(run, "run_started", prompt=run.prompt, tools=[tool.name for tool in run.offered_tools])
 
     @hookimpl
     def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:

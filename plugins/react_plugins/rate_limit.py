@@ -70,7 +70,7 @@ class RateLimit(Plugin):
                 return pace.reserve(self.now(), 1 / per_second, self.burst)
 
         # What else the agent does meanwhile lies outside of the run: a replay waits where the run did.
-        seconds = await run.look(f"rate_limit {asking}", reserve)
+        seconds = await run.recorded(f"rate_limit {asking}", reserve)
         if seconds > 0:
             run.note(self.kind, f"{what}: waits {seconds:.2f} s")
             await asyncio.sleep(seconds)

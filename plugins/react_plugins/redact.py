@@ -97,9 +97,11 @@ class Redact(Plugin):
         result = await proceed()
         self._mask_messages(run, 0)
         self._mask_steps(run, 0)
-        run.answer = self._text(run, result.answer)
+        run.outcome.answer = self._text(run, result.answer)
         claimed = None if result.unverified_answer is None else self._text(run, result.unverified_answer)
-        return replace(result, answer=run.answer, unverified_answer=claimed, value=self._data(run, result.value))
+        return replace(
+            result, answer=run.outcome.answer, unverified_answer=claimed, value=self._data(run, result.value)
+        )
 
     @hookimpl(tryfirst=True)
     async def react_tool_call(
@@ -117,7 +119,7 @@ class Redact(Plugin):
 
     @hookimpl(tryfirst=True)
     async def react_iteration(self, run: Run, proceed: Callable[[], Awaitable[Iteration]]) -> None:
-        messages, steps = len(run.messages), len(run.steps)
+        messages, steps = len(run.messages), len(run.outcome.steps)
         await proceed()
         self._mask_messages(run, messages)
         self._mask_steps(run, steps)
@@ -136,7 +138,7 @@ class Redact(Plugin):
         content = self._content(run, message.content)
         if content == message.content:
             return response
-        await run.withdraw(iteration)
+        await iteration.withdraw()
         return replace(response, message=replace(message, content=content))  # the calls it asks for stay as they are
 
     # -- masking -----------------------------------------------------------------------------------------------------
@@ -202,8 +204,8 @@ class Redact(Plugin):
             run.messages[index] = self._message(run, run.messages[index])
 
     def _mask_steps(self, run: Run, start: int) -> None:
-        for index in range(start, len(run.steps)):
-            run.steps[index] = self._step(run, run.steps[index])
+        for index in range(start, len(run.outcome.steps)):
+            run.outcome.steps[index] = self._step(run, run.outcome.steps[index])
 
     def _step(self, run: Run, step: ReActStep) -> ReActStep:
         arguments = self._data(run, step.action_input)

@@ -58,7 +58,7 @@ class SyntaxSensor(Plugin):
         async def find() -> dict[str, Any]:
             return mistake_in(Folder(self.root or run.workspace), path, language)
 
-        found = await run.look(f"syntax of {path}", find)
+        found = await run.recorded(f"syntax of {path}", find)
         if "unread" in found:
             run.note("sensor_failed", f"syntax: {found['unread']}")
             return Signal(severity="warn", message=f"nothing looked at its syntax: {found['unread']}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from react_run.components.code import LocalFunction as LocalFunction
     from react_run.components.code import LocalModule as LocalModule
     from react_run.config import ReActAgentConfig as ReActAgentConfig
+    from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
     from react_run.errors import ConfigError as ConfigError
     from react_run.errors import JournalBusy as JournalBusy
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from react_run.outcome import Verdict as Verdict
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
+    from react_run.results import RunOutcome as RunOutcome
     from react_run.run import Iteration as Iteration
     from react_run.run import ReActStep as ReActStep
     from react_run.run import Run as Run
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from react_run.support.own_code import own_code as own_code
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
+    from react_run.support.run_files import run_directory as run_directory
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import ToolWarning as ToolWarning
@@ -111,6 +114,7 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
+    "support.run_files": ("run_directory",),
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
     "support.own_code": ("guard_imports", "own_code"),
@@ -147,6 +151,8 @@ _HOMES = {
         "Verdict",
     ),
     "questions": ("Answer", "Question"),
+    "engine.usage": ("Pricing",),
+    "results": ("RunOutcome",),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),

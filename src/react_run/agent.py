@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
 from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.engine.current import executing_call
+from react_run.engine.events import check_cancelled, drain
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
 from react_run.engine.lifecycle import ComponentLifecycle
+from react_run.engine.services import Services
+from react_run.engine.state import EngineState
 from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError, ToolsetError
 from react_run.hooks import HookTable, ask, notify
@@ -28,7 +32,8 @@ from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
 from react_run.policies.deadline import Deadline
 from react_run.questions.terminal import TERMINAL
-from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted, canonical
+from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
+from react_run.tools.arguments.key import arguments_key
 from react_run.tools.tool import Tool
 from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
 from react_run.wrappers.calling import unwrap
@@ -49,6 +54,7 @@ results, and answer when the results are enough.
 - Reply without calling a tool when you have the answer: that reply ends the work.\
 """
 
+SERVICES = Services()
 _RUN_ID = re.compile("[0-9a-f]{32}")
 ToolsetEntry = ReActToolset | Tool | Callable[..., object] | str | Mapping[str, object]
 StreamEvent = TextDelta | TextDiscarded | ToolStarted | ToolFinished | RunResult
@@ -159,7 +165,8 @@ class ReActAgent:
         hooks = self.hooks if parent is None else self._subagent_hooks(parent)
         run = self._start(prompt, messages, hooks, run_id=run_id, settings=settings)
         if parent is not None:
-            run.parent, run.parent_call, run.workspace = parent, parent.executing_call, parent.workspace
+            run.parent, run.workspace = parent, parent.workspace
+            run.state(EngineState).parent_call = executing_call(parent)
         if workspace is not None:
             run.workspace = Path(workspace)
         return await self._drive(run, messages)
@@ -226,7 +233,7 @@ class ReActAgent:
         if self._calling is None:
             plugins = [plugin for plugin in self._plugins[:-1] if not isinstance(plugin, Disclosure)]
             self._calling = hook_table([*plugins, OneCall()], self.config.masker.mask)
-        prompt = f"{tool} {canonical(arguments or {})}"
+        prompt = f"{tool} {arguments_key(arguments or {})}"
         run = self._start(prompt, (), self._calling, run_id=run_id, settings=None)
         run.state(Call).be(tool, arguments or {})
         if workspace is not None:
@@ -256,7 +263,7 @@ class ReActAgent:
 
     def _subagent_hooks(self, parent: Run) -> HookTable:
         """The hooks of a run below ``parent``: what holds below stands outermost, a journal innermost, as above."""
-        held = inherited_plugins(parent.hooks)
+        held = inherited_plugins(parent.state(EngineState).hooks)
         if self._below is None or list(map(id, self._below[0])) != list(map(id, held)):
             above = set(_journals_above(parent))
             gates = [plugin for plugin in held if id(plugin) not in above]
@@ -283,21 +290,22 @@ class ReActAgent:
             raise ConfigError(f"run_id must be 32 hexadecimal digits, such as uuid.uuid4().hex gives, not {run_id!r}")
         run = Run(
             agent=self,
-            hooks=hooks,
             messages=[],
-            tools=self.tools,
-            catalogue={tool.name: tool for tool in self.tools},
+            offered_tools=self.tools,
+            all_tools={tool.name: tool for tool in self.tools},
             max_iterations=self.config.max_iterations,
             workspace=self.workspace,
             prompt=prompt,
-            settings=dict(settings or {}),
+            _engine=SERVICES,
         )
         run.id = run_id or run.id
+        state = run.state(EngineState)
+        state.hooks, state.settings = hooks, dict(settings or {})
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
-        hooks = run.hooks
-        run.cancelling = cancellations()
+        state = run.state(EngineState)
+        hooks, state.cancelling = state.hooks, cancellations()
         try:
             if not self._lifecycle.is_open:
                 await self._lifecycle.open()
@@ -305,20 +313,20 @@ class ReActAgent:
             if hooks.react_run_started:
                 await notify(hooks.react_run_started, run)
             result: RunResult = await ask(hooks.react_run, run)
-            run.check_cancelled()
+            check_cancelled(run)
         except BaseException as error:
             _leave_result(run, error)
             if hooks.react_run_failed:
                 await notify(hooks.react_run_failed, run, error)
-            await run.drain()
+            await drain(run)
             raise
         if hooks.react_run_finished:
             await notify(hooks.react_run_finished, run, result)
-        await run.drain()
+        await drain(run)
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
-        run.incoming = tuple(_as_messages(incoming))
+        earlier = run.state(EngineState).incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
         try:
             guides = await guide_texts(run)
@@ -326,9 +334,7 @@ class ReActAgent:
             if not (run.state(Deadline).started and run.state(Deadline).alone):
                 raise
             guides = []  # the time of the run is up, and that is how it ends
-        run.messages = opening(
-            DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, run.incoming
-        )
+        run.messages = opening(DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, earlier)
         if run.prompt.strip():
             run.messages.append(Message(role="user", content=run.prompt))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
@@ -340,7 +346,7 @@ def _leave_result(run: Run, error: BaseException) -> None:
     reason = StopReason.CANCELLED
     if isinstance(error, Exception):
         reason = StopReason.MODEL_ERROR if isinstance(error, ModelError) else StopReason.ERROR
-    run.stop_reason = reason
+    run.outcome.stop_reason = reason
     with suppress(Exception):  # one that takes no attributes
         error.result = run.result()  # type: ignore[attr-defined]  # every exception that takes attributes has it
 

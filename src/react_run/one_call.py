@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from react_run.engine.execution import refused
+from react_run.engine.state import EngineState
 from react_run.hookspecs import hookimpl
 from react_run.loop import Loop, iterate
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage
@@ -34,13 +35,15 @@ class OneCall(Loop):
     @hookimpl(trylast=True)
     async def react_run(self, run: Run) -> RunResult:
         await iterate(run)
-        run.stop(StopReason.COMPLETED, run.steps[-1].observation if run.steps else "")
+        steps = run.outcome.steps
+        run.stop(StopReason.COMPLETED, steps[-1].observation if steps else "")
         return run.result()
 
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
-        run.model_calls += 1
-        run.model_name, wanted = CALLER, run.state(Call)
+        state, wanted = run.state(EngineState), run.state(Call)
+        state.model_calls += 1
+        state.model_name = CALLER
         request = ToolRequest(id="call_1", name=wanted.tool, arguments=dict(wanted.arguments))
         return ModelResponse(
             message=Message(role="assistant", tool_requests=(request,)),
@@ -55,4 +58,5 @@ def observed(run: Run) -> Observation:
     calls = run.iterations[-1].calls if run.iterations else []
     if calls and calls[-1].observation is not None:
         return calls[-1].observation
-    return refused(f"the call was not made: {run.answer or run.stop_reason}", code=str(run.stop_reason or "refused"))
+    reason = run.outcome.stop_reason
+    return refused(f"the call was not made: {run.outcome.answer or reason}", code=str(reason or "refused"))

@@ -134,6 +134,24 @@ class Unresolved:
         }
 
 
+@dataclass(eq=False, slots=True)
+class RunOutcome:
+    """How a run ends, as far as it is known: what becomes its :class:`RunResult`. Plugins may change it.
+
+    ``stop_reason`` is ``None`` while the run goes on. ``answer`` is what the user gets to read; ``unverified_answer``
+    what the model claimed while facts were missing; ``value`` the parsed answer under ``output_schema``;
+    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along.
+    """
+
+    stop_reason: str | None = None
+    answer: str = ""
+    steps: list[ReActStep] = field(default_factory=list)
+    unverified_answer: str | None = None
+    value: object = None
+    disclosure: dict[str, object] | None = None
+    emitted: list[object] = field(default_factory=list)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunResult:
     """How a run ended.

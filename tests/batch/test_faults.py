@@ -58,7 +58,7 @@ def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
 @pytest.fixture
 def shared(tmp_path: Path, server: Server) -> Field:
     """A batch on a database, whose processes share nothing else but the effects."""
-    field = Field(tmp_path, 300 if LONG else 60, engine=server.url, pause=0.1, jobs=4)
+    field = Field(tmp_path, 300 if LONG else 32, engine=server.url, pause=0.1, jobs=4)
     _forget(server)
     return field
 

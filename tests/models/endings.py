@@ -20,7 +20,7 @@ def executed(seen: Seen) -> None:
 
 def fed_back(seen: Seen) -> None:  # A5, A6
     completed(seen)
-    assert seen.run.steps
+    assert seen.run.outcome.steps
     assert not seen.ran
 
 
@@ -31,12 +31,12 @@ def final(seen: Seen) -> None:
 
 def retried(seen: Seen) -> None:  # S3, S6
     final(seen)
-    assert not seen.run.steps
+    assert not seen.run.outcome.steps
     assert isinstance(seen.first, ModelError) or not seen.first.text.strip()
 
 
 def refused(seen: Seen) -> None:  # S3
-    assert (seen.result.stop_reason, seen.result.success, seen.run.steps) == ("refused", False, [])
+    assert (seen.result.stop_reason, seen.result.success, seen.run.outcome.steps) == ("refused", False, [])
 
 
 def failed(seen: Seen) -> None:
@@ -73,10 +73,10 @@ CONTINUATION = " 4."
 
 def text_is(seen: Seen, wanted: str) -> None:
     """The text of the reply of a case; of whole conversations, of the last one."""
-    if seen.case.mode == "sequence" or not seen.run.steps:
+    if seen.case.mode == "sequence" or not seen.run.outcome.steps:
         assert seen.result.answer.removesuffix(CONTINUATION) == wanted
     else:
-        assert seen.run.steps[0].thought == wanted
+        assert seen.run.outcome.steps[0].thought == wanted
 
 
 def truncated(seen: Seen) -> None:  # S5

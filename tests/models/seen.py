@@ -71,7 +71,7 @@ class Seen:
     def answered(self) -> list[tuple[ToolRequest, ReActStep]]:
         """Every request for a tool, with what became of it."""
         calls = [call.request for iteration in self.run.iterations for call in iteration.calls]
-        return list(zip(calls, self.run.steps, strict=True))
+        return list(zip(calls, self.run.outcome.steps, strict=True))
 
     def told(self, request: ToolRequest) -> str:
         """What the provider was told of a request for a tool."""

@@ -10,8 +10,8 @@ import pytest
 from react_run import Tool, tool
 from react_run.engine.execution import is_lost
 from react_run.policies.duplicate_calls import loose
-from react_run.run import identity
 from react_run.testing import calls, run_agent, says
+from react_run.tools.arguments.key import identity
 
 Make = Callable[..., Tool]
 

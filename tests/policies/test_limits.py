@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from react_run import Observation, Run, StopReason, Tool, ToolCall, hookimpl, tool
+from react_run.engine.state import paused_seconds
 from react_run.policies.deadline import Deadline
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -174,7 +175,7 @@ def test_waits_that_overlap_count_once() -> None:
                 await asyncio.gather(wait(0.05), wait(0.1))
 
         await agent_with(["hi"], plugins=[Watch()]).run("go")
-        return runs[0].paused_seconds, runs[0].paused_seconds
+        return paused_seconds(runs[0]), paused_seconds(runs[0])
 
     waited, shown = asyncio.run(scenario())
     assert waited == shown

@@ -26,7 +26,7 @@ class FilesExist(Check):
             folder = Folder(self.root or run.workspace)
             return [name for name in self.files if not self._is_there(folder, name)]
 
-        missing = await run.look("files that do not exist", find)
+        missing = await run.recorded("files that do not exist", find)
         if not missing:
             return Verdict(accepted=True)
         state = "missing or empty" if self.not_empty else "missing"

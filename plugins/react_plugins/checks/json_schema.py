@@ -52,7 +52,7 @@ class JsonSchemaCheck(Check):
         return f"# Form of the answer\n\n{text}\n{json.dumps(self.schema_, ensure_ascii=False)}"
 
     async def check(self, run: Run, answer: str) -> Verdict:
-        run.value = None
+        run.outcome.value = None
         fenced = _FENCED.fullmatch(answer)
         try:
             value = json.loads(fenced[1] if fenced else answer, parse_constant=_refuse)
@@ -65,7 +65,7 @@ class JsonSchemaCheck(Check):
             return Verdict(accepted=False, feedback=f"The answer cannot be checked by its schema: {error}")
         errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
         if not errors:
-            run.value = value
+            run.outcome.value = value
             return Verdict(accepted=True)
         lines = [f"- {_place(error.absolute_path)}{_short(error)}" for error in errors[:MOST]]
         more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []

@@ -23,7 +23,9 @@ class ToolUsed(Check):
     """What the model is told when it is refused."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
-        used = sum(step.executed and not step.failed and matches(step.action, [self.tool]) for step in run.steps)
+        used = sum(
+            step.executed and not step.failed and matches(step.action, [self.tool]) for step in run.outcome.steps
+        )
         if used >= self.times:
             return Verdict(accepted=True)
         which = "a tool" if self.tool == "*" else self.tool

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
+from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 
@@ -48,7 +49,7 @@ class Gate:
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:
         model = run.agent.model.name
-        if not run.replaying:
+        if not run.state(EngineState).replaying:
             await self._wait(run, model)
         try:
             return await proceed()

@@ -31,6 +31,8 @@ ALIKE = 10
 """How many first rows must fail alike for a batch to end."""
 _PAGE = 200
 _LOOK_AGAIN = 0.25
+_TOGETHER = 0.02
+"""Seconds in which results gather, to be fetched at once."""
 _LOOK_AT_OTHERS = 5.0
 _NO_ANSWER = 1.0
 
@@ -166,6 +168,7 @@ class Batch:
                     waiting = asyncio.ensure_future(self._changed.wait())
                     await asyncio.wait((task, waiting), timeout=_LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
                     waiting.cancel()
+                    await asyncio.sleep(_TOGETHER)
             await task
         finally:
             if not task.done():

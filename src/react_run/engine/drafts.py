@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.hooks import notify
 from react_run.messages import ModelResponse, TextDelta
@@ -27,23 +28,31 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
         response = checked_response(response, run.agent.model.name)
         await _show(run, iteration, *draft.end())
     except BaseException:
-        await run.withdraw(iteration)
+        await withdraw(iteration)
         raise
     if response.message.tool_requests:
-        await run.withdraw(iteration)
+        await withdraw(iteration)
     return response
+
+
+async def withdraw(iteration: Iteration) -> None:
+    """Withdraw the draft that was streamed in ``iteration``, if there is one."""
+    if iteration.drafted:
+        iteration.drafted = False
+        run = iteration.run
+        await notify(run.state(EngineState).hooks.react_text_discarded, run, iteration)
 
 
 async def _show(run: Run, iteration: Iteration, was_thinking: bool, text: str) -> None:
     if was_thinking:
-        await run.withdraw(iteration)
+        await withdraw(iteration)
     if text:
         iteration.drafted = True
-        await notify(run.hooks.react_text_delta, run, iteration, text)
+        await notify(run.state(EngineState).hooks.react_text_delta, run, iteration, text)
 
 
 async def give_up_unused(run: Run) -> None:
     """Withdraw the last draft when something else became the answer, as when a plugin ended the run (L10)."""
     for iteration in run.iterations[-1:]:
-        if iteration.drafted and (iteration.response is None or iteration.response.text != run.answer):
-            await run.withdraw(iteration)
+        if iteration.drafted and (iteration.response is None or iteration.response.text != run.outcome.answer):
+            await withdraw(iteration)

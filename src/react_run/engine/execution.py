@@ -12,10 +12,16 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from react_run.engine.concurrency import cancellations, forget, started_in_thread
+from react_run.engine.current import executing
+from react_run.engine.events import tell
+from react_run.engine.reports import Reports, checked
+from react_run.engine.state import EngineState
 from react_run.engine.timer import Clock
+from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
+from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
@@ -88,6 +94,71 @@ def interpreting(tool: Tool) -> bool:
     return toolset is not None and type(toolset).interpret_result is not ReActToolset.interpret_result
 
 
+async def refusal(call: ToolCall) -> Observation | None:
+    """Why ``call`` may not run as it is now; ``None`` when every plugin permits it."""
+    if call.problem is not None:
+        return call.problem
+    assert call.tool is not None  # a call without it has a problem
+    assert call.prepared is not None  # as above
+    if call.arguments != call.prepared.arguments:  # a plugin changed them: they are checked again
+        again = call.tool.prepare(call.arguments)
+        if again.problem:
+            return refused(again.problem, code="invalid_arguments")
+        call.prepared = replace(again, repairs=call.prepared.repairs + again.repairs)
+        call.arguments = own_copy(again.arguments)
+    tool, prepared = call.tool, call.prepared
+    for impl in call.run.state(EngineState).hooks.react_tool_permit:
+        refusals: list[Observation] = await ask_all((impl,), call.run, call)
+        if refusals:
+            return _denied(call, refusals[0])
+        if call.arguments != prepared.arguments or call.prepared is not prepared or call.tool is not tool:
+            return _denied(call, refused(f"the arguments of {call.name} were changed while permission was asked"))
+    return None
+
+
+def _denied(call: ToolCall, refusal: Observation) -> Observation:
+    """``refusal`` as the failure it is, even if the plugin did not say so. It proves nothing about the tool."""
+    call.opaque = True
+    outcome = refusal.outcome or Outcome.retryable("denied", refusal.content.removeprefix("Error: "))
+    return replace(refusal, outcome=replace(outcome, denied=True))
+
+
+async def execute(call: ToolCall) -> Observation:
+    """Run the tool of ``call``, if every plugin permits."""
+    call.error = None
+    refused_with = await refusal(call)
+    if refused_with is not None:
+        return refused_with
+    assert call.tool is not None  # a call without it is refused
+    assert call.prepared is not None  # as above
+    call.executed = True
+    token = executing.set(call)
+    try:
+        return await run_tool(call, call.tool, call.prepared)
+    finally:
+        executing.reset(token)
+        reports = call.run.state(EngineState).reports.pop(call, None)
+        if reports is not None:
+            reports.flush()
+
+
+def report(call: ToolCall, done: float | None, total: float | None, message: str) -> None:
+    """Tell how far the tool of ``call`` is; nothing is told when it is over, or nobody listens.
+
+    Raises:
+        TypeError, ValueError: A number is not one that can be shown, or the message is not text.
+    """
+    checked_report = checked(done, total, message)
+    run = call.run
+    state = run.state(EngineState)
+    listeners = state.hooks.react_tool_progress
+    if call.observation is not None or not listeners:
+        return
+    if call not in state.reports:
+        state.reports.setdefault(call, Reports(lambda latest: tell(run, listeners, call, *latest)))
+    state.reports[call].add(checked_report)
+
+
 async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observation:
     """Run ``tool`` with prepared arguments under its deadline."""
     kwargs = prepared.kwargs
@@ -117,6 +188,12 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     return interpret(call, tool, result, prepared.repairs)
 
 
+def paused_seconds(call: ToolCall) -> float:
+    """Seconds that a person was waited for about ``call``."""
+    pauses = call.run.state(EngineState).call_pauses.get(call)
+    return 0.0 if pauses is None else pauses.seconds
+
+
 class _Deadline(TimeoutError):
     """Ours, as opposed to a TimeoutError that the tool raised."""
 
@@ -131,7 +208,7 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: To
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
         return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
     thread = started_in_thread(function)
-    clock = Clock(lambda: call.paused_seconds, limit, partial(_end, thread, _Deadline(limit)))
+    clock = Clock(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
     try:
         result = await thread
     finally:
@@ -163,7 +240,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: Tool
     """
     task = asyncio.ensure_future(work)
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Clock(lambda: call.paused_seconds, limit, partial(_end, over))
+    clock = Clock(partial(paused_seconds, call), limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
     try:
         await over

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from react_run.engine.state import EngineState
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.errors import PluginError
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 async def guide_texts(run: Run) -> list[str]:
     """The text of every guide, in plugin order, each under a heading: its own, else the name of its plugin."""
     texts: list[str] = []
-    for impl in run.hooks.react_guide:
+    for impl in run.state(EngineState).hooks.react_guide:
         try:
             text = await ask_one(impl, run)
         except OutOfTime as error:  # what it would have said may be what keeps the run safe

@@ -1,24 +1,168 @@
-"""The calls of one reply: handled at the same time, then judged in request order."""
+"""How an iteration is carried out: a request, the reply, its calls, what plugins make of them, and the history.
+
+:mod:`react_run.loop` calls these functions, in the order in which they are written here.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
-from functools import partial
+from dataclasses import replace
+from functools import lru_cache, partial
+from time import perf_counter, time
+from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import gather_ordered
+from react_run.engine.current import handled
+from react_run.engine.execution import interpreting, refused
 from react_run.engine.sensors import sense
-from react_run.hooks import ask_all
-from react_run.run import Iteration, Run
+from react_run.engine.standing import Standing
+from react_run.engine.state import EngineState
+from react_run.hooks import ask, ask_all, notify
+from react_run.ids import numbered_id
+from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
+from react_run.outcome import Observation
+from react_run.results import ReActStep
+from react_run.run import Iteration, Run, ToolCall
+from react_run.support.render import escape
+from react_run.tools.arguments.repair import own_copy
+from react_run.tools.naming import valid_tool_name
+
+if TYPE_CHECKING:
+    from react_run.tools.tool import Tool
+
+CUT_OFF = "this call was cut off by the output token limit and did not run. Send it again, shorter or in parts."
+NOT_OFFERED = "{tool} did not run: it is not offered now. Use the tools that are offered, or answer without them."
+CANCELLED = "the run was interrupted before this call finished"
+NOT_STARTED = "the run was interrupted before this call was started."
+_DRESSED = re.compile(
+    r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
+)
+
+# -- the request and its reply ----------------------------------------------------------------------------------------
 
 
-async def perform(run: Run, iteration: Iteration) -> None:
+def new_request(
+    run: Run, *, tools: tuple[Tool, ...] | None = None, tool_choice: ToolChoice | None = None
+) -> ModelRequest:
+    """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
+    state = run.state(EngineState)
+    return ModelRequest(
+        messages=MessageView(run.messages),
+        tools=run.offered_tools if tools is None else tools,
+        tool_choice=tool_choice,
+        settings=state.settings,
+        run_id=run.id,
+        call=state.model_calls + 1,
+    )
+
+
+async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
+    """Have ``iteration.request`` answered, through the ``react_model_call`` layer."""
+    hooks = run.state(EngineState).hooks
+    if hooks.react_model_call_started:
+        await notify(hooks.react_model_call_started, run, iteration)
+    response: ModelResponse = await ask(hooks.react_model_call, run, iteration)
+    iteration.response = response
+    if hooks.react_model_call_finished:
+        await notify(hooks.react_model_call_finished, run, iteration, response)
+    return response
+
+
+def number_request(iteration: Iteration, call: int) -> ModelRequest:
+    """``iteration.request`` numbered as the run's ``call``-th model call."""
+    if iteration.request.call != call:
+        iteration.request = replace(iteration.request, call=call)
+    return iteration.request
+
+
+@lru_cache(maxsize=256)
+def names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
+    """The names of the tools that a request offers."""
+    return frozenset(tool.name for tool in tools)
+
+
+# -- the calls that the reply asks for --------------------------------------------------------------------------------
+
+
+def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
+    """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
+    cut = response.finish_reason == "length"
+    requests = tuple(_undressed(run, request) for request in response.message.tool_requests)
+    if requests:
+        requests = _with_own_ids(run, requests)
+    if any(new is not old for new, old in zip(requests, response.message.tool_requests, strict=True)):
+        iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
+    for position, request in enumerate(requests):
+        tool = run.all_tools.get(request.name)
+        prepared = problem = None
+        if cut:
+            problem = refused(CUT_OFF, code="cut_off")
+        elif tool is None:
+            names = [tool.name for tool in run.offered_tools]
+            problem = refused(unknown_tool(request.name, names), code="unknown_tool")
+        else:
+            prepared = tool.prepare(request.arguments)
+            if iteration.offered is not None and request.name not in iteration.offered:
+                problem = refused(NOT_OFFERED.format(tool=request.name), code="tool_not_disclosed")
+            elif prepared.problem:
+                problem = refused(prepared.problem, code="invalid_arguments")
+        arguments = own_copy(prepared.arguments) if prepared is not None else {}
+        call = ToolCall(run, request, tool, prepared, arguments, problem, position)
+        call.opaque = tool is None or not interpreting(tool)
+        iteration.calls.append(call)
+
+
+def _undressed(run: Run, request: ToolRequest) -> ToolRequest:
+    """``request`` under the name of the tool it means, where a model put blanks, a prefix or a mark around it."""
+    if request.name in run.all_tools:
+        return request
+    dressed = _DRESSED.fullmatch(request.name)
+    bare = dressed[1] if dressed else request.name
+    name = next((name for name in (bare, valid_tool_name(bare)) if name in run.all_tools), request.name)
+    return replace(request, name=name)
+
+
+def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:
+    """``requests`` with an id of its own for each whose id is missing or taken (L5); the same in every replay."""
+    state = run.state(EngineState)
+    known = state.request_ids
+    if known is None:
+        known = state.request_ids = {request.id for message in run.messages for request in message.tool_requests}
+    ids = [request.id for request in requests]
+    if all(ids) and known.isdisjoint(ids) and len(set(ids)) == len(ids):
+        known.update(ids)
+        return requests
+    renamed = []
+    for request in requests:
+        number, fresh = len(known), request.id
+        while not fresh or fresh in known:
+            number += 1
+            fresh = numbered_id(number)
+        known.add(fresh)
+        renamed.append(request if fresh == request.id else replace(request, id=fresh))
+    return tuple(renamed)
+
+
+def unknown_tool(name: str, names: list[str]) -> str:
+    """The text result for a tool that does not exist (behaviour A6)."""
+    from difflib import get_close_matches
+
+    name = escape(" ".join(name.split()))
+    shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
+    close = get_close_matches(name, names, n=1, cutoff=0.7)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
+
+
+async def run_calls(run: Run, iteration: Iteration) -> None:
     """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
     if len(iteration.calls) == 1:
-        return await run.handle(iteration.calls[0])
+        return await handle(run, iteration.calls[0])
     jobs: list[Callable[[], Awaitable[object]]] = []
     serial: list[Callable[[], Awaitable[object]]] = []
     for call in iteration.calls:
-        job = partial(run.handle, call)
+        job = partial(handle, run, call)
         if call.tool is None or not call.tool.serial:
             jobs.append(job)
         else:
@@ -29,13 +173,81 @@ async def perform(run: Run, iteration: Iteration) -> None:
     return None
 
 
-async def judge(run: Run, iteration: Iteration) -> None:
+async def handle(run: Run, call: ToolCall) -> None:
+    """Bring one call to its observation, through the ``react_tool_call`` layer."""
+    hooks = run.state(EngineState).hooks
+    token = handled.set(call)
+    try:
+        if hooks.react_tool_call_started:
+            await notify(hooks.react_tool_call_started, run, call)
+        call.started = time()
+        started = perf_counter()
+        observation: Observation = await ask(hooks.react_tool_call, run, call)
+        call.seconds = perf_counter() - started
+        call.observation = observation
+        if hooks.react_tool_call_finished:
+            await notify(hooks.react_tool_call_finished, run, call, observation)
+    finally:
+        handled.reset(token)
+
+
+async def settle(run: Run, iteration: Iteration) -> None:
     """Judge an iteration once all its calls are in, in request order: sensors, policies, reasons to stop."""
-    hooks = run.hooks
+    hooks = run.state(EngineState).hooks
     signals = await sense(run, iteration) if hooks.react_sense else {}
     if hooks.react_settle:
         await ask_all(hooks.react_settle, run, iteration)
     for call, text in signals.items():
         call.append(text)
-    for _, (reason, answer) in sorted(iteration.stops.items()):
-        run.stop(reason, answer)
+    for call in iteration.calls:
+        if call.stop_reason is not None:
+            run.stop(call.stop_reason, call.stop_answer)
+
+
+# -- the history ------------------------------------------------------------------------------------------------------
+
+
+def record(run: Run, iteration: Iteration) -> None:
+    """Append an iteration to the history: the reply, one tool message per request, one step each.
+
+    It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3). A
+    reply that says nothing is left out: it would make the next request one that providers refuse.
+    """
+    response = iteration.response
+    assert response is not None  # called only for iterations with a reply
+    reply, steps = response.message, []
+    messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
+    thought = reply.thought if iteration.calls else ""
+    for call in iteration.calls:
+        observation = call.observation
+        if observation is None:
+            text = CANCELLED if call.executed else NOT_STARTED
+            unknown = call.executed and call.tool is not None and call.tool.read_only is not True
+            observation = call.observation = refused(text, code="cancelled", unknown=unknown)
+        messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
+        steps.append(_step(run, iteration, call, observation, thought))
+    run.messages += messages  # all of an iteration, or nothing
+    run.outcome.steps += steps
+    if steps:
+        run.state(Standing).settle(iteration)
+
+
+def _step(run: Run, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
+    attempts = run.state(EngineState).attempts
+    attempt = attempts.get(call.name, 0) + 1
+    attempts[call.name] = attempt if observation.failed else 0
+    return ReActStep(
+        thought=thought,
+        action=call.name,
+        action_input=call.request.arguments if call.prepared is None else call.arguments,
+        observation=observation.content,
+        outcome=observation.outcome,
+        attempt=attempt,
+        executed=call.executed,
+        iteration=iteration.number,
+        seconds=call.seconds,
+        opaque=call.opaque,
+        repaired=observation.repaired,
+        id=call.request.id,
+        started=call.started,
+    )

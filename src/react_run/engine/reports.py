@@ -1,13 +1,10 @@
-"""How far a tool is: told from any thread, heard on the thread of the event loop, and not too often."""
+"""How far a tool is: reported from any thread, heard on the thread of the event loop, and not too often."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 from time import perf_counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from react_run.run import ToolCall
 
 EVERY = 0.05
 """Seconds between two reports of one call that are heard; one that comes earlier is heard if it is the last."""
@@ -16,25 +13,30 @@ Report = tuple[float | None, float | None, str]
 
 
 class Reports:
-    """What one call has reported: the latest report that nobody has heard yet."""
+    """What one call has reported: the latest report that was not told yet.
 
-    def __init__(self) -> None:
+    Args:
+        send: Called with each report that is to be heard.
+    """
+
+    def __init__(self, send: Callable[[Report], None]) -> None:
+        self._send = send
         self._heard_at = -EVERY
         self._latest: Report | None = None
 
-    def add(self, call: ToolCall, report: Report) -> None:
-        """Take a report, and tell it unless one was told just now."""
+    def add(self, report: Report) -> None:
+        """Take a report, and send it unless one was sent just now."""
         self._latest = report
         now = perf_counter()
         if now - self._heard_at >= EVERY:
             self._heard_at = now
-            self.tell(call)
+            self.flush()
 
-    def tell(self, call: ToolCall) -> None:
-        """Tell the latest report, if it was not told yet."""
+    def flush(self) -> None:
+        """Send the latest report, if it was not sent yet."""
         report, self._latest = self._latest, None
         if report is not None:
-            call.run.tell(call.run.hooks.react_tool_progress, call, *report)
+            self._send(report)
 
 
 def checked(done: float | None, total: float | None, message: str) -> Report:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import in_thread
+from react_run.engine.state import EngineState
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.hooks import Implementation
 from react_run.outcome import Outcome, Signal, ToolError
@@ -72,7 +73,7 @@ async def _heard(run: Run, call: ToolCall) -> list[DeliveredSignal]:
     """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
     heard: list[DeliveredSignal] = []
     passed: set[object] = set()
-    for impl in run.hooks.react_sense:
+    for impl in run.state(EngineState).hooks.react_sense:
         signals = await _signals(run, call, impl)
         said = [
             await _patched(run, call, signal) if signal.patch else DeliveredSignal(signal=signal) for signal in signals
@@ -112,7 +113,7 @@ async def _patched(run: Run, call: ToolCall, signal: Signal) -> DeliveredSignal:
             return {"unfit": str(error)}
         return {"changed": ", ".join(map(str, files))}
 
-    done = await run.look(f"patch after {call.name}", patch)
+    done = await run.recorded(f"patch after {call.name}", patch)
     for guard, detail in done.items():
         run.note(NOTES[guard], f"{call.name}: {detail}")
     return DeliveredSignal(signal=signal, **done)

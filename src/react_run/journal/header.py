@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from react_run.engine.state import EngineState
 from react_run.journal.lines import as_bytes, encoded
 from react_run.journal.values import VERSION, Record, message_to_data
 
@@ -31,7 +32,8 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
     """
     from react_run import __version__
 
-    within = run.parent_call
+    state = run.state(EngineState)
+    within = state.parent_call
     return {
         "version": VERSION,
         "started": datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds"),
@@ -44,10 +46,10 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
         "workspace": str(run.workspace),
         "session": session,
         "options": dict(options),
-        **({"settings": dict(run.settings)} if run.settings else {}),
+        **({"settings": dict(state.settings)} if state.settings else {}),
         **({} if within is None else {"within": [len(within.run.iterations), within.position]}),
         "prompt": run.prompt,
-        "incoming": [message_to_data(message) for message in run.incoming],
+        "incoming": [message_to_data(message) for message in state.incoming],
     }
 
 

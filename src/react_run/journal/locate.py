@@ -17,6 +17,7 @@ from react_run.journal.locks import try_lock
 from react_run.journal.reading import Journal
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
+from react_run.support.run_files import run_directory
 
 if TYPE_CHECKING:
     from react_run.messages import Usage
@@ -229,5 +230,5 @@ def remove_run(summary: Summary) -> None:
     if summary.running:
         raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
     if _ID.fullmatch(summary.run_id):
-        shutil.rmtree(Path(summary.header["workspace"]) / ".react-run" / "runs" / summary.run_id, ignore_errors=True)
+        shutil.rmtree(run_directory(Path(summary.header["workspace"]), summary.run_id), ignore_errors=True)
     summary.path.unlink()

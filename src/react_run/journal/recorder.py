@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import Field, PrivateAttr
 
 from react_run.components import LocalPath, Plugin
+from react_run.engine.state import EngineState
 from react_run.errors import JournalError
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
@@ -131,8 +132,9 @@ class Recorder(Plugin):
     @inline
     def react_guide(self, run: Run) -> None:
         """The first that happens in a run: what it finds out about the world is recorded from here on."""
-        if run.remember is None:
-            run.remember = partial(self._remember, run)
+        state = run.state(EngineState)
+        if state.remember is None:
+            state.remember = partial(self._remember, run)
 
     def _remember(self, run: Run, what: str, value: object) -> None:
         place = run.state(self._place)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from traceback import format_exception
 from typing import TYPE_CHECKING, Any
 
+from react_run.engine.current import current_call
+from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.journal.conversation import Conversation
 from react_run.journal.lines import encoded
@@ -45,7 +47,7 @@ class Recording:
         self._stopped: set[ToolCall] = set()
         """The calls that had given a reason to stop before they were executed."""
         self._observed: dict[ToolCall, Observation] = {}
-        self._conversation = Conversation(run.incoming)
+        self._conversation = Conversation(run.state(EngineState).incoming)
         self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
         book.enter(run.id)
 
@@ -67,7 +69,7 @@ class Recording:
     def request(self, iteration: Iteration) -> int:
         """A request that is about to be sent; returns its number."""
         request = iteration.request
-        call = self.run.model_calls + 1
+        call = self.run.state(EngineState).model_calls + 1
         fields: Record = {"iteration": self.iteration, "call": call}
         if request.tools:
             head = {"type": "tools", **self._head, "time": self.book.now(), "iteration": self.iteration}
@@ -104,7 +106,7 @@ class Recording:
     def enter(self, call: ToolCall) -> None:
         """A call has come through all layers and is about to be executed."""
         self.attempts[call] = self._counts[call] = self._counts.get(call, 0) + 1
-        if call.position in self._stops:
+        if call.stop_reason is not None:
             self._stopped.add(call)
 
     def started(self, call: ToolCall) -> None:
@@ -124,9 +126,8 @@ class Recording:
         }
         if observation.raw is not None and not isinstance(observation.raw, str):
             fields["structured"] = True
-        if call.position in self._stops and call not in self._stopped:
-            reason, answer = self._stops[call.position]
-            fields["stop"] = {"reason": str(reason), "answer": answer}
+        if call.stop_reason is not None and call not in self._stopped:
+            fields["stop"] = {"reason": str(call.stop_reason), "answer": call.stop_answer}
         if call.spent is not NO_USAGE:
             fields["spent"] = call.spent.to_dict()
         if call.error is not None and call in self._started:
@@ -146,11 +147,6 @@ class Recording:
             fields = {**self._place(call), **_result(observation), "opaque": call.opaque}
             self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
         self._note(call, observation)
-
-    @property
-    def _stops(self) -> dict[int, tuple[str, str]]:
-        """The reasons to stop that the calls of this iteration have given, by position."""
-        return self.run.iterations[-1].stops
 
     def _place(self, call: ToolCall) -> Record:
         place: Record = {
@@ -200,7 +196,7 @@ class Recording:
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
-        self.put("guard", {**self._within(self.run.current_call), "guard": guard, "detail": detail})
+        self.put("guard", {**self._within(current_call(self.run)), "guard": guard, "detail": detail})
 
     def asked(self, question: Question) -> None:
         """A person is about to be asked."""
@@ -213,15 +209,15 @@ class Recording:
             fields |= {"tool": question.tool, "arguments": question.arguments}
         if question.by_clock:
             fields["by_clock"] = True
-        self.put("asked", {**self._within(self.run.current_call), **fields})
+        self.put("asked", {**self._within(current_call(self.run)), **fields})
 
     def decided(self, question: Question, answer: Answer | None) -> None:
-        """A question has its answer, or there is nobody to ask."""
+        """A question has its answer, or the person cannot be asked."""
         fields: Record = {"question": question.id, "digest": question.digest}
         if question.by_clock:
             fields["by_clock"] = True
-        fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
-        self.put("decided", {**self._within(self.run.current_call), **fields})
+        fields |= {"unanswered": True} if answer is None else {"answer": answer.value, "by": answer.by}
+        self.put("decided", {**self._within(current_call(self.run)), **fields})
 
     def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
         """A tool says how far it is."""

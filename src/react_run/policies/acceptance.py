@@ -58,7 +58,7 @@ class Acceptance(Policy):
         for check in self.checks:
             if check.sealed:
                 seal = partial(in_thread, partial(digests, Folder(run.workspace), check.sealed))
-                run.state(Seals)[check] = await run.look(f"files sealed for {label(check)}", seal)
+                run.state(Seals)[check] = await run.recorded(f"files sealed for {label(check)}", seal)
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
@@ -99,7 +99,7 @@ class Acceptance(Policy):
 
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
-        if iteration.feedback is None or iteration.response is None or run.stop_reason is not None:
+        if iteration.feedback is None or iteration.response is None or run.outcome.stop_reason is not None:
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
@@ -112,7 +112,7 @@ async def _breach(check: Check, run: Run) -> str:
     if sealed is None:
         return ""
     look = partial(in_thread, partial(broken, Folder(run.workspace), check.sealed, sealed))
-    return await run.look(f"seal of {label(check)}", look)
+    return await run.recorded(f"seal of {label(check)}", look)
 
 
 def label(check: Check) -> str:

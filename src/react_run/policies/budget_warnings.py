@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.state import EngineState
 from react_run.hookspecs import hookimpl
 from react_run.policies.order import Policy
 
@@ -47,7 +48,7 @@ class BudgetWarnings(Policy):
         told = run.state(Told).shares
         for name, share, what in budgets(run):
             reached = max((mark for mark in self.at if mark - TOLERANCE <= share < 1), default=0.0)
-            if reached > told.get(name, 0.0) and run.stop_reason is None:
+            if reached > told.get(name, 0.0) and run.outcome.stop_reason is None:
                 told[name] = reached
                 run.note(self.guard, f"{share:.0%} of {what}")
                 advice = NEARLY if reached >= max(self.at) else HALF
@@ -56,7 +57,7 @@ class BudgetWarnings(Policy):
 
 def budgets(run: Run) -> Iterator[tuple[str, float, str]]:
     """The budgets of a run that somebody set: a name, the share that is used, and what it is a share of."""
-    config, limits, used = run.agent.config, run.agent.config.limits, run.counted
+    config, limits, used = run.agent.config, run.agent.config.limits, run.state(EngineState).counted
     if "max_iterations" in config.model_fields_set and run.max_iterations >= FEWEST:
         share = len(run.iterations) / run.max_iterations
         yield "iterations", share, f"the {run.max_iterations} iterations are used"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.iteration import call_model
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
@@ -89,14 +90,14 @@ class Compaction(Policy):
 
     async def _summary(self, run: Run, iteration: Iteration, gauge: Gauge, older: list[Message], room: int) -> str:
         request = replace(iteration.request, messages=question(older, room), tools=(), tool_choice=None)
-        asking = Iteration(number=iteration.number, request=request)
+        asking = Iteration(run, number=iteration.number, request=request)
         gauge.busy = True
         try:
-            response = await run.call_model(asking)
+            response = await call_model(run, asking)
         except ModelError as error:
             run.note(self.guard, f"no summary: {error}")
             return outline(older)
         finally:
             gauge.busy = False
-        await run.withdraw(asking)
+        await asking.withdraw()
         return response.text.strip() or outline(older)

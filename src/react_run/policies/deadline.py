@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import forget
+from react_run.engine.state import EngineState, paused_seconds
 from react_run.engine.timer import Clock
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ class Deadline:
         """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
         self._run, self._task = run, asyncio.current_task()
         self._seconds, self._more = seconds, more
-        self._clock = Clock(lambda: run.paused_seconds, seconds, self._struck)
+        self._clock = Clock(partial(paused_seconds, run), seconds, self._struck)
 
     async def strike(self) -> None:
         """The time is up, unless somebody allows more."""
@@ -62,7 +64,7 @@ class Deadline:
             self._asking = None
             if allowed and self._clock is not None:
                 self.extra += allowed
-                self._clock = Clock(lambda: run.paused_seconds, allowed, self._struck)
+                self._clock = Clock(partial(paused_seconds, run), allowed, self._struck)
             elif self._clock is not None:
                 self.expire()
 
@@ -103,4 +105,4 @@ class Deadline:
         """Whether a cancellation that arrived is this deadline's, and nobody else's as well."""
         assert self._task is not None  # as above
         assert self._run is not None  # as above
-        return self.expired and self._task.cancelling() <= self._run.cancelling + 1
+        return self.expired and self._task.cancelling() <= self._run.state(EngineState).cancelling + 1

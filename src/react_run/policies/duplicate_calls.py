@@ -13,7 +13,7 @@ from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
 from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
-from react_run.run import canonical
+from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -178,7 +178,7 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
 
 def loose(arguments: object) -> str:
     """One text for ``arguments``, equal when they differ only in case, punctuation, spaces and word order (F3)."""
-    return canonical(_loose(arguments))
+    return arguments_key(_loose(arguments))
 
 
 def _loose(value: object) -> object:

@@ -17,7 +17,7 @@ SHARE = 2
 
 
 async def extended(run: Run, limit: str, more: str, *, by_clock: bool = False) -> bool:
-    """Whether a person allows ``more`` than ``limit``; when there is nobody to ask, nobody does.
+    """Whether a person allows ``more`` than ``limit``; never when a person cannot be asked.
 
     ``by_clock`` says that the question depends on the time, so that a replay need not come to it.
     """
@@ -38,7 +38,7 @@ class MoreIterations(Policy):
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
     ) -> Iteration:
         iteration = await proceed()
-        if run.stop_reason is None and len(run.iterations) >= run.max_iterations:
+        if run.outcome.stop_reason is None and len(run.iterations) >= run.max_iterations:
             limit = run.agent.config.max_iterations
             more = -(-limit // SHARE)
             if await extended(run, f"{run.max_iterations} iterations", f"{more}"):

@@ -11,7 +11,7 @@ from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Outcome
 from react_run.policies.order import Policy
 from react_run.results import StopReason
-from react_run.run import canonical
+from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -87,7 +87,7 @@ class Failures(Policy):
         return None
 
     def _end(self, run: Run, reason: StopReason, call: ToolCall, outcome: Outcome) -> None:
-        if run.stop_reason is None:
+        if run.outcome.stop_reason is None:
             run.note(self.guard, f"{reason}: {call.name}: {outcome.code or outcome.disposition}")
         run.stop(reason, outcome.message)
 
@@ -97,5 +97,5 @@ def key_of(call: ToolCall, outcome: Outcome) -> Key:
     if outcome.disposition is Disposition.NO_RESULT:
         return call.name, Disposition.NO_RESULT
     if (call.opaque or outcome.of_call) and outcome.code not in NO_SUCH_TOOL:
-        return call.name, call.key if call.problem is None else canonical(call.request.arguments)
+        return call.name, call.key if call.problem is None else arguments_key(call.request.arguments)
     return call.name, outcome.code

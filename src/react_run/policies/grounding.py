@@ -54,9 +54,9 @@ class Grounding(Policy):
         try:
             result = await proceed()
         except Exception as error:
-            if run.steps and not run.answer:
+            if run.outcome.steps and not run.outcome.answer:
                 why = PROVIDER_FAILED if isinstance(error, ModelError) else SOMETHING_FAILED
-                run.answer = grounded(run.steps, run.state(Standing).unresolved, why)
+                run.outcome.answer = grounded(run.outcome.steps, run.state(Standing).unresolved, why)
             raise
         reason = result.stop_reason
         claimed = said_by_the_model(result)
@@ -68,12 +68,17 @@ class Grounding(Policy):
             return result
         if reason == StopReason.COMPLETED:
             reason = StopReason.UNRESOLVED_TOOL_FAILURE
-        partial = claimed if claimed is not None else run.unverified_answer  # what a cut answer began with
+        partial = claimed if claimed is not None else run.outcome.unverified_answer  # what a cut answer began with
         text = grounded(result.steps, result.unresolved, "" if reason in FAILED_TOOL or claimed else result.answer)
         run.note(self.guard, f"{reason}: {'the claim of the model is set aside' if claimed else 'no answer'}")
         await self._take_back(run)
         run.messages.append(Message(role="assistant", content=text))
-        run.stop_reason, run.answer, run.unverified_answer, run.value = reason, text, partial, None
+        run.outcome.stop_reason, run.outcome.answer, run.outcome.unverified_answer, run.outcome.value = (
+            reason,
+            text,
+            partial,
+            None,
+        )
         return replace(result, stop_reason=reason, answer=text, unverified_answer=partial, value=None, success=False)
 
     async def _take_back(self, run: Run) -> None:
@@ -81,7 +86,7 @@ class Grounding(Policy):
             run.messages.pop()  # nobody but this run has seen it
         last = run.state(LastWords).iteration or (run.iterations[-1] if run.iterations else None)
         if last is not None:
-            await run.withdraw(last)
+            await last.withdraw()
 
 
 def is_answer(message: Message) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from react_run.engine.iteration import call_model, new_request
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
@@ -48,16 +49,16 @@ class LastAnswer(Policy):
         run.note(self.guard, f"{result.stop_reason}: asked for an answer without tools")
         message = await self._answer(run)
         if message is not None:
-            run.answer = message.said
+            run.outcome.answer = message.said
             run.messages.append(message)
-        return replace(result, answer=run.answer, usage=run.usage, messages=run.messages)
+        return replace(result, answer=run.outcome.answer, usage=run.usage, messages=run.messages)
 
     async def _answer(self, run: Run) -> Message | None:
         for question in (ASK, ASK_AGAIN):
             run.messages.append(Message(role="user", content=question))
-            iteration = Iteration(number=len(run.iterations), request=run.request(tools=()))
+            iteration = Iteration(run, number=len(run.iterations), request=new_request(run, tools=()))
             try:
-                response = await run.call_model(iteration)
+                response = await call_model(run, iteration)
             except ModelError:  # the limit is why the run ends, not this
                 return None
             message = response.message

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from react_run.engine.state import EngineState
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.messages import NO_USAGE, Message, ModelResponse
@@ -60,16 +61,15 @@ class RunLimits(Policy):
         if exceeded is None or await self._extended(run, owner):
             return None
         reason, text = exceeded
-        if run.stop_reason is None:
+        if run.outcome.stop_reason is None:
             run.note(self.guard, text)
         run.stop(reason, text)
-        unsent = iteration.request.call > run.model_calls  # else a call of this iteration was made, and this is another
-        if unsent and run.iterations and run.iterations[-1] is iteration:
-            run.iterations.pop()  # an iteration is one model call, and this one is not made (L2)
+        if iteration.request.call > run.state(EngineState).model_calls:  # else one was made, and this is another
+            iteration.skip()
         return WITHHELD
 
     def _exceeded(self, owner: Run) -> tuple[StopReason, str] | None:
-        used, allowed = owner.counted, owner.state(self._extra)
+        used, allowed = owner.state(EngineState).counted, owner.state(self._extra)
         if self.max_cost is not None:
             limit = self.max_cost + allowed.cost
             if used.cost is None:
@@ -99,7 +99,7 @@ class RunLimits(Policy):
         allowed = owner.state(self._extra)
         async with allowed.asking:
             while (exceeded := self._exceeded(owner)) is not None:
-                reason, used = exceeded[0], owner.counted
+                reason, used = exceeded[0], owner.state(EngineState).counted
                 if reason == StopReason.COST_LIMIT and self.max_cost and used.cost is not None:
                     more = self.max_cost / SHARE
                     if not await extended(run, f"{self.max_cost + allowed.cost:g} USD", f"{more:g} USD"):
@@ -120,7 +120,7 @@ class RunLimits(Policy):
 
     def _owner(self, run: Run) -> Run:
         """The run these limits were made for: the outermost one that has them."""
-        while run.parent is not None and any(impl.plugin is self for impl in run.parent.hooks.react_model_call):
+        while run.parent is not None and _has(run.parent, self):
             run = run.parent
         return run
 
@@ -174,3 +174,7 @@ class RunTimeout(Policy):
 
         more = self.seconds / SHARE
         return more if await extended(run, f"{limit:g} s", f"{more:g} s", by_clock=True) else 0.0
+
+
+def _has(run: Run, plugin: object) -> bool:
+    return any(impl.plugin is plugin for impl in run.state(EngineState).hooks.react_model_call)

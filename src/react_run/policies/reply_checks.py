@@ -59,7 +59,7 @@ class Replies(Policy):
     @hookimpl
     async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
         response = await proceed()
-        if run.stop_reason is not None:
+        if run.outcome.stop_reason is not None:
             return response
         if response.finish_reason not in REFUSALS:
             if response.message.tool_requests:
@@ -68,7 +68,7 @@ class Replies(Policy):
                 response = await self._ask_again(run, iteration, proceed, response)
             elif response.finish_reason == "length":
                 response = await self._continue(run, iteration, proceed, response)
-        if response.finish_reason in REFUSALS and run.stop_reason is None:
+        if response.finish_reason in REFUSALS and run.outcome.stop_reason is None:
             self._refuse(run, response)
         return response
 
@@ -91,11 +91,11 @@ class Replies(Policy):
             run.messages.append(Message(role="user", content=questions[again > 1]))
             request = replace(iteration.request, messages=MessageView(run.messages))
             iteration.request = replace(request, tools=(), tool_choice=None) if without_tools else request
-            await run.withdraw(iteration)
+            await iteration.withdraw()
             response = await proceed()
             if without_tools and response.message.tool_requests:
                 response = replace(response, message=Message(role="assistant", content=response.message.content))
-            if run.stop_reason is not None or response.finish_reason in REFUSALS:
+            if run.outcome.stop_reason is not None or response.finish_reason in REFUSALS:
                 return response
             if not is_empty(response) and not await called_in_text(run, response.message):
                 return response
@@ -118,13 +118,13 @@ class Replies(Policy):
             so_far = [Message(role="assistant", content=response.message.text), Message(role="user", content=CONTINUE)]
             choice: ToolChoice | None = "none" if asked.tools else None
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
-            run.unverified_answer = response.text  # should anything end the run before the rest is there
+            run.outcome.unverified_answer = response.text  # should anything end the run before the rest is there
             more = await proceed()
             if not shown:  # the first part was withdrawn, and what follows it is not an answer by itself
-                await run.withdraw(iteration)
-            if run.stop_reason is not None:
+                await iteration.withdraw()
+            if run.outcome.stop_reason is not None:
                 break
-            run.unverified_answer = None
+            run.outcome.unverified_answer = None
             if more.message.tool_requests:  # no continuation: the first part stays what it is, cut
                 response = replace(response, usage=response.usage + more.usage)
                 break
@@ -149,14 +149,14 @@ async def called_in_text(run: Run, message: Message) -> bool:
     if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":
         return False  # the usual case
     if text[0] in "<[" and not text.startswith("[{"):
-        return any(re.search(rf"\b{re.escape(name)}\b", text) for name in run.catalogue)
+        return any(re.search(rf"\b{re.escape(name)}\b", text) for name in run.all_tools)
     source = fence[1] if (fence := _FENCED.fullmatch(text)) is not None else text
     try:
         json.loads(source)
     except (ValueError, RecursionError):
         return False
-    found = read_calls(source, run.catalogue).calls
-    if not found or not all(call.name in run.catalogue for call in found):
+    found = read_calls(source, run.all_tools).calls
+    if not found or not all(call.name in run.all_tools for call in found):
         return False
     forms = [check for check in run.agent.config.checks if check.kind == "json_schema"]
     return not forms or not all([(await check.check(run, message.said)).accepted for check in forms])

@@ -98,6 +98,6 @@ def offer_reading(run: Run) -> None:
     from react_run.policies.saved_results import reading_tools
 
     for tool in reading_tools():
-        if tool.name not in run.catalogue:
-            run.catalogue[tool.name] = tool
-            run.tools = (*run.tools, tool)
+        if tool.name not in run.all_tools:
+            run.all_tools[tool.name] = tool
+            run.offered_tools = (*run.offered_tools, tool)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from react_run.support.run_files import OURS, run_folders, safe_name
+
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-OURS = ".react-run"
-"""The directory of runs in a workspace."""
 CHUNK = 1 << 18
 """Characters that are written at a time."""
 
@@ -48,7 +47,7 @@ class Spill:
         body = text if body is None else body
         name = self._found(workspace, body)
         if name is None:
-            folders = (OURS, "runs", safe_name(run_id), "spill")
+            folders = (*run_folders(run_id), "spill")
             name = self._write(workspace, folders, f"{safe_name(tool)}.{suffix}", body)
             self.known[sample(body)] = name
             self.names[name] = "/".join((*folders, name))
@@ -90,11 +89,6 @@ def sample(text: str) -> tuple[int, str]:
     """What tells most texts apart, and takes no time for long ones."""
     middle = len(text) // 2
     return len(text), text[:256] + text[middle : middle + 256] + text[-256:]
-
-
-def safe_name(name: str) -> str:
-    """``name`` as one harmless path component."""
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64] or "_"
 
 
 def one_per_line(text: str) -> str | None:

@@ -11,7 +11,7 @@ from react_run.hookspecs import hookimpl
 from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.results import StopReason
-from react_run.run import canonical
+from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -110,7 +110,7 @@ class Stuck(Policy):
             self._react(run, iteration, count >= self.failing_stop_at, f"nothing worked in {count} iterations", texts)
 
     def _react(self, run: Run, iteration: Iteration, ends: bool, what: str, texts: tuple[str, str]) -> None:
-        if run.stop_reason is not None:
+        if run.outcome.stop_reason is not None:
             return
         nudge, reason = texts
         run.note(self.guard, f"{what}: {'stopped' if ends else 'nudged'}")
@@ -121,4 +121,4 @@ class Stuck(Policy):
 
 
 def _key(call: ToolCall) -> Key:
-    return call.request.name, call.key if call.problem is None else canonical(call.request.arguments)
+    return call.request.name, call.key if call.problem is None else arguments_key(call.request.arguments)

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from react_run.engine.current import current_call
+from react_run.engine.state import EngineState
 from react_run.errors import PluginError
 from react_run.hooks import Implementation, ask_all, notify
 from react_run.questions import Answer, Question, Unfit
@@ -22,7 +24,7 @@ class Asked:
 
     def named(self, run: Run, question: Question) -> Question:
         """``question`` with an id that says where it was asked: the same when the run is driven once more."""
-        iteration, call = len(run.iterations), run.current_call
+        iteration, call = len(run.iterations), current_call(run)
         place = iteration, None if call is None else call.position, question.digest
         self._counts[place] += 1
         where = f"{iteration}" if call is None else f"{iteration}.{call.position}"
@@ -31,7 +33,7 @@ class Asked:
 
 async def put(run: Run, question: Question) -> Answer | None:
     """Ask ``question``; see :meth:`react_run.run.Run.ask`."""
-    hooks = run.hooks
+    hooks = run.state(EngineState).hooks
     question = run.state(Asked).named(run, question.masked(run.agent.config.masker))
     if hooks.react_asked:
         await notify(hooks.react_asked, run, question)

@@ -13,6 +13,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
+from react_run.engine.state import paused_seconds
 from react_run.serve.errors import ApiError
 from react_run.serve.signals import Signal
 from react_run.serve.slots import Slots, Turn
@@ -247,7 +248,7 @@ async def _end_in(job: Job, seconds: float) -> None:
 
 
 def _waited(job: Job) -> float:
-    return 0.0 if job.run is None else job.run.paused_seconds
+    return 0.0 if job.run is None else paused_seconds(job.run)
 
 
 async def _driven(job: Job) -> RunResult:

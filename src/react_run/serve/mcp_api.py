@@ -25,6 +25,7 @@ from mcp_types import (
 
 from react_run import __version__
 from react_run.agent import ReActAgent
+from react_run.engine.state import EngineState
 from react_run.errors import ReactError
 from react_run.hookspecs import hookimpl
 from react_run.one_call import CALLER
@@ -71,7 +72,7 @@ class Client:
     async def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
         """While an agent works, its calls are its progress."""
         context = _asking.get()
-        if context is not None and run.parent is None and run.model_name != CALLER:
+        if context is not None and run.parent is None and run.state(EngineState).model_name != CALLER:
             counted = run.state(_Counted)
             counted.calls += 1
             await context.session.report_progress(counted.calls, None, call.name)

@@ -51,7 +51,7 @@ class AroundModelCall(Adapter):
         chat = await postprocessed(wrapper, run, shapes.prompt, shapes.of_response(response))
         taken = shapes.taken_response(chat, response)
         if taken.text != response.text:
-            await run.withdraw(iteration)
+            await iteration.withdraw()
         return taken
 
 

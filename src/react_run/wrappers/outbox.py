@@ -33,8 +33,8 @@ class Outbox:
         if not self.pending:
             return
         self.pending.sort(key=lambda entry: entry[0])
-        run.emitted += [message for _, message, _ in self.pending]
-        if run.stop_reason is None:
+        run.outcome.emitted += [message for _, message, _ in self.pending]
+        if run.outcome.stop_reason is None:
             run.messages += [ours for _, _, ours in self.pending if ours is not None]
         self.pending.clear()
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+from react_run.engine.iteration import new_request
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.models.stored import message_from_dict
@@ -60,7 +61,7 @@ class AroundRun(Adapter):
     @hookimpl(tryfirst=True)
     async def react_run(self, run: Run, proceed: Proceed) -> RunResult:
         shapes, standing = run.state(Shapes), run.state(RunOverrides)
-        given = replace(run.request(), settings=standing.settings)
+        given = replace(new_request(run), settings=standing.settings)
         standing.prompt = shapes.of_request(given, run.agent.model)
         if self.before is not None:
             standing.prompt = await preprocessed(self.before, run, standing.prompt)
@@ -95,9 +96,9 @@ def _take_over(run: Run, request: ModelRequest, given: ModelRequest) -> None:
     if request.messages is not given.messages:
         run.messages = list(request.messages)
     standing.withdrawn |= {tool.name for tool in given.tools} - {tool.name for tool in request.tools}
-    run.tools = request.tools
+    run.offered_tools = request.tools
     for name in standing.withdrawn:
-        run.catalogue.pop(name, None)
+        run.all_tools.pop(name, None)
 
 
 def _failed(run: Run, error: Exception) -> RunResult:
@@ -105,7 +106,7 @@ def _failed(run: Run, error: Exception) -> RunResult:
     if isinstance(error, ModelError):
         run.stop(StopReason.MODEL_ERROR)
     result = run.result()
-    return result if run.stop_reason is not None else replace(result, stop_reason="error")
+    return result if run.outcome.stop_reason is not None else replace(result, stop_reason="error")
 
 
 def _text_of(response: ChatCompletionResponse) -> str:
@@ -117,7 +118,7 @@ async def _answered(run: Run, result: RunResult, text: str) -> RunResult:
     last = run.messages[-1] if run.messages else None
     if last is not None and last.role == "assistant" and last.text == result.answer:
         run.messages[-1] = replace(last, content=text)
-    run.answer = text
+    run.outcome.answer = text
     if run.iterations:
-        await run.withdraw(run.iterations[-1])
+        await run.iterations[-1].withdraw()
     return replace(result, answer=text, success=result.success and bool(text.strip()))

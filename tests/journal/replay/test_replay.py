@@ -248,15 +248,15 @@ class World(Plugin):
 
     @hookimpl
     async def react_guide(self, run: Run) -> str:
-        return await run.look("the guide's file", self.find)
+        return await run.recorded("the guide's file", self.find)
 
     @hookimpl
     async def react_settle(self, run: Run) -> None:
-        run.note("world", await run.look("the command", self.find))
+        run.note("world", await run.recorded("the command", self.find))
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict:
-        return Verdict(accepted=await run.look("the check", self.find) == "good", feedback="again")
+        return Verdict(accepted=await run.recorded("the check", self.find) == "good", feedback="again")
 
 
 LOOKING = [calls(("add", {"a": 1, "b": 2})), calls(("add", {"a": 3, "b": 4})), says("3 and 7")]
@@ -297,7 +297,7 @@ class Deciding(Plugin):
         if call.name != "forbidden":
             run.note("approval", f"{call.name}: allowed")
             return None
-        run.stop("clarification_required", "May it?")
+        call.stop("clarification_required", "May it?")
         return Observation(content="only the user can allow it")
 
 
@@ -309,9 +309,9 @@ def noting_agent(replies: list[dict[str, object]], listening: Listening) -> ReAc
         return "noted"
 
     @tool(read_only=True)
-    def ending(run: Run) -> str:
+    def ending(call: ToolCall) -> str:
         """End the run from inside."""
-        run.stop("enough", "That is enough.")
+        call.stop("enough", "That is enough.")
         return "ended"
 
     @tool

@@ -25,6 +25,7 @@ from react_run import (
     hookimpl,
     tool,
 )
+from react_run.engine.state import EngineState
 from react_run.errors import ConfigError, JournalBusy, JournalError, ModelError
 from react_run.journal import Journal, canonical, read_journal
 from react_run.journal.files import FileSink
@@ -272,7 +273,7 @@ def test_plugins_can_tell_what_happens_again_from_what_happens_now(tmp_path: Pat
     class Watching(Plugin):
         @hookimpl
         def react_tool_call_finished(self, run: Run, call: ToolCall) -> None:
-            seen.append((str(call.arguments["a"]), run.replaying))
+            seen.append((str(call.arguments["a"]), run.state(EngineState).replaying))
 
     replies = [calls(("add", {"a": number, "b": 2})) for number in range(4)]
     whole = recorded(agent_of([*replies, says("done")]))

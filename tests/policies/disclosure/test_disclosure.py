@@ -508,8 +508,8 @@ class Offers:
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         if iteration.number == 1:
             extra = Plain().tools()[0]
-            run.tools = (*run.tools, extra)
-            run.catalogue[extra.name] = extra
+            run.offered_tools = (*run.offered_tools, extra)
+            run.all_tools[extra.name] = extra
 
 
 def test_tools_that_others_add_stay_offered_and_callable() -> None:  # T4
@@ -549,7 +549,7 @@ def test_a_policy_of_ones_own_takes_the_place() -> None:  # architecture §4
     class Nothing:
         @hookimpl
         def react_run(self, run: Run) -> None:
-            run.tools = ()
+            run.offered_tools = ()
 
     model = ScriptedModel(replies=["done"])
     ReActAgent({"tool_disclosure": Nothing()}, model=model, toolsets=[Sums()]).run_sync("go")

@@ -9,7 +9,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run import Run, ToolCall
+from react_run import Run, ToolCall, run_directory
 from react_toolsets.mcp.asking import Asker
 from react_toolsets.mcp.host import the_host
 from react_toolsets.mcp.listing import Listed
@@ -148,7 +148,7 @@ def _report(call: ToolCall, done: float, total: float | None, message: str | Non
 
 def _save(call: ToolCall, data: bytes, ending: str) -> str:
     """Keep what is not text below the directory of the run; where, relative to the workspace."""
-    path = call.run.directory / "mcp" / f"{sha256(data).hexdigest()[:12]}{ending}"
+    path = run_directory(call.run.workspace, call.run.id) / "mcp" / f"{sha256(data).hexdigest()[:12]}{ending}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     return str(path.relative_to(call.run.workspace))

@@ -91,7 +91,7 @@ class SqlToolset(ReActToolset):
         if self._tools is None:
             self._check_libraries()
             if self.database is not None and not self.database.is_file():
-                raise ToolsetError(f"there is no database {self.database}", code="sql.missing")
+                raise ToolsetError(f"the database {self.database} does not exist", code="sql.missing")
             made = [tool for tool in super().tools() if tool.name != "execute" or not self.read_only]
             self._tools = [self._with_terms(tool) for tool in made]
         return list(self._tools)
@@ -172,7 +172,7 @@ class SqlToolset(ReActToolset):
             sql: The statement, with `:name` in place of values that are parameters.
             parameters: The values, by name.
         """
-        if not any(getattr(plugin, "kind", "") == "approval" for plugin in run.hooks.plugins):
+        if not _has_permissions(run):
             text = "changing data needs `permissions:` in the agent file, which say what may be done without asking"
             raise ToolError(text, code="permissions_missing")
         await self._check(sql, changes=True)
@@ -223,3 +223,10 @@ class SqlToolset(ReActToolset):
         """What the database says counts as found out."""
         lines = str(result).splitlines()
         return Outcome.success(f"{args.get('sql') or tool_name}: {'; '.join(lines[:6])}"[:600])
+
+
+def _has_permissions(run: Run) -> bool:
+    """Whether somebody has decided what the agent of ``run``, or one above it, may do."""
+    if any(getattr(plugin, "kind", "") == "approval" for plugin in run.agent.hooks.plugins):
+        return True
+    return run.parent is not None and _has_permissions(run.parent)

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Container
 from functools import partial
 from typing import TYPE_CHECKING
 
+from react_run.engine.state import EngineState
+from react_run.engine.usage import spend
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.journal.iterations import Attempt, ToolUse
@@ -38,7 +40,7 @@ class _Looks(dict[str, int]):
 class Player:
     """Follows a recording: the run gets its id, and goes live with the first effect that was not recorded.
 
-    What the run finds out about the world outside (``run.look``) is what it found out then.
+    What the run finds out about the world outside (``run.recorded``) is what it found out then.
 
     Args:
         recording: What was recorded.
@@ -71,9 +73,10 @@ class Player:
     def react_guide(self, run: Run) -> None:
         """The first that happens in a run."""
         run.id = self.recording.run_id
-        run.replaying = True
-        run.settings = self.recording.header.get("settings", {})
-        run.recall = partial(self._recall, run)
+        state = run.state(EngineState)
+        state.replaying = True
+        state.settings = self.recording.header.get("settings", {})
+        state.recall = partial(self._recall, run)
 
     def _recall(self, run: Run, what: str) -> tuple[object] | None:
         counts = run.state(_Looks)
@@ -97,12 +100,13 @@ class Player:
 
     def go_on(self, run: Run) -> None:
         """Something happens that was not recorded."""
-        run.replaying = False
+        run.state(EngineState).replaying = False
 
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
-        if run.model_calls + 1 not in self.answers:
-            await self.beyond(run, f"model call {run.model_calls + 1}")
+        call = run.state(EngineState).model_calls + 1
+        if call not in self.answers:
+            await self.beyond(run, f"model call {call}")
         return None
 
     async def beyond(self, run: Run, what: str) -> None:
@@ -125,9 +129,9 @@ class Player:
         for note in attempt.notes:
             run.note(note["guard"], note["detail"])
         if "stop" in finished:
-            run.stop(**finished["stop"])
+            call.stop(**finished["stop"])
         if "spent" in finished:
-            spend(run, call, usage_from_data(finished["spent"]))
+            spend_for(run, call, usage_from_data(finished["spent"]))
         call.opaque = finished["opaque"]
         outcome = outcome_from_data(finished.get("outcome"))
         call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None
@@ -151,10 +155,10 @@ class Player:
             recording.started(call)
 
 
-def spend(run: Run, call: ToolCall, usage: Usage) -> None:
+def spend_for(run: Run, call: ToolCall, usage: Usage) -> None:
     """Add what runs below a call used."""
     call.spent = call.spent + usage
-    run.spend(usage)
+    spend(run, usage)
 
 
 class _Shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NoReturn
 
+from react_run.engine.state import EngineState
 from react_run.errors import ReactError
 from react_run.hookspecs import hookimpl
 from react_run.journal.iterations import Attempt
@@ -90,7 +91,7 @@ class LiveTools(RecordedTools):
 def _has_clock(run: Run) -> bool:
     from react_run.policies.limits import RunTimeout
 
-    return any(isinstance(impl.plugin, RunTimeout) for impl in run.hooks.react_run)
+    return any(isinstance(impl.plugin, RunTimeout) for impl in run.state(EngineState).hooks.react_run)
 
 
 async def _time_is_up(run: Run) -> None:

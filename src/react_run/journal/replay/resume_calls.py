@@ -9,7 +9,7 @@ from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.journal.reading import Journal
 from react_run.journal.replay.differences import different_message
-from react_run.journal.replay.player import Player, Proceed, spend
+from react_run.journal.replay.player import Player, Proceed, spend_for
 from react_run.outcome import Observation
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ResumedTools(Player):
             return self.answer(run, call, attempt, attempt.finished)
         await self.beyond(run, f"the call of {call.name}")
         for below in self.below(run, call):
-            spend(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
+            spend_for(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
         begun = attempt is not None and attempt.started is not None  # else it was at most asked for permission
         if not begun or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()

@@ -86,18 +86,18 @@ class Disclosure:
 
     @hookimpl
     def react_run(self, run: Run) -> None:
-        run.catalogue[SELECTOR] = self.catalogue.tools[SELECTOR]
+        run.all_tools[SELECTOR] = self.catalogue.tools[SELECTOR]
         self._offer(run, run.state(Disclosed))
 
     def _offer(self, run: Run, state: Disclosed) -> None:
         """Offer what is to be offered: new tools at the end, tools of others untouched (L7)."""
         known = self.catalogue.tools
         state.offered = self.catalogue.offers(state.active.values(), expanded=state.expanded)
-        kept = [tool for tool in run.tools if tool.name in state.offered or tool.name not in known]
+        kept = [tool for tool in run.offered_tools if tool.name in state.offered or tool.name not in known]
         present = {tool.name for tool in kept}
         new = [tool for name, tool in known.items() if name in state.offered and name not in present]
-        if new or len(kept) < len(run.tools):
-            run.tools = (*kept, *new)
+        if new or len(kept) < len(run.offered_tools):
+            run.offered_tools = (*kept, *new)
 
     @hookimpl
     def react_iteration(self, run: Run, iteration: Iteration) -> None:
@@ -121,10 +121,10 @@ class Disclosure:
         state.active |= new
         state.fresh = bool(new)
         state.expanded = state.expanded or expands
-        before = run.tools
+        before = run.offered_tools
         self._offer(run, state)
-        if run.tools is not before:
-            run.note(self.kind, f"offers {', '.join(tool.name for tool in run.tools)}")
+        if run.offered_tools is not before:
+            run.note(self.kind, f"offers {', '.join(tool.name for tool in run.offered_tools)}")
 
     # -- what is asked for ------------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class Disclosure:
     def react_model_call(self, run: Run, iteration: Iteration) -> None:
         if iteration.request.tools:
             active = run.state(Disclosed).active.values()
-            run.disclosure = self.measure.count(run.state(Savings), iteration.request.tools, active)  # D7
+            run.outcome.disclosure = self.measure.count(run.state(Savings), iteration.request.tools, active)  # D7
 
 
 def _named(call: ToolCall) -> str:

@@ -1,0 +1,24 @@
+"""Which call of a run the current code belongs to."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from react_run.run import Run, ToolCall
+
+handled: ContextVar[ToolCall | None] = ContextVar("react_run_handled", default=None)
+executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", default=None)
+
+
+def current_call(run: Run) -> ToolCall | None:
+    """The call of ``run`` that is being handled here: in a layer around it, in its permission, or in its tool."""
+    call = handled.get()
+    return call if call is not None and call.run is run else None
+
+
+def executing_call(run: Run) -> ToolCall | None:
+    """The call of ``run`` inside whose tool this is: what happens here is that tool's doing."""
+    call = executing.get()
+    return call if call is not None and call.run is run else None

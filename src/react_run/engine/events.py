@@ -1,0 +1,45 @@
+"""Events from any thread, told without waiting for their listeners."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING
+
+from react_run.engine.concurrency import cancellations, running_loop
+from react_run.engine.state import EngineState
+from react_run.hooks import await_listener, dispatch
+
+if TYPE_CHECKING:
+    from react_run.hooks import Chain
+    from react_run.run import Run
+
+
+def tell(run: Run, listeners: Chain, *args: object) -> None:
+    """Tell ``listeners`` about an event of ``run``, on the thread of its event loop, without waiting for them."""
+    state = run.state(EngineState)
+    if state.loop is not None and running_loop() is not state.loop:
+        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            state.loop.call_soon_threadsafe(tell, run, listeners, *args)
+        return
+    for impl, answer in dispatch(listeners, run, *args):
+        task = asyncio.ensure_future(await_listener(impl, answer))
+        state.listeners.add(task)
+        task.add_done_callback(state.listeners.discard)
+
+
+async def drain(run: Run) -> None:
+    """Wait for the listeners of ``run`` that are still running, and give back what was taken for it."""
+    state = run.state(EngineState)
+    async with AsyncExitStack() as stack:
+        for give_back in state.endings:
+            stack.push_async_callback(give_back)
+        state.endings = []
+        if state.listeners:
+            await asyncio.wait(set(state.listeners))
+
+
+def check_cancelled(run: Run) -> None:
+    """Raise when ``run`` was cancelled, whoever answered the cancellation away."""
+    if cancellations() > run.state(EngineState).cancelling:
+        raise asyncio.CancelledError

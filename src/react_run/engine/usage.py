@@ -1,0 +1,60 @@
+"""What model calls use and cost, added up over a run and the runs above it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from react_run.engine.state import EngineState
+from react_run.messages import NO_USAGE
+
+if TYPE_CHECKING:
+    from react_run.messages import ModelResponse, Usage
+    from react_run.run import Run
+
+
+class Pricing:
+    """The price of a model call, where its response does not say: ``run.state(Pricing).price = my_prices``.
+
+    ``price`` takes the model's name and the usage, and returns USD, or ``None`` when it does not know either. It holds
+    for subagents of the run as well.
+    """
+
+    price: Callable[[str, Usage], float | None] | None = None
+
+
+def priced_at(run: Run, model: str, usage: Usage) -> float | None:
+    """What ``usage`` of ``model`` costs in USD, where a plugin of this run or of a parent knows it."""
+    above: Run | None = run
+    while above is not None:
+        price = above.state(Pricing).price
+        if price is not None:
+            return price(model, usage)
+        above = above.parent
+    return None
+
+
+def priced(run: Run, response: ModelResponse) -> ModelResponse:
+    """``response`` with its cost, where a plugin of this run or of a parent knows it."""
+    if response.usage.cost is not None:
+        return response
+    cost = priced_at(run, response.model or run.agent.model.name, response.usage)
+    return response if cost is None else replace(response, usage=replace(response.usage, cost=cost))
+
+
+def spend(run: Run, usage: Usage, at_most: Usage | None = None) -> None:
+    """Add what a model call used to ``run`` and to its parents (behaviours L8, X1).
+
+    Args:
+        run: The run that called the model.
+        usage: What it used.
+        at_most: What counts towards limits instead, when nobody knows what it used (S4).
+    """
+    state = run.state(EngineState)
+    run.usage = run.usage + usage if run.usage is not NO_USAGE else usage
+    state.counted = state.counted + (at_most or usage)
+    if run.parent is not None:
+        if state.parent_call is not None:
+            state.parent_call.spent = state.parent_call.spent + usage
+        spend(run.parent, usage, at_most)

@@ -1,0 +1,55 @@
+"""What equal calls have in common: their arguments, as one key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+
+from react_run.support.jsonable import plain
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
+
+
+def arguments_key(arguments: object) -> str:
+    """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
+    try:
+        text = _encode(arguments)
+    except Exception:  # mixed keys, cycles, foreign objects: possible only when a plugin put them there
+        return _encode(plain(arguments))
+    if ".0" in text or "e" in text:
+        return _encode(_whole(json.loads(text)))
+    return text
+
+
+def identity(arguments: Mapping[str, object]) -> Hashable:
+    """A value that is equal for equal arguments, like :func:`arguments_key`, but seldom encoded."""
+    try:
+        found = frozenset(arguments.items())
+        hash(found)
+    except TypeError:  # lists and objects
+        return arguments_key(arguments)
+    for value in arguments.values():
+        if value is True or value is False:  # to Python, they equal 1 and 0
+            return arguments_key(arguments)
+    return found
+
+
+def without_defaults(arguments: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
+    """``arguments`` without those that say what would hold anyway."""
+    return {
+        name: value for name, value in arguments.items() if name not in defaults or not _same(value, defaults[name])
+    }
+
+
+def _same(one: object, other: object) -> bool:
+    return one == other and isinstance(one, bool) == isinstance(other, bool)  # to Python, true is 1
+
+
+def _whole(value: object) -> object:
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return value
