@@ -19,13 +19,13 @@ MIN_LENGTH = 4
 
 _ALWAYS = re.compile(
     r"passwords?|passwd|passphrases?|pwd|secrets?|credentials?|apikeys?|authorization|cookies?|jwt|bearer"
-    r"|[a-z]{2,}(?:password|passwd|secret|apikey)"
+    r"|[a-z]{2,40}(?:password|passwd|secret|apikey)"
 )
 """Words of names that hold secrets, whatever else is in the name."""
-_UNLESS_COUNTED = re.compile(r"keys?|tokens?|[a-z]{2,}token")
+_UNLESS_COUNTED = re.compile(r"keys?|tokens?|[a-z]{2,40}token")
 _AT_THE_END = re.compile(r"pass|pat|auth")
 """Words that mean a secret as the last of several: ``SMTP_PASS``, ``GITHUB_PAT``, ``X-Auth``."""
-_JOINED = re.compile(r"(?!bypass|compass|surpass|trespass|overpass|underpass|encompass)[a-z]{2,}pass|[a-z]{2,}key")
+_JOINED = re.compile(r"(?!bypass|compass|surpass|trespass|overpass|underpass|encompass)[a-z]{2,40}pass|[a-z]{2,40}key")
 """Words of which it is the end; ordinary words end so, too, so the name must be that of a variable."""
 _ORDINARY = re.compile(r"(?:mon|don|tur|hoc|joc|lac|whis|pass|hot|low|dar|mala|mur|jer)key")
 _COUNT_WORDS = re.compile(r"max|min|total|limit|count|input|output|used|num|per")
