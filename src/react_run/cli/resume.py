@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.cli.persistence import Keeping
     from react_run.config import ReActAgentConfig
+    from react_run.journal import Journal
     from react_run.journal.files import Sink
     from react_run.journal.replay.resume import Resumption
     from react_run.journal.shipped_store import PostgresStore, StoredSink
@@ -51,11 +52,29 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     path = find_run(run).absolute()
     journal = read_journal(path)
     options = options_of(journal, agent, trust=trust)
+    if journal.footer is not None and journal.footer["status"] == "finished":
+        options.config()  # whose journal is not ours gets what it would get otherwise: a refusal
+        return _ended(journal, as_json=as_json)
     style = "json" if as_json else "text"
     session = journal.header["session"]
     store = click.get_current_context().obj
     goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, store=store, **given)
     return goes_on.answer(journal.header["prompt"])
+
+
+def _ended(journal: Journal, *, as_json: bool) -> int:
+    """Show what a run that has ended came to, with its exit status: nothing is done again."""
+    from react_run.cli.exit import complain
+    from react_run.cli.statuses import status_of, why
+    from react_run.cli.terminal import json_text, shown
+    from react_run.journal.result import result_of
+
+    result = result_of(journal)
+    print(json_text(result.to_dict()) if as_json else shown(result.answer), flush=True)
+    complain(f"run {journal.run_id[:12]} had ended: this is its recorded answer")
+    if reason := why(result):
+        complain(reason)
+    return status_of(result)
 
 
 @dataclass(kw_only=True)
