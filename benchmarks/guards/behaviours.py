@@ -234,6 +234,15 @@ BEHAVIOURS = [
         config={"max_iterations": 3},
         ends="max_iterations",
     ),
+    case(
+        "a budget that is heeded",
+        lambda world: t.Hurried(world, 20, batch=1),
+        "clean",
+        config={"max_iterations": 8},
+        ends="completed",
+        solved=False,
+        says=PARTLY,
+    ),
     # -- the provider -------------------------------------------------------------------------------------------------
     case("too many requests", mischief=m.fails(2, status=429, retryable=True, retry_after=0.01)),
     case("a server that is down twice", mischief=m.fails(1, 2, status=503, retryable=True)),

@@ -85,6 +85,17 @@ class Sum(Task):
         return f"total is {sum(self.world.numbers[page] for page in self.pages)}." in answer and "CARROT" in answer
 
 
+class Hurried(Sum):
+    """Fetch pages, and answer from what there is once the budget runs low."""
+
+    def step(self, view: View) -> Move:
+        if any("%" in result.text and "iterations" in result.text for result in view.results[5:]):
+            found = dict(re.findall(NUMBER, view.all_text()))
+            missing = [page for page in self.pages if str(page) not in found]
+            return Move(f"CARROT: {sum(map(int, found.values()))} without pages {missing}, which are missing.")
+        return super().step(view)
+
+
 NUMBER = r"page (\d+): number (\d+)"
 
 

@@ -50,11 +50,12 @@ _LONGEST_MATCH = 256
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _IN_SCRIPTS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
 """How JSON is written that may stand in a page."""
-_URL_LOGIN = re.compile(r"(?<=://)[^/\s@'\":]*+:[^/\s@'\"]++(?=@)")
+_URL_LOGIN = re.compile(r"://[^/\s@'\":]*+:[^/\s@'\"]++(?=@)")
 _ASSIGNMENT = re.compile(
     r"""(?<![\w-])(?P<name>[\w-]++)(?P<sign>["']?\s*+[:=]\s*+)(?P<value>"[^"]*+"?|'[^']*+'?|[^\s,}\]#]++)"""
 )
 """Both patterns, like all in here, take back nothing that they have matched: their time grows with the text only."""
+_MASKED_LOGIN = f"://{MASK}"
 _SLOW_AGAIN = 0.05
 """Seconds that a pattern gets after it took too long once."""
 
@@ -143,7 +144,7 @@ class Masker:
             except SlowPattern:
                 pattern.seconds = _SLOW_AGAIN
                 return MASK
-        return _URL_LOGIN.sub(MASK, text) if "://" in text else text
+        return _URL_LOGIN.sub(_MASKED_LOGIN, text) if "://" in text else text
 
     def is_clean(self, json_text: str) -> bool:
         """Whether no string, key or number in a JSON text can hold a secret; when unsure, it says no."""
@@ -269,4 +270,4 @@ def mask_line(line: str) -> str:
             return match[0]
         return f"{match['name']}{match['sign']}{MASK}"
 
-    return _URL_LOGIN.sub(MASK, _ASSIGNMENT.sub(masked, line))
+    return _URL_LOGIN.sub(_MASKED_LOGIN, _ASSIGNMENT.sub(masked, line))

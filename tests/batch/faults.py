@@ -106,6 +106,17 @@ class Field:
             assert time.monotonic() < give_up, self.log()
             time.sleep(0.02)
 
+    def until_at_work(self, processes: int, seconds: float = 120) -> None:
+        """Wait until so many processes have rows of the database."""
+        import psycopg
+
+        give_up = time.monotonic() + seconds
+        with psycopg.connect(self.engine.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+            query = "select count(distinct owner) from react_run.rows where state = 1"
+            while (connection.execute(query).fetchone() or (0,))[0] < processes:
+                assert time.monotonic() < give_up, self.log()
+                time.sleep(0.05)
+
     def log(self) -> str:
         """What the processes said."""
         return (self.folder / "log").read_text(encoding="utf-8", errors="replace")[-4_000:]

@@ -58,7 +58,7 @@ def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
 @pytest.fixture
 def shared(tmp_path: Path, server: Server) -> Field:
     """A batch on a database, whose processes share nothing else but the effects."""
-    field = Field(tmp_path, 300 if LONG else 40, engine=server.url, pause=0.05, jobs=4)
+    field = Field(tmp_path, 300 if LONG else 32, engine=server.url, pause=0.1, jobs=4)
     _forget(server)
     return field
 
@@ -110,16 +110,30 @@ def test_the_process_that_began_a_batch_may_be_killed_too(shared: Field, figures
 
 
 def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figures: dict[str, object]) -> None:
-    (zombie,) = workers(shared, 1)
     batch = shared.batch()
-    shared.until_effects(30)
+    shared.until_effects(1)
+    (zombie,) = workers(shared, 1)
+    shared.until_at_work(2)
     zombie.send_signal(signal.SIGSTOP)
     shared.faults = 1
     time.sleep(8)
     zombie.send_signal(signal.SIGCONT)
     wait(batch, shared)
     end([zombie])
-    figures.update(shared.check(at_work=shared.jobs))
+    found = shared.check(at_work=shared.jobs)
+    figures.update(found)
+    assert found["most_attempts"] == 2, "the worker had no rows when it was stopped"
+
+
+def test_a_worker_that_is_told_to_end_leaves_its_rows_to_others(shared: Field, figures: dict[str, object]) -> None:
+    batch = shared.batch()
+    shared.until_effects(1)
+    (worker,) = workers(shared, 1)
+    shared.until_at_work(2)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=60) == 0, shared.log()
+    wait(batch, shared)
+    figures.update(shared.check(at_work=0))
 
 
 def test_a_database_that_is_restarted_at_once_stops_nothing(

@@ -273,7 +273,7 @@ def test_a_shorthand_of_a_component_expands_to_its_kind(
     [
         ("model: openai/gpt-4o-mini\n", "openai", "openai/gpt-4o-mini"),
         ("model: llama3\nbase_url: http://localhost:1/v1\n", "openai", "llama3"),
-        ("model: gpt-5-nano\n", "litellm", "gpt-5-nano"),
+        ("model: gpt-5-nano\n", "openai", "gpt-5-nano"),
         ("model: anthropic/claude-x\n", "litellm", "anthropic/claude-x"),
     ],
 )

@@ -265,7 +265,7 @@ def test_streamed_runs_are_masked_in_what_stays() -> None:
     [
         ({}, "give values"),
         ({"values": ["abc"]}, "fewer than 4"),
-        ({"patterns": ["("]}, "no regular expression"),
+        ({"patterns": ["("]}, "not a regular expression"),
         ({"patterns": ["x*"]}, "matches the empty text"),
         ({"patterns": [r"(a)\1"]}, "no named groups"),
         ({"patterns": ["(?i)abc"]}, "no named groups"),

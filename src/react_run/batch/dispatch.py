@@ -64,6 +64,7 @@ class Dispatch:
             "executor_id": self.executor,
             "application_version": self.version,
             "log_level": "CRITICAL",
+            "sys_db_idle_transaction_timeout_sec": 3.0,  # a suspended process keeps no locks
             "use_listen_notify": False,
         }
         try:
@@ -82,6 +83,8 @@ class Dispatch:
         _dispatch = None
         if self._client is not None:
             self._client.destroy()
+        if self._engine is not None:
+            self._engine.dispose()
         with suppress(Exception):
             DBOS.destroy(workflow_completion_timeout_sec=0)
 

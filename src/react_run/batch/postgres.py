@@ -40,8 +40,10 @@ select stopped,
     rate is null or next_start <= extract(epoch from clock_timestamp()),
     max_cost is null or (unpriced = 0 and cost < max_cost and reserve * (1 + (
         select count(*) from react_run.rows where rows.batch = batches.id and state = 1)) <= max_cost - cost + 1e-9)
-from react_run.batches where id = %s for update
+from react_run.batches where id = %s
 """
+_LIMITED = "select 1 from react_run.batches where id = %s and (rate is not null or max_cost is not null) for update"
+"""One claim after the other, where there are limits to be kept."""
 _PROGRESS = """
 select total, ok, unsuccessful, error, cost, unpriced, stopped,
     (select count(*) from react_run.rows where rows.batch = batches.id and state = 1),
@@ -233,6 +235,7 @@ class PostgresEngine:
     async def _claim(self, worker: str, key: Key) -> Claim | None:
         batch, position, _ = key
         async with self.pool.connection() as connection, connection.transaction():
+            await connection.execute(_LIMITED, (batch,))
             allowed = await (await connection.execute(_ALLOWED, (batch,))).fetchone()
             found = await (await connection.execute(_CLAIM, (batch, position))).fetchone()
             if allowed is None or found is None or found[5] == 2:  # removed, or it has its result

@@ -101,7 +101,7 @@ class RowRunner:
 
         workspace, sink = self._workspace(claim), _Kept(opened.sink)
         try:
-            if not await in_thread(lambda: _begun(opened.path)):
+            if opened.path.stat().st_size == 0 or not await in_thread(lambda: read_journals(opened.path)):
                 self._sinks[claim.run_id] = sink
                 try:
                     return await self._fresh.run(
@@ -140,11 +140,6 @@ class RowRunner:
             run_id=claim.run_id,
             error=why if error is None else f"{type(error).__name__}: {why}",
         )
-
-
-def _begun(path: Path) -> bool:
-    """Whether there is anything to go on with: a worker may have died before it wrote the header."""
-    return path.stat().st_size > 0 and bool(read_journals(path))
 
 
 def _wait(failures: int, error: BaseException) -> float:

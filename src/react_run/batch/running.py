@@ -31,6 +31,8 @@ ALIKE = 10
 """How many first rows must fail alike for a batch to end."""
 _PAGE = 200
 _LOOK_AGAIN = 0.25
+_TOGETHER = 0.02
+"""Seconds in which results gather, to be fetched at once."""
 _LOOK_AT_OTHERS = 5.0
 _NO_ANSWER = 1.0
 
@@ -114,16 +116,17 @@ class Batch:
 
     async def __aiter__(self) -> AsyncGenerator[RowResult, None]:
         with self._stack:
-            await self.begin()
-            assert self.engine is not None  # begin() made it
             try:
+                await self.begin()
+                assert self.engine is not None  # begin() made it
                 async with aclosing(self._work(self.engine)) as results:
                     async for result in results:
                         yield result
                 self.ended = await _patiently(self.engine.progress)
                 self._check_end(self.ended)
             finally:
-                await self.engine.close()
+                if self.engine is not None:
+                    await self.engine.close()
 
     async def begin(self) -> None:
         """Make the queue, and put the rows into it that are not there yet."""
@@ -165,6 +168,7 @@ class Batch:
                     waiting = asyncio.ensure_future(self._changed.wait())
                     await asyncio.wait((task, waiting), timeout=_LOOK_AGAIN, return_when=asyncio.FIRST_COMPLETED)
                     waiting.cancel()
+                    await asyncio.sleep(_TOGETHER)
             await task
         finally:
             if not task.done():
@@ -234,7 +238,8 @@ class Batch:
         left = f"{progress.left + progress.running} of {progress.total} rows are left to do"
         if progress.exhausted:
             spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
-            raise BatchHalted(f"the limit of ${self.terms.max_cost:g} was reached ({spent} spent): {left}", 5, progress)
+            limit = "cost" if self.terms.max_cost is None else f"${self.terms.max_cost:g}"
+            raise BatchHalted(f"the limit of {limit} was reached ({spent} spent): {left}", 5, progress)
         raise BatchHalted(f"stopped: {left}", 1, progress)
 
 

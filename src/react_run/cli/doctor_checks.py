@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from react_run.components.kinds import GROUPS, every_installed, installed
 from react_run.support.user_dirs import config_directory, data_directory, state_directory
+
+if TYPE_CHECKING:
+    from react_run.models.base import Model
 
 PATIENCE = 5.0
 """Seconds to wait for a provider, and for a toolset to start."""
@@ -157,8 +160,18 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
     address = getattr(config.model, "base_url", None)
     if address and not offline:
         yield reachable(str(address))
+    for model in filter(None, (config.model, *config.fallback_models)):
+        yield _has_key(model)
     for toolset in config.toolsets:
         yield _starts(toolset)
+
+
+def _has_key(model: Model) -> Finding:
+    what = f"model {model.name}"
+    if variable := getattr(model, "missing_key", str)():
+        fix = f"export {variable}=…, give api_key in the file, or use --env-file"
+        return Finding("failed", what, f"no key: {variable} is not set", fix)
+    return Finding("ok", what, "its id can be right, and it has the key it needs, or needs none")
 
 
 def _starts(toolset: object) -> Finding:

@@ -111,14 +111,31 @@ class AgentOptions:
 
     def _values(self) -> dict[str, object]:
         values: dict[str, object] = {}
+        if self.model is not None:
+            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
         for setting in self.sets:
             key, sign, text = setting.partition("=")
             if not sign or not key:
                 raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
-            values[key] = parsed(text)
-        if self.model is not None:
-            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
+            if key.startswith("model.") and self.model is not None:
+                values["model"] = _with_option(values["model"], key.removeprefix("model."), parsed(text))
+            else:
+                values[key] = parsed(text)
         return values
+
+
+def _with_option(model: object, path: str, value: object) -> dict[str, object]:
+    """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
+    from react_run.config.shorthands import kind_of_id
+
+    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model))
+    *parents, last = path.split(".")
+    inner = whole
+    for parent in parents:
+        inner[parent] = dict(found) if isinstance(found := inner.get(parent), Mapping) else {}
+        inner = inner[parent]
+    inner[last] = value
+    return whole
 
 
 def speaks_for_us(journal: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -167,15 +167,39 @@ def _as_model(
     for key, name in keys.items():
         if name in known and _given(entries, key):
             options.setdefault(name, entries[key])
+    _check_id(kind.value, options, loading)
     return node.like(options)
 
 
-def _by_id(node: Node, *, has_address: bool) -> dict[str, Node]:
-    name = str(node.value)
+def _check_id(kind: str, options: dict[str, Node], loading: Loading) -> None:
+    """Judge a model id where it is written: a wrong one would fail at the first call, after seconds of imports."""
+    name = options.get("model")
+    if (
+        name is None
+        or not isinstance(name.value, str)
+        or _given(options, "base_url")
+        or kind not in ("litellm", "openai")
+    ):
+        return
+    from react_run.models.known_ids import wrong_id
+
+    if problem := wrong_id(name.value if kind == "litellm" or "/" in name.value else f"openai/{name.value}"):
+        loading.report.add("cfg.model_id", problem, name.place, name.path)
+
+
+def kind_of_id(name: str, *, has_address: bool = False) -> dict[str, Any]:
+    """The mapping that a model id is short for."""
     if name in ("offline", "scripted"):
-        return {"kind": node}
-    kind = "openai" if has_address or name.startswith("openai/") else "litellm"
-    return {"kind": node.like(kind), "model": node}
+        return {"kind": name}
+    from react_run.models.known_ids import OPENAI_ID
+
+    is_openai = has_address or name.startswith("openai/") or OPENAI_ID.fullmatch(name)
+    kind = "openai" if is_openai else "litellm"
+    return {"kind": kind, "model": name}
+
+
+def _by_id(node: Node, *, has_address: bool) -> dict[str, Node]:
+    return {key: node.like(value) for key, value in kind_of_id(str(node.value), has_address=has_address).items()}
 
 
 def _options_of(kind: str, loading: Loading) -> Iterable[str]:

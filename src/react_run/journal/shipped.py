@@ -37,8 +37,9 @@ _CONNECTION = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
     "tcp_user_timeout": 5_000,
+    "options": "-c idle_in_transaction_session_timeout=3000",
 }
-"""A connection that was cut without a word is found out within seconds."""
+"""A connection that was cut without a word is found out within seconds, and a suspended process keeps no locks."""
 _SHIP = """
 insert into react_run.chunks (run, at, data)
 select %(run)s, %(at)s, %(data)s from react_run.journals where run = %(run)s and epoch = %(epoch)s for share

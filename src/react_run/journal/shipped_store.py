@@ -51,9 +51,7 @@ class PostgresStore:
     async def _found(self, journals: Journals, name: str | None) -> Path:
         runs = await _runs(journals, name or "", 6)
         if not runs:
-            raise ConfigError(
-                "no runs are kept in this database" if name is None else f"there is no run {name!r} in it"
-            )
+            raise ConfigError("the database keeps no runs" if name is None else f"the database keeps no run {name!r}")
         if name is not None and len(runs) > 1:
             raise ConfigError(f"{name!r} begins the ids of several runs: {', '.join(run[:12] for run in runs[:5])}")
         await journals.fetch(runs[0], path := self._folder / f"{runs[0]}.jsonl")

@@ -19,6 +19,7 @@ from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models import prices
 from react_run.models.failures import model_error
+from react_run.models.known_ids import missing_key, provider_of
 from react_run.models.litellm_library import (
     as_json,
     as_model_error,
@@ -50,6 +51,16 @@ class LiteLLMModel(RemoteModel):
             return self.window or _OLLAMA_WINDOW
         known = prices.context_window(self.model) or prices.context_window(self.model.partition("/")[2])
         return self.window or known
+
+    def missing_key(self) -> str:
+        if self.api_key is not None or self.headers or self.base_url:
+            return ""
+        return missing_key(provider_of(self.model))
+
+    async def open(self) -> None:
+        if variable := self.missing_key():  # before LiteLLM is imported, which takes seconds, and any toolset is opened
+            problem = f"no key for {provider_of(self.model)}: set api_key, or {variable}"
+            raise model_error("auth", problem, provider=self._provider)
 
     async def close(self) -> None:
         await self._held.close()

@@ -22,8 +22,14 @@ from react_run.models.wire import Encoded, Wire
 OPENAI_URL = "https://api.openai.com/v1"
 
 _KEY_VARIABLES: Mapping[str, str] = {"api.openai.com": "OPENAI_API_KEY", "openrouter.ai": "OPENROUTER_API_KEY"}
+_ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _OLLAMA_PORT = 11434
 _OLLAMA_WINDOW = 4096
+
+
+def _address_of_environment() -> str:
+    """Where OpenAI's API is for this machine: a gateway, as the SDK of OpenAI and LiteLLM read it, too."""
+    return next((url.rstrip("/") for name in _ADDRESSES if (url := os.environ.get(name, "").strip())), "")
 
 
 class OpenAIModel(RemoteModel):
@@ -37,9 +43,11 @@ class OpenAIModel(RemoteModel):
     _wire: Wire = PrivateAttr()
     _connections: Connections = PrivateAttr()
     _host: str = PrivateAttr()
+    _is_gateway: bool = PrivateAttr(default=False)
 
     def model_post_init(self, _: object) -> None:
-        parts = urlsplit(self.base_url or OPENAI_URL)
+        parts = urlsplit(self.base_url or _address_of_environment() or OPENAI_URL)
+        self._is_gateway = not self.base_url and parts.hostname != urlsplit(OPENAI_URL).hostname
         self._host = parts.hostname or ""
         cached = self.explicit_cache
         if cached is None:
@@ -144,10 +152,18 @@ class OpenAIModel(RemoteModel):
     @property
     def _key_variable(self) -> str:
         """The variable whose key belongs to this server: a host by its name alone, over an encrypted connection."""
+        if self._is_gateway:  # its address comes from the same environment as the key
+            return "OPENAI_API_KEY"
         url = urlsplit(self.base_url or OPENAI_URL)
         if url.scheme != "https" or url.port not in (None, 443):
             return ""
         return _KEY_VARIABLES.get(self._host, "")
+
+    def missing_key(self) -> str:
+        if self.api_key is not None or self.headers:
+            return ""
+        variable = self._key_variable
+        return "" if not variable or os.environ.get(variable, "").strip() else variable
 
     def _key(self) -> str:
         if self.api_key is not None:

@@ -19,11 +19,26 @@ _TABLE = "model_prices_and_context_window_backup.json"
 @lru_cache(maxsize=64)
 def known(model: str) -> Mapping[str, object]:
     """What the table says about ``model``; empty when it does not know it. The table itself is not kept in memory."""
+    return mapping(_table().get(model))
+
+
+@lru_cache(maxsize=1)
+def ids() -> tuple[str, ...]:
+    """The ids of all models in the table."""
+    return tuple(_table())
+
+
+def bare_ids() -> list[str]:
+    """Those that need no provider before them."""
+    return [name for name in ids() if "/" not in name]
+
+
+def _table() -> Mapping[str, object]:
     spec = find_spec("litellm")
     for folder in (spec and spec.submodule_search_locations) or ():
         path = Path(folder) / _TABLE
         if path.is_file():
-            return mapping(mapping(json.loads(path.read_bytes())).get(model))
+            return mapping(json.loads(path.read_bytes()))
     return {}
 
 

@@ -67,6 +67,10 @@ class RemoteModel(Model):
     def name(self) -> str:
         return self.model
 
+    def missing_key(self) -> str:
+        """The variable in which a key is expected and not found; ``""`` when there is one, or none is needed."""
+        return ""
+
     def fields(self, request: ModelRequest, *, stream: bool, limit: str = "max_tokens") -> dict[str, object]:
         """The fields of a request besides model, messages and tools; later sources win: options, settings, request.
 

@@ -3,7 +3,7 @@
 from react_run import tool
 
 
-@tool(name="web search!")
+@tool(name="(!)")
 def search(query: str) -> str:
     """Search."""
     return query

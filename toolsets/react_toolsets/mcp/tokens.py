@@ -90,7 +90,7 @@ class Tokens:
                 client_id=login.client_id,
                 client_secret=login.client_secret or None,
                 redirect_uris=[f"http://127.0.0.1:{PORT}/callback"],
-                token_endpoint_auth_method="client_secret_post" if login.client_secret else "none",
+                token_endpoint_auth_method="client_secret_basic" if login.client_secret else "none",
                 scope=login.scope or None,
             )
         data = self._read()

@@ -24,6 +24,8 @@ _PACKAGE = "react_toolsets.programs.confined"
 _MODULES = ("kernel", "landlock", "filtering", "capabilities", "room", "limits", "start")
 _BOOT = """
 import marshal, sys
+sys.modules["__future__"] = type(sys)("__future__")
+sys.modules["__future__"].annotations = None
 modules, rules = (marshal.loads(bytes.fromhex(text)) for text in sys.argv[1:3])
 for name, code in modules:
     module = sys.modules[name] = type(sys)(name)

@@ -1,0 +1,95 @@
+"""What a batch costs beside plain runs, how it scales, and whether its memory is flat."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+
+from benchmarks.measure import report
+from react_run import ReActAgent, tool
+from react_run.batch import Row, run_batch
+from react_run.batch.home import Home
+from react_run.batch.sqlite import SqliteEngine
+from react_run.testing import agent_with, calls, says
+
+WIDTH = 16
+
+
+@tool(read_only=True)
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def agent() -> ReActAgent:
+    """An agent whose runs take no time."""
+    return agent_with([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add])
+
+
+async def gathered(rows: int, folder: Path) -> float:
+    """CPU seconds for plain runs with journals."""
+    made, width = agent(), asyncio.Semaphore(WIDTH)
+    kept = made.replace(model=made.model, journal=folder)
+
+    async def one(number: int) -> None:
+        async with width:
+            await kept.run(f"row {number}")
+
+    started = process_time()
+    await asyncio.gather(*map(one, range(rows)))
+    return process_time() - started
+
+
+async def batched(rows: int, name: str) -> float:
+    """CPU seconds for the same as a batch."""
+    started = process_time()
+    async for _ in run_batch(agent(), (f"row {number}" for number in range(rows)), name=name, concurrency=WIDTH):
+        pass
+    return process_time() - started
+
+
+def beside_plain_runs(folder: Path, rows: int = 500) -> None:
+    """What plain runs take of what a batch takes, in CPU time: other programs count for neither."""
+    shares = []
+    for turn in range(3):
+        (plain := folder / f"plain-{turn}").mkdir()
+        shares.append(asyncio.run(gathered(rows, plain)) / asyncio.run(batched(rows, f"beside-{turn}")))
+    report("batch_cpu_of_plain_runs", rows=rows, share=round(max(shares), 2), target=0.7)
+
+
+def adding(folder: Path, rows: int = 100_000) -> None:
+    """Seconds until so many rows are in the queue."""
+    engine = SqliteEngine(Home(folder / "adding"), batch="b")
+    started = process_time()
+    asyncio.run(engine.add(Row(index=index, prompt=f"row {index}") for index in range(rows)))
+    report("batch_add_cpu_s", rows=rows, taken=round(process_time() - started, 2), target=100)
+    engine.close_now()
+
+
+def memory(rows: int = 2_000) -> None:
+    """Megabytes that a batch adds once it is under way; four times the rows must not add four times as much."""
+
+    def peak() -> float:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    asyncio.run(batched(rows, "small"))
+    small = peak()
+    asyncio.run(batched(4 * rows, "large"))
+    report("batch_memory_mb", rows=4 * rows, added=round(peak() - small, 1), target=5)
+
+
+def main() -> None:
+    """Report everything."""
+    with TemporaryDirectory() as folder:
+        os.environ["REACT_RUN_HOME"] = folder
+        beside_plain_runs(Path(folder))
+        adding(Path(folder))
+        memory()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+"""Model ids judged where they are written, from the files that LiteLLM ships and without importing it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from react_run.components.kinds import installed, near
+from react_run.models import prices
+
+OPENAI_ID = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o\d|codex-)[\w.:-]*")
+"""Ids of OpenAI without a provider before them."""
+
+_FURTHER = "custom_openai huggingface litellm_proxy lm_studio ollama ollama_chat text-completion-openai vllm xai"
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
+    "cerebras": ("CEREBRAS_API_KEY",),
+    "cohere": ("COHERE_API_KEY", "CO_API_KEY"),
+    "cohere_chat": ("COHERE_API_KEY", "CO_API_KEY"),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+    "fireworks_ai": ("FIREWORKS_AI_API_KEY", "FIREWORKS_API_KEY"),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "groq": ("GROQ_API_KEY",),
+    "mistral": ("MISTRAL_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "openrouter": ("OPENROUTER_API_KEY", "OR_API_KEY"),
+    "perplexity": ("PERPLEXITYAI_API_KEY", "PERPLEXITY_API_KEY"),
+    "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"),
+    "xai": ("XAI_API_KEY",),
+}
+"""The variables in which providers that take nothing but a key expect it."""
+
+
+def wrong_id(name: str) -> str:
+    """What is wrong with a model id for a provider's own address, and the way out; ``""`` when nothing can be told.
+
+    A provider that is known may have any model: new ones come faster than lists of them.
+    """
+    provider, slash, model = name.partition("/")
+    if name != name.strip() or not name:
+        return f"{name!r} is not a model id: take the blanks out"
+    if slash:
+        if provider not in providers():
+            return f"no provider is called {provider!r}.{near(provider, providers())} {_WAY_OUT}"
+        if not model:
+            return f"{name!r} names no model: write {_example(provider)}"
+        return ""
+    if OPENAI_ID.fullmatch(name) or prices.known(name):
+        return ""
+    if name in installed("models"):
+        instead = _EXAMPLES.get(name) or f"{{kind: {name}, …}}"
+        return f"{name!r} is a kind of model and not a model id: write {instead}"
+    if name in providers():
+        return f"{name!r} is a provider and not a model: write {_example(name)}"
+    return f"no provider is known for {name!r}.{near(name, [*installed('models'), *prices.bare_ids()])} {_WAY_OUT}"
+
+
+_EXAMPLES: Mapping[str, str] = {
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "gemini": "gemini/gemini-2.5-flash",
+    "litellm": "anthropic/claude-sonnet-4-5",
+    "mistral": "mistral/mistral-large-latest",
+    "openai": "openai/gpt-5-mini",
+}
+_WAY_OUT = "Write provider/model, or set base_url for a server of your own."
+
+
+def missing_key(provider: str) -> str:
+    """The variable that should hold the key of a provider; ``""`` when one is set, or it takes other credentials."""
+    names = KEYS.get(provider, ())
+    return "" if not names or any(os.environ.get(name, "").strip() for name in names) else names[0]
+
+
+def provider_of(name: str) -> str:
+    """Who serves a model id at its provider's own address."""
+    provider, slash, _ = name.partition("/")
+    return provider if slash else str(prices.known(name).get("litellm_provider", ""))
+
+
+@lru_cache(maxsize=1)
+def providers() -> frozenset[str]:
+    """Every provider that LiteLLM knows: each has a folder of its own."""
+    spec = find_spec("litellm")
+    folders = [Path(path) / "llms" for path in (spec and spec.submodule_search_locations) or ()]
+    named = (entry.name for folder in folders if folder.is_dir() for entry in folder.iterdir() if entry.is_dir())
+    return frozenset(name for name in named if not name.startswith("_")) | frozenset(_FURTHER.split())
+
+
+def _example(provider: str) -> str:
+    return _EXAMPLES.get(provider, f"{provider}/MODEL")

@@ -1,0 +1,236 @@
+"""Batches in a database: what is kept there, and how it is looked at and gone on with."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.batch.database import Server
+from tests.batch.kit import adding, lines_of, statuses
+
+from react_run import ConfigError, FileSink
+from react_run.batch import RowResult
+from react_run.batch.catalogue import begun
+from react_run.batch.engine import Terms
+from react_run.batch.running import Batch, BatchHalted
+from react_run.cli.exit import ended
+from react_run.journal.shipped import JournalFenced, Journals, opened
+from react_run.journal.shipped_store import PostgresStore
+
+AGENT = """\
+name: sums
+model:
+  kind: scripted
+  replies:
+    - {tool_calls: [{name: calculate, arguments: {expression: "6*7"}}], usage: {input_tokens: 9, cost: 0.01}}
+    - {text: "42", usage: {input_tokens: 9, cost: 0.01}}
+toolsets: [math]
+"""
+RUN = "ab" * 16
+
+
+@pytest.fixture(autouse=True)
+def database(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of an empty database."""
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    with psycopg.connect(server.url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+        connection.execute("drop schema if exists react_run cascade")
+        connection.execute("drop schema if exists dbos cascade")
+    return server.url
+
+
+def with_journals(url: str, folder: Path, use: Callable[[Journals], Awaitable[None]]) -> None:
+    async def used() -> None:
+        async with opened(url, folder) as journals:
+            await journals.make()
+            await use(journals)
+
+    asyncio.run(used())
+
+
+async def taken(journals: Journals, owner: str) -> int:
+    async with journals.pool.connection() as connection, connection.transaction():
+        return await journals.take(connection, RUN, owner)
+
+
+def record(number: int) -> tuple[dict[str, Any], str]:
+    data = {"type": "guard", "run": RUN, "number": number, "text": "é\ud800" if number == 3 else ""}
+    return data, json.dumps(data)
+
+
+def test_who_lost_a_run_finds_out_before_its_next_effect(database: str, tmp_path: Path) -> None:
+    async def both(journals: Journals) -> None:
+        first = await journals.open(RUN, await taken(journals, "first"))
+        first.write(*record(1))
+        await first.sync()
+        first.write(*record(2))  # on its way when the other takes the run
+        second = await journals.open(RUN, await taken(journals, "second"))
+        with pytest.raises(JournalFenced, match=f"another process has taken run {RUN[:12]}"):
+            await first.sync()
+        with pytest.raises(JournalFenced):
+            first.write(*record(3))
+        second.write(*record(4))
+        await second.sync()
+        await journals.fetch(RUN, path := tmp_path / "copy.jsonl")
+        numbers = [json.loads(line)["number"] for line in path.read_text(encoding="utf-8").splitlines()]
+        assert numbers == [1, 4]
+        first.close()
+        second.close()
+
+    with_journals(database, tmp_path / "copies", both)
+
+
+def test_what_nobody_waits_for_is_shipped_soon_and_in_order(database: str, tmp_path: Path) -> None:
+    async def soon(journals: Journals) -> None:
+        sink = await journals.open(RUN, await taken(journals, "one"))
+        for number in range(200):
+            sink.write(*record(number))
+            if number % 50 == 0:
+                await asyncio.sleep(0.03)
+        size = sink.path.stat().st_size
+        for _ in range(500):
+            if await journals.fetch(RUN, path := tmp_path / "copy.jsonl") == size:
+                break
+            await asyncio.sleep(0.01)
+        assert path.read_bytes() == sink.path.read_bytes()
+        sink.close()
+        assert not sink.path.exists()
+
+    with_journals(database, tmp_path / "copies", soon)
+
+
+def test_a_database_that_is_away_for_long_ends_the_run(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("react_run.journal.shipped.PATIENCE", 0.2)
+
+    async def away(journals: Journals) -> None:
+        sink = await journals.open(RUN, await taken(journals, "one"))
+        await journals.pool.close()
+        sink.write(*record(1))
+        with pytest.raises(Exception, match="does not answer"):
+            await sink.sync()
+        sink.close()
+
+    with_journals(database, tmp_path / "copies", away)
+
+
+def run(url: str, rows: list[Any], *, fresh: bool = False, agent: Any = None, **options: Any) -> list[RowResult]:
+    """The results of the batch ``sums``."""
+    agent = adding() if agent is None else agent
+
+    async def results() -> list[RowResult]:
+        terms = Terms(max_cost=options.get("max_cost"), reserve=agent.config.limits.max_cost or 0.0)
+        engine, _ = await begun(url, "sums", agent, terms, jobs=4, fresh=fresh)
+        if options.pop("retry_errors", False):
+            await engine.begin("retrying")
+            await engine.retry_errors()
+            await engine.close()
+            engine, _ = await begun(url, "sums", agent, terms, jobs=4)
+        return await Batch(agent, rows, engine=engine, **options)
+
+    return asyncio.run(results())
+
+
+@pytest.mark.slow
+def test_rows_in_a_database_go_on_like_those_in_a_file(database: str) -> None:
+    first = run(database, ["a", {"text": "bad"}, {"prompt": "c", "id": "x\0y"}])
+    assert [(result.status, result.attempts) for result in first] == [("ok", 1), ("error", 0), ("ok", 1)]
+    again = run(database, ["a", "mended", {"prompt": "c", "id": "x\0y"}, "d"])
+    assert (again[0], again[2]) == (first[0], first[2])
+    assert statuses(again) == ["ok"] * 4
+    with pytest.raises(ConfigError, match="row 1 is not what it was"):
+        run(database, ["other", "mended"])
+    with pytest.raises(ConfigError, match="the agent has changed"):
+        run(database, ["a"], agent=adding(max_iterations=3))
+    with pytest.raises(ConfigError, match="two rows have the same id"):
+        run(database, [{"prompt": "a", "id": "x"}, {"prompt": "b", "id": "x"}], fresh=True)
+
+
+@pytest.mark.slow
+def test_the_limit_of_cost_holds_in_a_database_too(database: str) -> None:
+    with pytest.raises(BatchHalted, match=r"the limit of \$0.05 was reached") as halted:
+        run(database, ["a"] * 30, agent=adding(limits={"max_cost": 0.02}), max_cost=0.05)
+    assert halted.value.progress.cost is not None
+    assert 0.03 <= halted.value.progress.cost <= 0.05 + 1e-9
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Calls the command line: status, standard output, standard error."""
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    (tmp_path / "rows.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
+        status = ended(list(arguments))
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return called
+
+
+@pytest.mark.slow
+def test_the_commands_find_batches_and_runs_in_the_database(call: Any, database: str, tmp_path: Path) -> None:
+    there = ("--engine", database)
+    status, _, err = call("batch", "agent.yaml", "rows.txt", "-o", "out.jsonl", *there)
+    assert (status, "3 rows: 3 ok" in err) == (0, True)
+    lines = lines_of(tmp_path / "out.jsonl")
+    run_id = lines[0]["run_id"]
+    (batch,) = json.loads(call("batch", "status", "--json", *there)[1])
+    assert (batch["state"], batch["ok"]) == ("finished", 3)
+    results = call("batch", "results", batch["batch"], *there)[1].splitlines()
+    assert [json.loads(line) for line in results] == lines
+    assert call("batch", "stop", batch["batch"], *there)[0] == 0
+    assert run_id[:12] in call("runs", "list", *there)[1]
+    assert "calculate" in call("trace", run_id[:12], *there)[1]
+    assert call("replay", run_id, *there)[0] == 0
+    assert "has ended (completed)" in call("resume", run_id, *there)[2]
+    assert "keeps no run 'ffff'" in call("trace", "ffff", *there)[2]
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_in_the_database_can_be_resumed_alone(call: Any, database: str, tmp_path: Path) -> None:
+    assert call("agent.yaml", "one", "--record", "whole.jsonl")[0] == 0
+    whole = (tmp_path / "whole.jsonl").read_bytes().splitlines(keepends=True)
+    run_id = json.loads(whole[0])["run"]
+
+    async def interrupted(journals: Journals) -> None:
+        async with journals.pool.connection() as connection, connection.transaction():
+            await journals.take(connection, run_id, "gone")
+            await connection.execute("insert into react_run.chunks values (%s, 0, %s)", (run_id, b"".join(whole[:6])))
+
+    with_journals(database, tmp_path / "copies", interrupted)
+    status, out, err = call("resume", run_id[:12], "--engine", database, "--trust")
+    assert (status, out.strip()) == (0, "42"), err
+    assert "end completed" in call("trace", run_id, "--engine", database)[1]
+    summary = next(PostgresStore(database).summaries())
+    PostgresStore(database).remove(summary)
+    assert "keeps no runs" in call("trace", "--last", "--engine", database)[2]
+
+
+def test_a_database_that_cannot_be_reached_is_named_without_its_password(call: Any) -> None:
+    nowhere = "postgres://me:hunter2hunter2@127.0.0.1:1/x"
+    status, _, err = call("batch", "status", "--engine", nowhere)
+    assert status == 2
+    assert "cannot reach the database postgres://127.0.0.1:1/x" in err
+    assert "hunter2" not in err
+
+
+def test_a_working_copy_is_locked_like_any_journal(database: str, tmp_path: Path) -> None:
+    async def locked(journals: Journals) -> None:
+        sink = await journals.open(RUN, await taken(journals, "one"))
+        with pytest.raises(Exception, match="another run is writing"):
+            FileSink(sink.path)
+        sink.close()
+
+    with_journals(database, tmp_path / "copies", locked)

@@ -1,0 +1,114 @@
+"""Processes seen from outside: what is left when a run ends, however it ends, and what is never started."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.toolsets.mcp.kit import script
+
+pytestmark = pytest.mark.slow
+
+HANGS = """
+import os, time
+open("pid", "w").write(str(os.getpid()))
+def call(name, arguments, request):
+    open("called", "w").close()
+    if name == "hang":
+        time.sleep(60)
+    return text("done")
+serve([tool("hang"), tool("go")], call)
+"""
+
+
+def agent_file(workspace: Path, body: str, tool: str) -> Path:
+    command, *args = script(workspace, body)
+    model = {"kind": "scripted", "replies": [{"tool_calls": [{"name": f"demo__{tool}"}]}, "done"]}
+    toolset = {"kind": "mcp", "name": "demo", "command": command, "args": args}
+    path = workspace / "agent.yaml"
+    path.write_text(json.dumps({"model": model, "toolsets": [toolset]}))
+    return path
+
+
+def started(workspace: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "react_run", *arguments],
+        cwd=workspace,
+        env={**os.environ, "REACT_RUN_HOME": str(workspace / "home")},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def appears(path: Path, seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while not (path.exists() and path.stat().st_size >= 0):
+        if time.monotonic() > end:
+            return False
+        threading.Event().wait(0.05)
+    return True
+
+
+def is_gone(pid: int, seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+        if time.monotonic() > end:
+            return False
+        threading.Event().wait(0.05)
+    return True
+
+
+def test_nothing_is_left_when_a_run_has_ended(workspace: Path) -> None:
+    process = started(workspace, str(agent_file(workspace, HANGS, "go")), "hi", "--trust")
+    assert process.wait(90) == 0
+    assert is_gone(int((workspace / "pid").read_text()), 3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+def test_nothing_is_left_when_a_run_is_ended_by_a_signal(workspace: Path, number: signal.Signals) -> None:
+    body = HANGS.replace("time.sleep(60)", "next(messages(), None)")  # waits, but notices when nobody is there
+    process = started(workspace, str(agent_file(workspace, body, "hang")), "hi", "--trust")
+    assert appears(workspace / "called")
+    process.send_signal(number)
+    process.wait(10)
+    assert is_gone(int((workspace / "pid").read_text()))
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.parametrize(
+    "arguments",
+    ["check FILE", "explain FILE", "FILE hi", "mcp tools FILE", "mcp lock FILE --yes", "serve --mcp FILE"],
+)
+def test_no_process_is_started_for_a_file_that_is_not_trusted(workspace: Path, arguments: str) -> None:
+    path = agent_file(workspace, HANGS, "go")
+    log = workspace / "trace"
+    given = arguments.replace("FILE", str(path)).split()
+    traced = ["strace", "-f", "-qq", "-e", "trace=execve,connect", "-o", str(log), sys.executable, "-m", "react_run"]
+    done = subprocess.run(
+        [*traced, *given],
+        cwd=workspace,
+        env={**os.environ, "REACT_RUN_HOME": str(workspace / "home")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if "ptrace" in done.stderr:
+        pytest.skip("this system does not let programs be traced")
+    assert done.returncode == 2, done.stderr
+    assert "this starts programs" in done.stdout + done.stderr
+    calls = log.read_text().splitlines()
+    assert len([line for line in calls if "execve(" in line]) == 1
+    assert not [line for line in calls if "connect(" in line and "AF_INET" in line]
+    assert not (workspace / "pid").exists()
