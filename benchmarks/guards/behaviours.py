@@ -237,7 +237,6 @@ BEHAVIOURS = [
     case(
         "a budget that is heeded",
         lambda world: t.Hurried(world, 20, batch=1),
-        "clean",
         config={"max_iterations": 8},
         ends="completed",
         solved=False,

@@ -195,4 +195,6 @@ def guards() -> list[str]:
 def _policies() -> list[type[Policy]]:
     import react_run.policies.standard  # noqa: F401 - makes all of them known
 
-    return [policy for policy in Policy.__subclasses__() if policy.__module__.startswith("react_run.")]
+    modules = [(policy, policy.__module__) for policy in Policy.__subclasses__()]
+    asking = "react_run.policies.extensions"  # a person may let a run go on: nothing that a model can do wrong
+    return [policy for policy, module in modules if module.startswith("react_run.") and module != asking]

@@ -38,13 +38,7 @@ class PythonSensor(Plugin):
     async def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> list[Signal] | None:
         if not matches(call.name, self.after):
             return None
-        try:
-            said = await called(run, self.function, {"run": run, "call": call, "observation": observation})
-        except Exception as error:  # it is the user's own code: the run goes on, and the call has not passed
-            name = getattr(self.function, "__qualname__", self.function)
-            why = f"the sensor {name} failed: {type(error).__name__}: {error}"
-            run.note("sensor_failed", why)
-            return [Signal(severity="warn", message=f"nothing looked at this: {why}", looked=False)]
+        said = await called(run, self.function, {"run": run, "call": call, "observation": observation})
         return [self._signal(one) for one in (said if isinstance(said, list) else [said]) if one is not None]
 
     def _signal(self, said: object) -> Signal:

@@ -192,12 +192,13 @@ def test_functions_that_a_file_names_run_in_threads_too(tmp_path: Path, monkeypa
     assert judge.SEEN == ["react-run-tool", "react-run-tool"]
 
 
-def test_a_sensor_function_that_raises_is_told_and_lets_nothing_pass(
+def test_a_sensor_function_that_raises_ends_the_run_and_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+) -> None:  # S6
     (tmp_path / "broken_sensor.py").write_text("def sensor(call):\n    return 1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     from react_run import ReActAgent, ScriptedModel
+    from react_run.errors import blamed, result_left
     from react_run.testing import Functions
 
     agent = ReActAgent(
@@ -205,9 +206,10 @@ def test_a_sensor_function_that_raises_is_told_and_lets_nothing_pass(
         model=ScriptedModel(replies=REPLIES),
         toolsets=[Functions(functions=[look])],
     )
-    result = agent.run_sync("go")
-    assert result.success
-    assert "the sensor sensor failed: ZeroDivisionError" in result.messages[-2].text
+    with pytest.raises(ZeroDivisionError) as failed:
+        agent.run_sync("go")
+    assert blamed(failed.value) == "plugin 'python_sensor' in react_sense"
+    assert result_left(failed.value) is not None
 
 
 def test_waiting_for_a_person_about_one_call_stops_no_other_clock() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import httpx
 import pytest
 from tests.serve.kit import Running, agent_file, at_once, calling, events, serving, until
 
-from react_run import ModelRequest
+from react_run import ModelRequest, Run
 from react_run.models.scripted import ScriptedModel
+from react_run.serve.jobs import Job
 
 USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
 
@@ -339,3 +341,14 @@ def test_helper_requests_of_chat_pages_go_to_the_small_model(home: Path, tmp_pat
     assert json.loads(whole.text)["usage"]["prompt_tokens"] == 0
     assert streamed.text.endswith("data: [DONE]\n\n")
     assert not (tmp_path / "effects").exists()
+
+
+def test_runs_that_have_ended_leave_nothing_in_memory(home: Path, tmp_path: Path) -> None:
+    file = agent_file(tmp_path, "one", [calling(("say", {"text": "x"})), "done"])
+    with serving(file, home=home) as running:
+        for number in range(150):
+            assert running.chat("one", f"number {number}", stream=number % 2 == 0).status_code == 200
+        until(lambda: not running.service.jobs.live)
+        gc.collect()
+        left = [thing for thing in gc.get_objects() if isinstance(thing, (Job, Run))]
+    assert len(left) < 150  # of 300; those of a few timers that were cancelled and not cleared away yet

@@ -20,7 +20,6 @@ class PythonCheck(Check):
     """
 
     kind: ClassVar[str] = "python"
-    costly: ClassVar[bool] = True
 
     function: LocalFunction
     """The function: `module:function`, installed or beside the agent file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,6 +65,8 @@ class Agents:
         self._options, self._plugins, self._journal = list(options), plugins, journal
         self._served: dict[str, ServedAgent] = {}
         self._variants: dict[str, OrderedDict[str, ServedAgent]] = {}
+        self._retired: list[ServedAgent] = []
+        """Those that no new run gets any more, and that may still be at work."""
         self.begun = False
 
     def __iter__(self) -> Any:
@@ -122,7 +124,14 @@ class Agents:
     async def end(self) -> None:
         """Close what the agents hold."""
         variants = [served for kept in self._variants.values() for served in kept.values()]
-        for served in [*variants, *self._served.values()]:
+        self._retired += [*variants, *self._served.values()]
+        await self.close_retired(())
+
+    async def close_retired(self, used: Collection[ServedAgent]) -> None:
+        """Close what no new run gets any more, but for those that are still at work."""
+        closing = [served for served in self._retired if served not in used]
+        self._retired = [served for served in self._retired if served in used]
+        for served in closing:
             with suppress(Exception):  # the others are closed as well
                 await served.agent.__aexit__(None, None, None)
 
@@ -139,7 +148,7 @@ class Agents:
                 said.append(f"{old.file}: not read again, the agent stays as it was: {error}")
                 continue
             self._served[old.name] = new
-            self._variants.pop(old.name, None)
+            self._retired += [old, *self._variants.pop(old.name, {}).values()]
             said.append(f"{old.file}: read again")
         return said
 
@@ -159,7 +168,7 @@ class Agents:
             await served.agent.__aenter__()
             kept[key] = served
             if len(kept) > _VARIANTS:
-                kept.popitem(last=False)
+                self._retired.append(kept.popitem(last=False)[1])
         kept.move_to_end(key)
         return kept[key]
 

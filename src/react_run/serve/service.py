@@ -141,6 +141,7 @@ class Service:
         while not self.jobs.draining:
             await asyncio.sleep(_SWEEP)
             self.approvals.expire()
+            await self.agents.close_retired({job.served for job in self.jobs.live.values()})
 
     @property
     def ready(self) -> bool:
