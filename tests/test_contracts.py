@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib import import_module
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
@@ -135,6 +136,20 @@ def test_a_module_imports_only_from_its_own_or_earlier_layers() -> None:
             if imported.startswith("react_run.") and target in known and layer_of(target) > layer_of(name):
                 wrong.append(f"{name} imports {target}")
     assert not wrong
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = {f"react_run.{name}": path for name, path in modules() if name != "__init__"}
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for name, path in known.items():
+        sorter.add(name, *({one for one in imports(path) if one in known} - {name}))
+    sorter.prepare()  # raises CycleError, which names the circle
+
+
+def test_the_architecture_page_names_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()]
+    assert [room for room in rooms if f"`{room}/`" not in text] == []
 
 
 def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -> None:
