@@ -62,7 +62,11 @@ def _listed_skills(request: ModelRequest) -> str:
 def _told(tool: Tool, listed: str) -> Tool:
     """``tool`` with what the system prompt says about it."""
     refers = bool(listed) and "'Skills' in the system prompt" in tool.description
-    return replace(tool, description=f"{tool.description}\n{listed}") if refers else tool
+    if not refers:
+        return tool
+    told = replace(tool, description=f"{tool.description}\n{listed}")
+    told.__dict__["wire"] = tool.wire  # it is read here and never sent, so its length matters to nobody
+    return told
 
 
 def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_changes: bool) -> tuple[Part, ...]:

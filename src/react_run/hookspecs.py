@@ -159,12 +159,13 @@ class Hooks:
     def react_ask(self, run: Run, question: Question) -> object:
         """Question: what a person says, as an ``Answer`` or its plain value; the first plugin that answers settles it.
 
-        ``None`` leaves it to the next plugin, the terminal comes last. ``Answer(None)`` says that nobody can be asked.
+        ``None`` leaves it to the next plugin; the terminal comes last. ``Answer(None)`` says that the person cannot be
+        asked.
         """
 
     @hookspec
     def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
-        """Event: a question has its answer; ``None`` when there is nobody to ask."""
+        """Event: a question has its answer; ``None`` when the person cannot be asked."""
 
     # -- what intervened ------------------------------------------------------------------------------------------
 

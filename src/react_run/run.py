@@ -252,7 +252,7 @@ class Run:
         self._engine.note(self, guard, detail)
 
     async def ask(self, question: Question) -> Answer | None:
-        """What a person says to ``question``; ``None`` when there is nobody to ask.
+        """What a person says to ``question``; ``None`` when the person cannot be asked.
 
         Every plugin is asked (``react_ask``), and the first answer settles it; the terminal comes last. Question and
         answer are in the journal, and a run that is resumed or replayed goes on with what was said. Time in here counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from react_run import (
     ReActToolset,
     ToolError,
     ToolsetError,
+    read_journal,
     tool,
 )
 from react_run.config.json_schema import agent_file_schema
+from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
 from react_run.tools.toolset import ToolSpec, label, offered
 
@@ -307,8 +310,10 @@ def test_the_journal_says_what_the_file_calls_a_toolset(tmp_path: Path) -> None:
     assert {tool["toolset"] for tool in offer["new"]} == {"upstairs"}
 
 
-def test_the_composed_agent_that_ships_reads_both_folders() -> None:
-    result = ReActAgent.from_yaml(ROOT / "agents" / "composed.yaml").run_sync("go")
+def test_the_composed_agent_that_ships_reads_both_folders_and_can_be_replayed(tmp_path: Path) -> None:
+    agent = ReActAgent.from_yaml(ROOT / "agents" / "composed.yaml").replace(journal=tmp_path / "run.jsonl")
+    result = agent.run_sync("go")
+    assert asyncio.run(replay(read_journal(tmp_path / "run.jsonl"), agent)).complete
     assert result.success, result.answer
     assert [step.action for step in result.steps if step.executed] == ["notes_search_files", "skills_read_file"]
 

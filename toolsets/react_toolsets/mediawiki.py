@@ -79,8 +79,8 @@ class MediaWikiToolset(ReActToolset):
             answer = await client.ask(_parameters(query), answers)
             pages = list(_pages(answer))
         except RequestFailed as failure:
-            return failed(failure, query=query, source=source)
-        if pages and pages[0]["disambiguation"]:
+            return failed(_with_remedy(failure), query=query, source=source)
+        if pages and pages[0]["disambiguation"] and not _has_one_meaning(pages):
             return _ambiguous(query, source, pages, max_results)
         usable = [page for page in pages if page["extract"] and not page["disambiguation"]][:max_results]
         for page in usable:
@@ -153,11 +153,31 @@ def _rank(page: Mapping[str, object]) -> int:
     return index if isinstance(index, int) else HITS + 1
 
 
+def _with_remedy(failure: RequestFailed) -> RequestFailed:
+    """A refusal that Wikimedia gives to clients that do not say who runs them, with what to do about it."""
+    if failure.code != "http_error" or " 403 " not in str(failure):
+        return failure
+    told = "The wiki may want to know who is asking: set user_agent of this toolset to a name and a way to contact you."
+    return RequestFailed(failure.code, f"{failure} {told}")
+
+
+def _listed(page: Mapping[str, object]) -> list[str]:
+    """The meanings that a disambiguation page lists."""
+    lines = (line.strip(" *•-") for line in str(page["extract"]).splitlines()[1:])
+    return [cut(line, 120) for line in lines if line]
+
+
+def _has_one_meaning(pages: list[dict[str, object]]) -> bool:
+    """Whether one page is all there is to choose from: a question with a single choice is none."""
+    others = [page for page in pages if page["extract"] and not page["disambiguation"]]
+    return len(others) == 1 and len(_listed(pages[0])) < 2
+
+
 def _ambiguous(query: str, source: str, pages: list[dict[str, object]], max_results: int) -> dict[str, object]:
     """The meanings to choose from: what the disambiguation page lists, and the other pages found."""
     others = [page for page in pages if page["extract"] and not page["disambiguation"]]
-    listed = [line.strip(" *•-") for line in str(pages[0]["extract"]).splitlines()[1:]]
-    meanings = [str(page["title"]) for page in others] or [cut(line, 120) for line in listed if line]
+    listed = _listed(pages[0])
+    meanings = [str(page["title"]) for page in others] if len(others) > 1 or not listed else listed
     choices = "; ".join(meanings[:MAX_MEANINGS])
     message = f"{query!r} has several meanings" + (f": {choices}. Which one is meant?" if choices else ". Which one?")
     return {

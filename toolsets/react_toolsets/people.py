@@ -24,10 +24,10 @@ class PeopleToolset(ReActToolset):
 
     kind: ClassVar[str] = "people"
 
-    nobody: Literal["end", "go_on"] = "end"
-    """What happens when there is nobody to ask: the run ends with the question, or the model goes on without."""
+    unanswered: Literal["end", "go_on"] = "end"
+    """What happens when the user cannot be asked: the run ends with the question, or the model goes on without."""
     wait: float | None = Field(default=None, gt=0)
-    """Seconds to wait for an answer; after that there is nobody. Without it, it waits as long as it takes."""
+    """Seconds to wait for an answer; after that the user counts as absent. Without it, it waits as long as it takes."""
     questions: int = Field(default=5, ge=1)
     """Questions that one run may ask."""
 
@@ -54,9 +54,9 @@ class PeopleToolset(ReActToolset):
         asked.count += 1
         said = await self._said(run, Question(f"The agent asks: {question.strip()}", choices=choices))
         if said is None:
-            if self.nobody == "end":
+            if self.unanswered == "end":
                 raise ClarificationNeeded(question.strip())
-            raise NoResult("there is nobody to ask. Go on without it, and say in your answer what you assumed")
+            raise NoResult("the user cannot be asked now. Go on without it, and say in your answer what you assumed")
         return said
 
     async def _said(self, run: Run, question: Question) -> str | None:

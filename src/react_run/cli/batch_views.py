@@ -38,7 +38,8 @@ def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progre
     if not is_embedded(engine):
         from react_run.batch.catalogue import seen
 
-        return [(one.name, None, one.progress, one.output) for one in run_blocking(seen(engine, name))]
+        found = run_blocking(seen(engine, name))
+        return [(one.name, "workers" if one.progress.running else None, one.progress, one.output) for one in found]
     from react_run.batch.home import find_home, homes
 
     return [_looked_at(home) for home in (homes() if name is None else [find_home(name)])]

@@ -32,6 +32,6 @@ class Limits(Options):
     """Tokens, read and written, that a run may use, subagents included."""
     on_limit: Literal["end", "ask"] = "end"
     """Whether a person is asked for half as much again at `max_iterations`, `max_cost`, `max_total_tokens` and
-    `run_timeout`, before the run ends. Where nobody can be asked, it ends."""
+    `run_timeout`, before the run ends. Where a person cannot be asked, it ends."""
     max_check_attempts: int = Field(default=2, ge=0)
     """How often an answer may be refused by checks before it is kept as unaccepted."""

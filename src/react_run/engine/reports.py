@@ -13,7 +13,7 @@ Report = tuple[float | None, float | None, str]
 
 
 class Reports:
-    """What one call has reported: the latest report that nobody has heard yet.
+    """What one call has reported: the latest report that was not told yet.
 
     Args:
         send: Called with each report that is to be heard.

@@ -130,7 +130,7 @@ class Asked:
         """The decision in words."""
         if self.decided is None:
             return "not answered yet"
-        return "nobody to ask" if "nobody" in self.decided else f"{self.decided['answer']}"
+        return "could not be asked" if "unanswered" in self.decided else f"{self.decided['answer']}"
 
 
 @dataclass(kw_only=True, eq=False)

@@ -212,11 +212,11 @@ class Recording:
         self.put("asked", {**self._within(current_call(self.run)), **fields})
 
     def decided(self, question: Question, answer: Answer | None) -> None:
-        """A question has its answer, or there is nobody to ask."""
+        """A question has its answer, or the person cannot be asked."""
         fields: Record = {"question": question.id, "digest": question.digest}
         if question.by_clock:
             fields["by_clock"] = True
-        fields |= {"nobody": True} if answer is None else {"answer": answer.value, "by": answer.by}
+        fields |= {"unanswered": True} if answer is None else {"answer": answer.value, "by": answer.by}
         self.put("decided", {**self._within(current_call(self.run)), **fields})
 
     def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:

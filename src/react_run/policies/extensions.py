@@ -17,7 +17,7 @@ SHARE = 2
 
 
 async def extended(run: Run, limit: str, more: str, *, by_clock: bool = False) -> bool:
-    """Whether a person allows ``more`` than ``limit``; when there is nobody to ask, nobody does.
+    """Whether a person allows ``more`` than ``limit``; never when a person cannot be asked.
 
     ``by_clock`` says that the question depends on the time, so that a replay need not come to it.
     """

@@ -33,7 +33,7 @@ class Question:
         schema: The JSON Schema of the answer, such as an object with a property for each field of a form.
         tool: For an approval, the tool that is about to run.
         arguments: For an approval, the arguments of the tool.
-        default: The choice that an empty line stands for.
+        default: The choice that an empty line means.
         hint: What else helps to decide, shown below the arguments.
         by_clock: Whether it depends on the time that it is asked, so that a replay need not come to it.
         id: Names it within its run; set when it is asked.
@@ -132,8 +132,8 @@ class Answer:
     """What a person said.
 
     Args:
-        value: A JSON value; one of the choices where the question has any. ``None`` says that there is nobody to ask,
-            here or elsewhere.
+        value: A JSON value; one of the choices where the question has any. ``None`` says that
+            the person cannot be asked, here or elsewhere.
         by: Who said so, where that is known.
     """
 

@@ -17,7 +17,7 @@ TRIES = 3
 
 
 async def asked_at_terminal(question: Question) -> Answer | None:
-    """What the person at the terminal says; ``None`` when there is nobody."""
+    """What the person at the terminal says; ``None`` without a terminal."""
     shown = f"\n{question.about}\n"
     if question.choices:
         return await _choice(question, shown)

@@ -1,4 +1,4 @@
-"""The built-in answer to every question: whoever sits at the terminal gives it, or there is nobody."""
+"""The built-in way to ask: at the terminal, where there is one."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ async def ask_on_terminal(question: str) -> str | None:
             typed = _asked(question, wake)
         finally:
             os.close(wake)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed, and the question with it
             loop.call_soon_threadsafe(lambda: None if answer.done() else answer.set_result(typed))
 
     threading.Thread(target=wait, name="react-run-question", daemon=True).start()
@@ -39,7 +39,7 @@ async def ask_on_terminal(question: str) -> str | None:
 def _asked(question: str, wake: int) -> str | None:
     try:
         import termios
-    except ImportError:  # not a POSIX system: there is nobody to ask
+    except ImportError:  # not a POSIX system: nothing to ask at
         return None
     while not _one_at_a_time.acquire(timeout=0.1):
         if select([wake], [], [], 0)[0]:

@@ -1,4 +1,4 @@
-"""The keys that every toolset understands in an agent file, whoever wrote it: what it is called, and what it offers."""
+"""The keys that every toolset understands in an agent file: what it is called, and what it offers."""
 
 from __future__ import annotations
 

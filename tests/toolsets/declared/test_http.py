@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -15,6 +16,7 @@ import pytest
 from tests.toolsets.kit import step
 
 from react_run import ConfigError, ReActAgentConfig, ReActStep, read_journal
+from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
 from react_toolsets.declared.http import HttpToolset
 
@@ -196,7 +198,7 @@ def test_annotations_follow_from_the_method() -> None:
         ("url: 'https://example.org/'\n    query: {q: '{cty}'}", "7:16", "{cty} has no parameter"),
         ("url: 'https://example.org/'\n    body: {q: 1}", "7:11", "GET sends no body"),
         ("url: 'https://example.org/'\n    method: FETCH", "7:13", "must be 'GET', 'HEAD'"),
-        ("url: 'https://example.org/'\n    allow_hosts: ['a b']", "7:18", "is no host"),
+        ("url: 'https://example.org/'\n    allow_hosts: ['a b']", "7:18", "not a host"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_reported_with_its_place(
@@ -234,3 +236,14 @@ def test_what_an_untrusted_file_may_not_do(tmp_path: Path, options: str, why: st
         return
     with pytest.raises(ConfigError, match=re.escape(why)):
         ReActAgentConfig.from_yaml(path, trusted=False)
+
+
+def test_a_run_that_made_a_request_can_be_replayed_without_it(tmp_path: Path, port: int) -> None:
+    path = tmp_path / "run.jsonl"
+    replies = [calls(("ask", {"city": "Rome"})), says("done")]
+    toolset = tool_at(port, "/v1/{city}", parameters={"city": "text"}, keep="path")
+    agent_with(replies, toolsets=[toolset]).replace(journal=path).run_sync("go")
+    elsewhere = tool_at(8080, "/v1/{city}", parameters={"city": "text"}, keep="path")
+    replayed = asyncio.run(replay(read_journal(path), agent_with(replies, toolsets=[elsewhere])))
+    assert replayed.result is not None
+    assert replayed.result.steps[0].observation == "/v1/Rome"

@@ -253,3 +253,25 @@ def test_wrong_arguments_reach_no_server(server: LocalServer, arguments: dict[st
 
 def test_the_language_chooses_the_wikipedia() -> None:
     assert MediaWikiToolset(language="de")._client().host == "de.wikipedia.org"
+
+
+def test_a_question_with_one_choice_is_not_asked(server: LocalServer) -> None:
+    band = page("Band", "Band may refer to:\n", pageprops={"disambiguation": ""})
+    ensemble = page("Musical ensemble", "A musical ensemble, or band, is a group of musicians.", index=2)
+    server.script = [server.json(found(band, ensemble))]
+    result, _ = search(server, "band")
+    assert (result["status"], [hit["title"] for hit in result["results"]]) == ("ok", ["Musical ensemble"])
+
+
+def test_the_listed_meanings_are_the_choices_where_one_page_was_found(server: LocalServer) -> None:
+    listing = "Band may refer to:\n* Musical ensemble\n* Rubber band\n* Frequency band"
+    band = page("Band", listing, pageprops={"disambiguation": ""})
+    server.script = [server.json(found(band, page("Musical ensemble", "A group of musicians.", index=2)))]
+    result, _ = search(server, "band")
+    assert result["meanings"] == ["Musical ensemble", "Rubber band", "Frequency band"]
+
+
+def test_a_refusal_names_the_option_that_helps(server: LocalServer) -> None:
+    server.script = [server.reply("Please set a user-agent and respect our robot policy", status=403)]
+    result, _ = search(server)
+    assert "set user_agent of this toolset" in json.dumps(result)

@@ -45,7 +45,7 @@ def test_without_anybody_to_ask_the_run_ends_with_the_question() -> None:
 
 
 def test_or_the_model_goes_on_and_says_what_it_assumed() -> None:
-    result = asked(Person(None), nobody="go_on")
+    result = asked(Person(None), unanswered="go_on")
     assert result.steps[0].error_code == "no_result"
     assert "say in your answer what you assumed" in result.steps[0].observation
 
@@ -87,7 +87,7 @@ def test_a_replay_knows_the_answer(tmp_path: Path) -> None:
     ("options", "text"),
     [
         ("wait: 0", "must be more than 0.0"),
-        ("nobody: wait", "must be 'end' or 'go_on'"),
+        ("unanswered: wait", "must be 'end' or 'go_on'"),
         ("questions: 0", "at least 1"),
     ],
 )

@@ -270,7 +270,7 @@ def test_a_database_that_is_locked_gone_or_damaged_is_a_failed_call(shop: Path) 
         ("{kind: sql, database: shop.db, max_rows: 0}", "3:46", "at least 1"),
         ("{kind: sql, database: shop.db, tables: []}", "3:44", "a list of at least 1 entries"),
         ("{kind: sql, database: shop.db, reed_only: true}", "3:36", "Did you mean 'read_only'?"),
-        ("{kind: sql, database: none.db}", "3:5", "there is no database"),
+        ("{kind: sql, database: none.db}", "3:5", "does not exist"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_reported_with_its_place(shop: Path, options: str, place: str, text: str) -> None:

@@ -70,7 +70,7 @@ class CommandToolset(RunsPrograms, DeclaredTool):
     def _wrong(self) -> Iterator[Place]:
         program = self.command[0]
         if any(places(program)) or not program.strip():
-            yield ("command", 0), "the program itself is fixed: it is no place for an argument"
+            yield ("command", 0), "the program itself is fixed: arguments can only follow it"
         shell = next((index for index, word in enumerate(self.command) if _is_shell(word)), len(self.command))
         for index in range(shell + 2, len(self.command)):
             if _LINE_FOLLOWS.fullmatch(self.command[index - 1]) and any(places(self.command[index])):

@@ -139,7 +139,7 @@ def kept(data: object, paths: str | list[str]) -> object:
     """The part of ``data`` at a path, or those at several, by path.
 
     Raises:
-        RequestFailed: There is no such part.
+        RequestFailed: The answer does not have it.
     """
     if isinstance(paths, str):
         return _part(data, paths.split("."), paths)

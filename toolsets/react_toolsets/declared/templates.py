@@ -1,4 +1,4 @@
-"""Texts with places: ``{name}`` stands for a parameter, ``{{`` and ``}}`` for braces; any other brace is itself."""
+"""Texts with places: ``{name}`` stands for a parameter, ``{{`` and ``}}`` for braces; other braces are plain text."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Limits:
 
 
 class Running:
-    """One statement under way, for whoever wants to stop it from another thread."""
+    """One statement under way, which another thread can stop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -25,7 +25,7 @@ class Postgres(Database):
         options = "" if self.changes else "-c default_transaction_read_only=on"
         return create_engine(
             self.url,
-            poolclass=NullPool,  # nothing is left open when nobody closes the agent, or stale when the server was away
+            poolclass=NullPool,  # an agent that is never closed leaves nothing open, and a restart nothing stale
             connect_args={"connect_timeout": 10, "options": options, "application_name": "react-run"},
         )
 

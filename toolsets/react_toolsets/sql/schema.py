@@ -49,13 +49,13 @@ def described(database: Database, table: str, names: Sequence[str]) -> str:
     """The columns, keys and indexes of a table.
 
     Raises:
-        SqlTrouble: There is no such table.
+        SqlTrouble: The table does not exist.
     """
     known = {name.lower(): name for name in names}
     if table.lower() not in known:
         near = get_close_matches(table, list(names), n=1)
         hint = f" Did you mean {near[0]}?" if near else " list_tables shows what there is."
-        raise SqlTrouble(f"there is no table {table!r} here.{hint}", code="unknown_table")
+        raise SqlTrouble(f"the table {table!r} does not exist.{hint}", code="unknown_table")
     schema, _, name = known[table.lower()].rpartition(".")
     return "\n".join(_lines(_inspector(database), name, schema or None))
 

@@ -91,7 +91,7 @@ class SqlToolset(ReActToolset):
         if self._tools is None:
             self._check_libraries()
             if self.database is not None and not self.database.is_file():
-                raise ToolsetError(f"there is no database {self.database}", code="sql.missing")
+                raise ToolsetError(f"the database {self.database} does not exist", code="sql.missing")
             made = [tool for tool in super().tools() if tool.name != "execute" or not self.read_only]
             self._tools = [self._with_terms(tool) for tool in made]
         return list(self._tools)
