@@ -86,6 +86,8 @@ class Message:
     def thought(self) -> str:
         """What the model thought: its reasoning, as far as the provider shows it, then its text."""
         thinking, said = split_thinking(self.text)
+        if not thinking and not self.extra:
+            return said  # the usual case
         return "\n\n".join(filter(None, (without_tags(thinking) or _reasoning_in(self.extra), said)))
 
     @property

@@ -139,7 +139,8 @@ class Repeats(Policy):
             memory.forget_stale(changes, by_others=iteration.changed)
         for key, call in memory.current.items():
             # What was read beside a change may have been read before it.
-            if call.executed and not goes_stale(call, changes, by_others=iteration.changed):
+            raced = (changes or iteration.changed) and goes_stale(call, changes, by_others=iteration.changed)
+            if call.executed and not raced:
                 self._remember(memory, key, call)
         for call in changes:
             outcome = call.observation.outcome if call.observation is not None else None
