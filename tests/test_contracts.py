@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ import react_run
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
+OURS = ("src/react_run", "models", "toolsets", "plugins")
 
 LAYERS = [
     {"support.own_code", "support.regex", "support.json_schema", "secrets"},
@@ -135,6 +138,20 @@ def test_a_module_imports_only_from_its_own_or_earlier_layers() -> None:
     assert not wrong
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = {f"react_run.{name}": path for name, path in modules() if name != "__init__"}
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for name, path in known.items():
+        sorter.add(name, *({one for one in imports(path) if one in known} - {name}))
+    sorter.prepare()  # raises CycleError, which names the circle
+
+
+def test_the_architecture_page_names_every_room() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in SOURCE.iterdir() if path.is_dir() and (path / "__init__.py").exists()]
+    assert [room for room in rooms if f"`{room}/`" not in text] == []
+
+
 def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -> None:
     wrong = [
         f"{name}: {imported}"
@@ -174,7 +191,9 @@ def test_the_public_names_are_sorted_complete_and_importable() -> None:
 
 @pytest.mark.parametrize("group", ["toolsets", "plugins", "models", "checks"])
 def test_every_kind_that_ships_can_be_loaded(group: str) -> None:
-    for point in entry_points(group=f"react_run.{group}"):
+    ours = [point for point in distribution("react-run").entry_points if point.group == f"react_run.{group}"]
+    assert ours
+    for point in ours:
         assert isinstance(point.load(), type), point
 
 
@@ -182,6 +201,48 @@ def test_a_development_install_brings_every_extra() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     others = ",".join(sorted(extras.keys() - {"dev"}))
     assert f"react-run[{others}]" in extras["dev"]
+
+
+BRINGS = {
+    "httpx": ["idna"],
+    "jsonschema": ["referencing"],
+    "mcp": ["httpx2", "mcp-types"],
+    "psycopg": ["psycopg-pool"],
+    "pydantic": ["pydantic-core"],
+    "trafilatura": ["lxml"],
+    "uvicorn": ["uvloop"],
+}
+"""Distributions that come with a declared one, as a part of it or as its extra."""
+FOR_DEVELOPERS = {"pint", "pytest"}
+"""Imported by a generator and by ``react_run.testing``, which only the extra ``dev`` is for."""
+NOT_IMPORTED = {"lxml-html-clean", "tzdata", "webencodings"}
+"""Declared for others to import, see pyproject.toml; ``tzdata`` is for the standard library's ``zoneinfo``."""
+
+
+def test_the_declared_distributions_are_those_that_are_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = [extra for name, extra in project["optional-dependencies"].items() if name != "dev"]
+    requirements = [*project["dependencies"], *(one for extra in extras for one in extra)]
+    declared = {_normal(re.split(r"[\[<>=!; ]", one)[0]) for one in requirements} - {"react-run"}
+    known = declared | FOR_DEVELOPERS | {one for name in declared for one in BRINGS.get(name, ())}
+    used: set[str] = set()
+    for top in {top for root in OURS for path in (ROOT / root).rglob("*.py") for top in _imported_tops(path)}:
+        homes = {_normal(home) for home in packages_distributions().get(top, ())} - {"react-run"}
+        assert not homes or homes & known, f"{top} is imported, and nothing declared brings it"
+        used |= homes
+    assert declared - used - NOT_IMPORTED == set(), "declared, but imported nowhere"
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _imported_tops(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "agents").glob("*.yaml")), ids=lambda path: path.stem)

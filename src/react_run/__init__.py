@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
+
     from react_run.agent import DEFAULT_REACT_SYSTEM_PROMPT as DEFAULT_REACT_SYSTEM_PROMPT
     from react_run.agent import ReActAgent as ReActAgent
     from react_run.chat import ChatCompletionRequest as ChatCompletionRequest
@@ -95,8 +97,6 @@ if TYPE_CHECKING:
     from react_run.wrappers import ToolCallWrapper as ToolCallWrapper
     from react_run.wrappers import ToolSkipResult as ToolSkipResult
 
-__version__ = "0.1.0"
-
 _HOMES = {
     "agent": ("DEFAULT_REACT_SYSTEM_PROMPT", "ReActAgent"),
     "chat": ("ChatCompletionRequest", "ChatCompletionResponse"),
@@ -174,9 +174,12 @@ __all__ = sorted([*_HOME, "__version__"])
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOME:
+    if name == "__version__":
+        value: object = import_module("importlib.metadata").version("react-run")
+    elif name in _HOME:
+        value = getattr(import_module(f"react_run.{_HOME[name]}"), name)
+    else:
         raise AttributeError(f"module 'react_run' has no attribute {name!r}")
-    value = getattr(import_module(f"react_run.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

@@ -345,6 +345,8 @@ failure_handling: legacy
 SAVING = """\
 from react_run import tool
 
+pytestmark = pytest.mark.terminal
+
 
 @tool(read_only=False)
 def save(text: str) -> str:

@@ -33,6 +33,8 @@ from pathlib import Path
 
 from react_run import ReActToolset, tool
 
+pytestmark = pytest.mark.terminal
+
 
 class Notes(ReActToolset):
     @tool(read_only=False, repeatable=True)
