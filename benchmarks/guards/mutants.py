@@ -236,7 +236,7 @@ def mutants() -> list[Mutant]:
         Mutant(
             "calls of one reply are not compared",
             f"{P}duplicate_calls:Memory.enter",
-            lambda self, number: setattr(self, "current", {}) or setattr(self, "iteration", number),
+            lambda self, number: vars(self).update(current={}, iteration=number),
             remembered(1),
         ),
         Mutant(

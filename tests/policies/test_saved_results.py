@@ -49,7 +49,7 @@ def test_a_pattern_finds_lines_and_shows_where(workspace: Path) -> None:
         (("read_result", {"name": "../../../../etc/passwd"}), "no saved result is named"),
         (("read_result", {"name": "1-big.txt", "offset": -1}), "offset must be 0 or more"),
         (("read_result", {"name": "1-big.txt", "offset": 10**9}), "nothing at offset"),
-        (("search_result", {"name": "1-big.txt", "pattern": "("}), "no regular expression"),
+        (("search_result", {"name": "1-big.txt", "pattern": "("}), "not a regular expression"),
         (("search_result", {"name": "1-big.txt", "pattern": "absent+"}), "no match"),
         (("search_result", {"name": "1-big.txt", "pattern": "absent"}), "no match"),
     ],

@@ -277,7 +277,7 @@ def test_a_file_is_not_said_to_be_missing_because_it_is_no_directory(tmp_path: P
 def test_what_is_no_pattern_is_explained(sources: Path) -> None:
     taken = step(sources, READING, "search_files", pattern="(")
     assert taken.error_code == "invalid_pattern"
-    assert "no regular expression" in taken.observation
+    assert "not a regular expression" in taken.observation
     assert step(sources, READING, "search_files", pattern="x", files="../*").error_code == "search_failed"
     assert "leads out" in step(sources, READING, "search_files", pattern="x", files="../*").observation
 
