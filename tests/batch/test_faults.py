@@ -18,6 +18,7 @@ from tests.batch.proxy import Proxy
 
 LONG = bool(os.environ.get("REACT_RUN_LONG_TESTS"))
 pytestmark = pytest.mark.slow
+at_night = pytest.mark.skipif(not LONG, reason="takes a minute: .ci/nightly runs it")
 
 
 @pytest.fixture
@@ -43,6 +44,7 @@ def test_the_embedded_engine_survives_kill_at_random_points(tmp_path: Path, figu
     figures.update(field.check(at_work=field.faults * field.jobs))
 
 
+@at_night
 def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
     tmp_path: Path, figures: dict[str, object]
 ) -> None:
@@ -96,6 +98,7 @@ def test_workers_that_are_killed_at_random_lose_nothing(shared: Field, figures: 
     figures.update(shared.check(at_work=shared.faults * shared.jobs))
 
 
+@at_night
 def test_the_process_that_began_a_batch_may_be_killed_too(shared: Field, figures: dict[str, object]) -> None:
     others = workers(shared, 1)
     for _ in range(3 if LONG else 1):
@@ -125,6 +128,7 @@ def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figure
     assert found["most_attempts"] == 2, "the worker had no rows when it was stopped"
 
 
+@at_night
 def test_a_worker_that_is_told_to_end_leaves_its_rows_to_others(shared: Field, figures: dict[str, object]) -> None:
     batch = shared.batch()
     shared.until_effects(1)
@@ -159,6 +163,7 @@ def network(server: Server) -> Iterator[Proxy]:
     proxy.end()
 
 
+@at_night
 @pytest.mark.parametrize("fault", ["cut", "swallow"])
 def test_a_network_that_fails_stops_one_worker_for_a_while(
     shared: Field, network: Proxy, fault: str, figures: dict[str, object]
@@ -178,6 +183,7 @@ def test_a_network_that_fails_stops_one_worker_for_a_while(
     figures.update(shared.check(at_work=2 * shared.jobs * shared.faults))
 
 
+@at_night
 def test_a_worker_whose_clock_is_an_hour_off_is_like_any_other(shared: Field, figures: dict[str, object]) -> None:
     if shutil.which("faketime") is None:
         pytest.skip("faketime is not installed")
@@ -194,6 +200,7 @@ def test_a_worker_whose_clock_is_an_hour_off_is_like_any_other(shared: Field, fi
     figures.update(shared.check(at_work=shared.jobs))
 
 
+@at_night
 def test_a_worker_whose_disk_is_full_gives_its_rows_to_others(
     shared: Field, tmp_path: Path, figures: dict[str, object]
 ) -> None:

@@ -20,6 +20,8 @@ from pathlib import Path
 import pytest
 from tests.cli.kit import SCRIPTED, command, environment, react_run, write
 
+pytestmark = pytest.mark.terminal
+
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
@@ -344,8 +346,6 @@ failure_handling: legacy
 """
 SAVING = """\
 from react_run import tool
-
-pytestmark = pytest.mark.terminal
 
 
 @tool(read_only=False)

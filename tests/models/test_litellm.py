@@ -144,7 +144,7 @@ def test_an_unknown_provider_is_said_clearly() -> None:
 @pytest.mark.parametrize(
     ("model", "code", "said"),
     [
-        ("gpt-5-mini", "auth", "no key for the model: set api_key, or OPENAI_API_KEY"),
+        ("gpt-5-mini", "auth", "no key for openai: set api_key, or OPENAI_API_KEY"),
         ("anthropic/claude-sonnet-4-5", "auth", "no key for anthropic: set api_key, or ANTHROPIC_API_KEY"),
         ("gemini/gemini-2.5-flash", "auth", "no key for gemini: set api_key, or GEMINI_API_KEY"),
         (

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.terminal
+
 AGENT = """
 version: 1
 name: guarded
@@ -32,8 +34,6 @@ NOTES = """
 from pathlib import Path
 
 from react_run import ReActToolset, tool
-
-pytestmark = pytest.mark.terminal
 
 
 class Notes(ReActToolset):

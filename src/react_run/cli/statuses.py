@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from react_run.cli.terminal import printable
 from react_run.results import LIMIT_REASONS, RunResult, StopReason
 
 if TYPE_CHECKING:
@@ -41,9 +42,11 @@ def status_of(result: RunResult) -> int:
 
 
 def why(result: RunResult) -> str:
-    """Why a run ended without success, in words; empty when it did not."""
-    if result.success:
-        return ""
+    """Why a run ended without success, in words that are safe for a terminal; empty when it did not."""
+    return "" if result.success else printable(_why(result))
+
+
+def _why(result: RunResult) -> str:
     if result.stop_reason == StopReason.COMPLETED:
         failed = ", ".join(failure.tool for failure in result.unresolved)
         return f"not a success: {f'{failed} failed and nothing made it good' if failed else 'the answer is empty'}"

@@ -57,11 +57,6 @@ class LiteLLMModel(RemoteModel):
             return ""
         return missing_key(provider_of(self.model))
 
-    async def open(self) -> None:
-        if variable := self.missing_key():  # before LiteLLM is imported, which takes seconds, and any toolset is opened
-            problem = f"no key for {provider_of(self.model)}: set api_key, or {variable}"
-            raise model_error("auth", problem, provider=self._provider)
-
     async def close(self) -> None:
         await self._held.close()
 
@@ -136,6 +131,9 @@ class LiteLLMModel(RemoteModel):
 
     async def _ready(self) -> None:
         """Before the first call, outside its time limit: the import takes seconds, during which the loop goes on."""
+        if variable := self.missing_key():  # known before LiteLLM is imported
+            problem = f"no key for {provider_of(self.model)}: set api_key, or {variable}"
+            raise model_error("auth", problem, provider=self._provider)
         if "litellm" not in sys.modules:
             await asyncio.to_thread(library)
         await self._held.get()

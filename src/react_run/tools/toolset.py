@@ -12,7 +12,7 @@ from pydantic import BaseModel, ModelWrapValidatorHandler, PrivateAttr, Validati
 
 from react_run.components import Component
 from react_run.components.option_errors import line_errors
-from react_run.errors import Fault, ToolsetError
+from react_run.errors import Fault, ReactError, ToolsetError
 from react_run.outcome import Outcome, ToolError
 from react_run.skills import ReActSkillSpec
 from react_run.tools.annotations import ToolAnnotations, options_of
@@ -266,6 +266,8 @@ def _looked_at(toolset: ReActToolset) -> tuple[list[Tool], list[Fault]]:
         return offered(toolset), []
     except ToolsetError as error:
         return [], list(error.faults) or [Fault(error.code, str(error))]
+    except ReactError:  # it says what is wrong, and where: another agent's file, for example
+        raise
     except Exception as error:  # whatever an outside toolset raises: the message has to name it
         return [], [Fault("tool.failed", f"toolset {label(toolset)} has no tools: {type(error).__name__}: {error}")]
 

@@ -118,7 +118,7 @@ def test_the_child_sees_its_task_and_nothing_else_and_the_parent_one_report(tmp_
     assert report(result) == {"agent": "helper", "status": "ok", "success": True, "answer": "42", "iterations": 2}
     assert [message.role for message in result.messages] == ["system", "user", "assistant", "tool", "assistant"]
     assert result.steps[0].outcome is not None
-    assert result.steps[0].outcome.verified_summary == "helper reported: 42"
+    assert result.steps[0].outcome.verified_summary == "helper verified: 6*7 = 42"
 
 
 class Never(Check):
