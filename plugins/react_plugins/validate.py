@@ -39,7 +39,7 @@ class Validate(Plugin):
             try:
                 validator_for(schema).check_schema(schema)
             except SchemaError as error:
-                raise ValueError(f"the schema of {tool!r} is none: {error.message}") from None
+                raise ValueError(f"the schema of {tool!r} is not valid: {error.message}") from None
         return schemas
 
     @cached_property

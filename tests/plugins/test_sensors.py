@@ -216,7 +216,7 @@ def test_a_file_that_is_not_what_its_name_says_blocks_with_the_place(
 ) -> None:
     result = run(tmp_path, calls(write(path, content)), sensor=SyntaxSensor())
     assert result.steps[0].error_code == "sensor_blocked"
-    assert f"[block] {place}: this is no " in result.steps[0].observation
+    assert f"[block] {place}: this is not valid " in result.steps[0].observation
 
 
 @pytest.mark.parametrize(

@@ -109,5 +109,5 @@ def test_other_tools_and_failures_are_left_alone() -> None:
 
 
 def test_a_schema_that_is_none_is_refused_when_the_agent_is_built() -> None:
-    with pytest.raises(ValidationError, match="the schema of 'look' is none"):
+    with pytest.raises(ValidationError, match="the schema of 'look' is not valid"):
         Validate(schemas={"look": {"type": "number", "minimum": "low"}})

@@ -92,10 +92,10 @@ def test_lines_that_look_like_headers_are_lines(folder: Folder) -> None:
 @pytest.mark.parametrize(
     ("patch", "why"),
     [
-        ("", "no unified diff"),
-        ("Please change line 3.", "no unified diff"),
+        ("", "not a unified diff"),
+        ("Please change line 3.", "not a unified diff"),
         ("--- a.txt\n", "must begin with"),
-        ("--- a.txt\n+++ a.txt\n", "no unified diff"),
+        ("--- a.txt\n+++ a.txt\n", "not a unified diff"),
         ("--- a.txt\n+++ a.txt\n@@ what @@\n", "no hunk"),
         ("--- a.txt\n+++ a.txt\n@@ -1,9 +1,9 @@\n one\n", "more or fewer lines"),
         ("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n*one\n", "begins with a space"),
