@@ -79,15 +79,15 @@ def test_json_behind_thinking_is_what_a_schema_checks(reply: str) -> None:
     assert (result.success, result.value, result.iterations) == (True, {"a": 1}, 1)
 
 
-def test_the_thought_of_a_step_is_what_was_said_or_else_thought() -> None:
+def test_the_thought_of_a_step_is_the_reasoning_then_the_text() -> None:
     def probe() -> str:
         """Probe."""
         return "ok"
 
     said = answered(calls(("probe", {}), text="<think>hm</think>I look."), says("x"), tools=[probe])
     thought = answered(calls(("probe", {}), text="<think>hm</think>"), says("x"), tools=[probe])
-    assert said.steps[0].thought == "I look."
-    assert thought.steps[0].thought == "<think>hm</think>"
+    assert said.steps[0].thought == "hm\n\nI look."
+    assert thought.steps[0].thought == "hm"
 
 
 def events(agent: ReActAgent) -> list[object]:

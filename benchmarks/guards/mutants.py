@@ -345,14 +345,14 @@ def mutants() -> list[Mutant]:
             lambda *_: None,
             ends("token_limit", calls(("look", {"x": "a"}), **USED), DONE, max_total_tokens=10),
         ),
-        Mutant("failed attempts cost nothing", "react_run.loop:worst_case", lambda *_: NO_USAGE, unknown_cost_goes_on),
+        Mutant("failed attempts cost nothing", f"{E}worst_case:worst_case", lambda *_: NO_USAGE, unknown_cost_goes_on),
         Mutant(
             "the usage of subagents is dropped",
-            "react_run.run:Run.spend",
-            lambda self, usage, at_most=None: setattr(self, "usage", self.usage + usage),
+            f"{E}usage:spend",
+            lambda run, usage, at_most=None: setattr(run, "usage", run.usage + usage),
             children_cost,
         ),
-        Mutant("the forced turn offers tools", "react_run.run:Run.request", _offering(), toolless_end),
+        Mutant("the forced turn offers tools", f"{P}last_answer:new_request", _offering(), toolless_end),
         Mutant(
             "no warning before a limit",
             f"{P}budget_warnings:budgets",
@@ -376,8 +376,8 @@ def mutants() -> list[Mutant]:
         # the engine
         Mutant(
             "results are rotated among their calls",
-            "react_run.run:Run.record",
-            _rotated(_original("react_run.run:Run.record")),
+            "react_run.loop:record",
+            _rotated(_original("react_run.loop:record")),
             own_results,
         ),
         Mutant(
@@ -388,7 +388,7 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "permission is never asked",
-            "react_run.run:ToolCall.refusal",
+            f"{E}execution:refusal",
             _none,
             lambda: go(pay(), DONE, plugins=[Deny()]).steps[0].executed is False,
         ),
@@ -405,8 +405,10 @@ def mutants() -> list[Mutant]:
             10**6,
             lambda: len(go(FETCHES[0], DONE).steps[0].observation) < 500,
         ),
-        Mutant("what was not offered runs", "react_run.loop:_names_of", lambda *_: None, not_offered),
-        Mutant("repeated ids are kept", "react_run.run:Run._are_new", lambda *_: True, safely(fresh_ids)),
+        Mutant("what was not offered runs", "react_run.loop:names_of", lambda *_: None, not_offered),
+        Mutant(
+            "repeated ids are kept", f"{E}iteration:_with_own_ids", lambda run, requests: requests, safely(fresh_ids)
+        ),
         Mutant(
             "a deadline is ten times as long",
             f"{E}execution:Clock",
@@ -469,8 +471,8 @@ def _impatient() -> Callable[..., bool]:
 
 
 def _offering() -> Callable[..., Any]:
-    original = _original("react_run.run:Run.request")
-    return lambda self, *, tools=None, tool_choice=None: original(self, tool_choice=tool_choice)
+    original = _original(f"{E}iteration:new_request")
+    return lambda run, *, tools=None, tool_choice=None: original(run, tool_choice=tool_choice)
 
 
 def _one_by_one(original: Callable[..., Any]) -> Callable[..., Any]:

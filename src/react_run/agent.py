@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
@@ -56,6 +56,7 @@ results, and answer when the results are enough.
 
 SERVICES = Services()
 _RUN_ID = re.compile("[0-9a-f]{32}")
+T = TypeVar("T")
 ToolsetEntry = ReActToolset | Tool | Callable[..., object] | str | Mapping[str, object]
 StreamEvent = TextDelta | TextDiscarded | ToolStarted | ToolFinished | RunResult
 
@@ -311,7 +312,7 @@ class ReActAgent:
                 await self._lifecycle.open()
             await self._set_up(run, incoming)
             if hooks.react_run_started:
-                await notify(hooks.react_run_started, run)
+                await _in_time(run, notify(hooks.react_run_started, run), None)
             result: RunResult = await ask(hooks.react_run, run)
             check_cancelled(run)
         except BaseException as error:
@@ -328,17 +329,22 @@ class ReActAgent:
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
         earlier = run.state(EngineState).incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
-        try:
-            guides = await guide_texts(run)
-        except asyncio.CancelledError:
-            if not (run.state(Deadline).started and run.state(Deadline).alone):
-                raise
-            guides = []  # the time of the run is up, and that is how it ends
+        guides = await _in_time(run, guide_texts(run), [])
         run.messages = opening(DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, earlier)
         if run.prompt.strip():
             run.messages.append(Message(role="user", content=run.prompt))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
             raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
+
+
+async def _in_time(run: Run, work: Awaitable[T], otherwise: T) -> T:
+    """What comes of ``work``; ``otherwise`` when the run's time is up meanwhile: then the run ends in its own layer."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not (run.state(Deadline).started and run.state(Deadline).alone):
+            raise
+        return otherwise
 
 
 def _leave_result(run: Run, error: BaseException) -> None:

@@ -50,8 +50,8 @@ def test_every_tool_only_reads(tool: Tool) -> None:
     assert not tool.runs_programs
 
 
-def test_only_the_clock_is_repeatable() -> None:
-    assert [tool.name for tool in TOOLS if tool.repeatable] == ["get_current_time"]
+def test_only_the_clock_and_waiting_are_repeatable() -> None:
+    assert [tool.name for tool in TOOLS if tool.repeatable] == ["get_current_time", "wait"]
 
 
 def test_every_tool_is_in_the_skill_of_its_toolset() -> None:

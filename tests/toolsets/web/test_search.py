@@ -145,7 +145,7 @@ def test_finding_nothing_again_and_again_does_not_end_the_run() -> None:
     searches = [calls(("web_search", {"query": f"rare word {number}"})) for number in range(5)]
     result = run_agent([*searches, says("It is not to be found.")], toolsets=[WebToolset(provider=Shelf())])
     assert [step.error_code for step in result.steps] == ["no_result"] * 5
-    assert (result.answer, result.success) == ("It is not to be found.", True)
+    assert (result.answer, result.success) == ("It is not to be found.", False)  # kept; nothing was found (F6)
 
 
 def test_engines_that_keep_failing_end_the_run() -> None:

@@ -110,7 +110,7 @@ class TemporalToolset(ReActToolset):
         return answer(lambda: time_now(self.now(), self._zone(timezone)))
 
     @tool(read_only=True, repeatable=True, bookkeeping=True, timeout=90)
-    async def wait(self, seconds: Annotated[float, Field(description="How many seconds to wait.", gt=0, le=60)]) -> str:
+    async def wait(self, seconds: Annotated[float, Field(description="How many seconds to wait.", ge=0, le=60)]) -> str:
         """Wait up to 60 seconds, for something that takes time, before asking about it again."""
         await asyncio.sleep(seconds)
         return json.dumps({"status": "ok", "waited_seconds": seconds})
