@@ -34,6 +34,14 @@ def test_a_header_that_lacks_something_is_named_with_what_it_lacks(journal: Path
         read_journal(journal)
 
 
+@pytest.mark.parametrize("version", [1, 3, "2", None])
+def test_a_journal_of_another_format_is_refused_with_the_way_out(journal: Path, version: object) -> None:
+    head, *rest = journal.read_text().splitlines(keepends=True)
+    journal.write_text(json.dumps({**json.loads(head), "version": version}) + "\n" + "".join(rest))
+    with pytest.raises(JournalError, match=r"run\.jsonl:1: the journal has format .*: open it with the version that"):
+        read_journal(journal)
+
+
 def test_any_key_missing_from_any_record_gives_iterations_or_our_error(journal: Path) -> None:
     lines = journal.read_text().splitlines()
     damaged = 0

@@ -160,7 +160,7 @@ def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:
     """Read the journal of a run; of several in one file the last one, or the one whose id begins with ``run``.
 
     Raises:
-        JournalError: There is no such file or run, it is not a journal, or a newer version wrote it.
+        JournalError: There is no such file or run, it is not a journal, or another version of the format.
     """
     journals = read_journals(path)
     found = [journal for journal in journals if run is None or journal.run_id.startswith(run)]
@@ -173,7 +173,7 @@ def read_journals(path: str | PathLike[str]) -> list[Journal]:
     """The journals of all runs in a file, in the order in which they began.
 
     Raises:
-        JournalError: There is no such file, it is not a journal, or a newer version wrote it.
+        JournalError: There is no such file, it is not a journal, or another version of the format.
     """
     path = Path(path)
     try:
@@ -227,9 +227,9 @@ def _check(record: object, path: Path, number: int) -> None:
     if not (isinstance(record, dict) and isinstance(record.get("type"), str) and isinstance(record.get("run"), str)):
         raise JournalError(f"{path}:{number}: this is not a record of a journal")
     version = record.get("version", VERSION)
-    if record["type"] == "header" and (not isinstance(version, int) or version > VERSION):
-        problem = f"the journal's version is {version!r}, and this react-run reads up to {VERSION}"
-        raise JournalError(f"{path}:{number}: {problem}; it was written by react-run {record.get('react_run', '?')}")
+    if record["type"] == "header" and version != VERSION:
+        problem = f"the journal has format {version!r}, and this react-run reads format {VERSION} only"
+        raise JournalError(f"{path}:{number}: {problem}: open it with the version that wrote it")
 
 
 def _grouped(records: Iterable[Record]) -> list[list[Record]]:

@@ -8,7 +8,7 @@ from typing import Any
 from react_run.messages import Message, ToolRequest, Usage
 from react_run.outcome import Disposition, Outcome
 
-VERSION = 1
+VERSION = 2
 """The version of the format."""
 
 Record = dict[str, Any]
