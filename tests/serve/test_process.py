@@ -142,3 +142,18 @@ def test_without_saving_nothing_is_left(home: Path, tmp_path: Path) -> None:
         server.process.terminate()
         assert server.process.wait(10) == 0
     assert not [*(home / "data").glob("runs/*")] if (home / "data").exists() else True
+
+
+@pytest.mark.parametrize("command", ["serve", "ui"])
+def test_a_missing_extra_is_named_with_the_way_to_install_it(
+    command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from react_run.cli import serve
+    from react_run.cli.exit import ended
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(serve, "NEEDED", ("no_such_distribution_at_all",))
+    (tmp_path / "a.yaml").write_text("name: a\nmodel: offline\n", encoding="utf-8")
+    arguments = ["serve", "a.yaml"] if command == "serve" else ["ui", "--no-open"]
+    assert ended([*arguments, "--port", "0"]) == 2
+    assert "pip install 'react-run[serve]'" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from react_run.cli.options import agent_options
 if TYPE_CHECKING:
     from react_run.serve.options import ServeOptions
 
+NEEDED = ("prometheus_client", "starlette", "uvicorn")
+"""What the extra ``serve`` brings."""
 _SIZES = {"kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 _TIMES = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
@@ -118,6 +121,9 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
     from react_run.cli.exit import complain, logs_to
     from react_run.errors import ConfigError
     from react_run.journal.locate import runs_directory
+
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        raise ConfigError(f"the server needs {', '.join(missing)}: pip install 'react-run[serve]'")
     from react_run.serve.agents import sharing_a_workspace
     from react_run.serve.server import Server, address_of, listener
     from react_run.serve.service import Service
