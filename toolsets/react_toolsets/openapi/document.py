@@ -93,7 +93,8 @@ class Document:
     def _resolver(self) -> Resolver[Any]:
         root: Resource[Any] = Resource.opaque(self.data)
         registry: Registry[Any] = Registry()
-        return registry.with_resource("", root).resolver()
+        resolver: Resolver[Any] = registry.with_resource("", root).resolver()
+        return resolver
 
     def at(self, reference: str, pointer: str) -> Any:
         """What ``reference`` leads to; ``pointer`` is where it stands.
