@@ -84,6 +84,7 @@ LAYERS = [
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
     {"batch"},
+    {"evals"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""
