@@ -47,7 +47,7 @@ def _rounded(number: float) -> float:
     return round(number, 9)
 
 
-# -- how many pass -----------------------------------------------------------------------------------------------------
+# -- how many pass ----------------------------------------------------------------------------------------------------
 
 
 def wilson(rate: float, n: float, quantile: float | None = None) -> Interval:
@@ -120,14 +120,14 @@ def _check_k(runs: int, k: int) -> None:
         raise ValueError(f"k must be from 1 to the {runs} runs there are, not {k}")
 
 
-# -- sums of money, tokens, seconds --------------------------------------------------------------------------------------
+# -- sums of money, tokens, seconds -----------------------------------------------------------------------------------
 
 
 def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
     """The mean of a value that has no upper bound, with an interval by resampling the cases.
 
-    The percentile bootstrap (B. Efron, Ann. Statist. 7, 1979; Efron and R. Tibshirani, An Introduction to the Bootstrap,
-    1993, ch. 13). For many cases its distribution is normal, and that is used.
+    The percentile bootstrap (B. Efron, Ann. Statist. 7, 1979; Efron and R. Tibshirani, An Introduction to the
+    Bootstrap, 1993, ch. 13). For many cases its distribution is normal, and that is used.
     """
     n = len(values)
     if not n:
@@ -143,7 +143,7 @@ def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
     return Interval(value=mean, low=means[tail], high=means[-tail - 1])
 
 
-# -- two agents on the same cases ----------------------------------------------------------------------------------------
+# -- two agents on the same cases -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +263,7 @@ def cases_needed(comparison: Comparison, difference: float) -> int:
     return max(comparison.cases, ceil(comparison.cases * (half / difference) ** 2))
 
 
-# -- Student's distribution ----------------------------------------------------------------------------------------------
+# -- Student's distribution -------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4_096)
