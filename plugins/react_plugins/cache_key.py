@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -68,7 +68,7 @@ def _plain(value: Any) -> object:  # any option of any toolset
     if isinstance(value, FunctionType):
         return _function(value)
     if isinstance(value, ModuleType):
-        return [value.__name__, _digest(getattr(value, "__file__", None))]
+        return _module(value)
     if value is None or isinstance(value, (str, int, float, bool, Path)):
         return repr(value)
     raise _NotPlain
@@ -80,12 +80,36 @@ def _function(function: FunctionType) -> object:
         raise _NotPlain
     defaults = _plain([function.__defaults__ or (), function.__kwdefaults__ or {}])
     code = function.__code__
+    if code not in _codes(code.co_filename):
+        raise _NotPlain  # the file was edited after it was loaded
     return [f"{function.__module__}:{function.__qualname__}", code.co_firstlineno, _digest(code.co_filename), defaults]
 
 
-def _digest(file: str | None) -> str:
+def _module(module: ModuleType) -> object:
+    file = str(getattr(module, "__file__", None) or "")
+    codes = _codes(file)
+    loaded = (item.__code__ for item in vars(module).values() if isinstance(item, FunctionType))
+    if any(code not in codes for code in loaded if code.co_filename == file):
+        raise _NotPlain
+    return [module.__name__, _digest(file)]
+
+
+def _codes(file: str) -> set[CodeType]:
+    """The code of every function that ``file`` defines as it is now."""
+    try:
+        found = {compile(Path(file).read_bytes(), file, "exec", dont_inherit=True)}
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    new = found
+    while new:
+        new = {part for code in new for part in code.co_consts if isinstance(part, CodeType)}
+        found = found | new
+    return found
+
+
+def _digest(file: str) -> str:
     """What a file of Python holds, so that an edited function is another one."""
     try:
-        return hashlib.sha256(Path(file or "").read_bytes()).hexdigest()
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:
         raise _NotPlain from None

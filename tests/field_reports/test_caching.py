@@ -50,8 +50,19 @@ def test_a_function_is_asked_once_by_many_agents(row: Mapping[str, Any], tmp_pat
 
 
 def test_an_edited_function_is_another_one(tmp_path: Path) -> None:
+    for amount in ("5", "60"):
+        folder = tmp_path / amount
+        folder.mkdir()
+        (folder / "c.db").symlink_to(tmp_path / "c.db")
+        assert asked(folder, SOURCE.replace("5", amount)).steps[0].observation == f"pen: {amount} EUR"
+
+
+def test_a_file_that_was_edited_after_it_was_loaded_is_not_shared(tmp_path: Path) -> None:
     asked(tmp_path)
-    assert asked(tmp_path, SOURCE.replace("5", "60")).steps[0].observation == "pen: 60 EUR"
+    fired = Fired()
+    (tmp_path / "c.db").unlink()
+    asked(tmp_path, SOURCE.replace("5", "60"), fired)  # this process still runs what it loaded
+    assert "kept for this process only" in fired.of("cache")[0]
 
 
 def test_a_default_that_is_spelled_out_makes_no_other_call(tmp_path: Path) -> None:
