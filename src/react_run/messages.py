@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from react_run.support.fast_init import fast_init
-from react_run.thinking import split_thinking, without_tags
+from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool

@@ -12,9 +12,9 @@ from tests.field_reports.rows import rows
 from tests.models.stub_server import Raw, StubServer, completion, sse
 
 from react_run import ModelError, ReActAgent, RunResult
-from react_run.ids import numbered_id, portable_id
 from react_run.models.failures import failure
 from react_run.testing import calls, run_agent, says
+from react_run.tools.request_ids import numbered_id, portable_id
 
 ASKED: list[str] = []
 

@@ -19,7 +19,6 @@ from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
 from react_run.hooks import ask, ask_all, notify
-from react_run.ids import numbered_id
 from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
 from react_run.outcome import Observation
 from react_run.results import ReActStep
@@ -27,6 +26,7 @@ from react_run.run import Iteration, Run, ToolCall
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
+from react_run.tools.request_ids import numbered_id
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
