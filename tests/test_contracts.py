@@ -23,19 +23,16 @@ SOURCE = ROOT / "src" / "react_run"
 OURS = ("src/react_run", "models", "toolsets", "plugins")
 
 LAYERS = [
-    {"support.own_code", "support.regex", "support.json_schema", "secrets"},
+    {"support.own_code", "support.regex", "support.json_schema", "support.thinking", "secrets"},
     {
         "support.fast_init",
         "errors",
-        "ids",
-        "thinking",
         "messages",
         "parts",
         "outcome",
         "support.files",
         "components",
         "questions",
-        "looking",
     },
     {
         "tools.arguments",
@@ -47,6 +44,7 @@ LAYERS = [
         "support.run_files",
         "tools.annotations",
         "tools.naming",
+        "tools.request_ids",
         "tools.tool",
         "tools.toolset",
         "tools.shared_keys",
@@ -81,11 +79,12 @@ LAYERS = [
         "policies",
         "models",
     },
-    {"wrappers", "chat", "one_call", "engine.streaming"},
-    {"components.building", "tools.one_tool", "stream_masker", "support.user_dirs", "config.trust"},
+    {"wrappers", "chat", "engine.one_call", "engine.streaming"},
+    {"components.building", "tools.one_tool", "support.user_dirs", "config.trust"},
     {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
     {"agent"},
     {"batch"},
+    {"evals"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""

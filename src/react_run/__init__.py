@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from react_run.components import Plugin as Plugin
     from react_run.components.code import LocalFunction as LocalFunction
     from react_run.components.code import LocalModule as LocalModule
+    from react_run.components.looking import only_looking as only_looking
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
-    from react_run.looking import only_looking as only_looking
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -129,7 +129,7 @@ _HOMES = {
     "journal.files": ("FileSink", "MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.replay.resume": ("resume",),
-    "looking": ("only_looking",),
+    "components.looking": ("only_looking",),
     "messages": (
         "Message",
         "ModelRequest",

@@ -231,7 +231,7 @@ class ReActAgent:
         Raises:
             ReactError: A plugin failed.
         """
-        from react_run.one_call import Call, OneCall, observed
+        from react_run.engine.one_call import Call, OneCall, observed
         from react_run.policies.disclosure.disclosure import Disclosure
 
         if self._calling is None:

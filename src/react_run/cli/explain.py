@@ -11,7 +11,7 @@ import click
 from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text, shown
-from react_run.looking import looking
+from react_run.components.looking import looking
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

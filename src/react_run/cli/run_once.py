@@ -132,7 +132,7 @@ class OneRun:
                 return await agent.run(prompt, messages=earlier)
             from react_run.cli.events import as_event
             from react_run.messages import TextDelta
-            from react_run.stream_masker import StreamMasker
+            from react_run.secrets.stream import StreamMasker
 
             held = StreamMasker(config.masker)
             result: RunResult | None = None

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
-from react_run.ids import portable_id
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model, counted, streaming
+from react_run.tools.request_ids import portable_id
 
 _MOST_RUNS = 1024
 _log = logging.getLogger(__name__)

@@ -11,7 +11,6 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
-from react_run.ids import fresh_ids
 from react_run.messages import (
     NO_USAGE,
     Message,
@@ -25,6 +24,7 @@ from react_run.models.base import Model, counted, streaming
 from react_run.models.failures import model_error
 from react_run.models.provider import request_ids
 from react_run.models.text_calls import FORM, MARKS, Reading, TextCall, instructions, read_calls, written
+from react_run.tools.request_ids import fresh_ids
 
 CORRECTIONS = 2
 """How often a model is asked to write an unreadable call again."""
