@@ -92,6 +92,7 @@ LAYERS = [
     {"agent"},
     {"batch"},
     {"launch"},
+    {"evals"},
     {"cli", "serve", "testing", "__main__"},
 ]
 """A module imports only from its own or earlier lines (architecture §3)."""

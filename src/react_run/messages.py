@@ -85,9 +85,11 @@ class Message:
     @property
     def thought(self) -> str:
         """What the model thought: its reasoning, as far as the provider shows it, then its text."""
+        if not self.content and not self.extra:
+            return ""  # the usual case beside calls
         thinking, said = split_thinking(self.text)
         if not thinking and not self.extra:
-            return said  # the usual case
+            return said
         return "\n\n".join(filter(None, (without_tags(thinking) or _reasoning_in(self.extra), said)))
 
     @property
@@ -110,10 +112,6 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
     return ""
 
 
-def _add(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
-
-
 @fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
@@ -132,10 +130,12 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
-            input_tokens=_add(self.input_tokens, other.input_tokens),
-            output_tokens=_add(self.output_tokens, other.output_tokens),
-            cached_tokens=_add(self.cached_tokens, other.cached_tokens),
-            reasoning_tokens=_add(self.reasoning_tokens, other.reasoning_tokens),
+            input_tokens=None if (a := self.input_tokens) is None or (b := other.input_tokens) is None else a + b,
+            output_tokens=None if (a := self.output_tokens) is None or (b := other.output_tokens) is None else a + b,
+            cached_tokens=None if (a := self.cached_tokens) is None or (b := other.cached_tokens) is None else a + b,
+            reasoning_tokens=(
+                None if (a := self.reasoning_tokens) is None or (b := other.reasoning_tokens) is None else a + b
+            ),
             cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
             requests=self.requests + other.requests,
         )
@@ -143,7 +143,9 @@ class Usage:
     @property
     def total_tokens(self) -> int | None:
         """Input and output together, or ``None`` when either is unknown."""
-        return _add(self.input_tokens, self.output_tokens)
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, object]:
         """The fields as in the result object (agent-files.md)."""

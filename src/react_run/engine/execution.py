@@ -36,6 +36,8 @@ MAX_ERROR = 300
 MAX_MESSAGE = 2_000
 """Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
 UNKNOWN = "Whether it took effect is unknown: find that out before you go on."
+PLAIN = frozenset({str, int, float, bool, dict, list, tuple, type(None)})
+"""Types of nearly all results, whose values cannot be awaited or iterated away: asking an ABC costs far more."""
 GRACE = 0.5
 """Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
 
@@ -184,7 +186,7 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
         raise
     except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
         return _failed(call, error)
-    if isinstance(result, Iterator | AsyncIterator):
+    if type(result) not in PLAIN and isinstance(result, (Iterator, AsyncIterator)):
         return _failed(call, TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result"))
     return interpret(call, tool, result, prepared.repairs)
 
@@ -207,7 +209,9 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: To
         return await _supervise(_shielded(function), limit, call)
     if tool.inline:
         result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
+        if type(result) in PLAIN or not isawaitable(result):
+            return result
+        return await _supervise(_shielded(lambda: result), limit, call)
     thread = started_in_thread(function)
     clock = Clock(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
     try:
@@ -278,7 +282,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
         assert tool.toolset is not None  # interpreting() says so
         try:
             outcome = tool.toolset.interpret_result(tool.own_name or tool.name, call.arguments, result)
-            if not isinstance(outcome, Outcome | None):
+            if outcome is not None and not isinstance(outcome, Outcome):
                 raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
         except Exception as error:  # a broken interpreter makes the result opaque, no more
             outcome = None

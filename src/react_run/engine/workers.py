@@ -65,9 +65,9 @@ async def ask_one(impl: Implementation, run: Run, *args: object) -> Any:
     """
     try:
         if impl.in_thread:
-            answer = await in_worker(run, partial(impl.start, (run, *args)))
+            answer = await in_worker(run, partial(impl.start, run, *args))
         else:
-            answer = impl.start((run, *args))
+            answer = impl.start(run, *args)
         if answer is not None and isawaitable(answer):
             answer = await answer
         if answer is not None:

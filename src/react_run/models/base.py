@@ -78,8 +78,8 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response.message
     elif not isinstance(response.message.tool_requests, tuple | list):
         wrong = response.message.tool_requests
-    elif nameless := [call for call in response.message.tool_requests if not _has_name(call)]:
-        wrong = nameless[0]
+    elif not all(map(_has_name, response.message.tool_requests)):
+        wrong = next(call for call in response.message.tool_requests if not _has_name(call))
     elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
         wrong = response.usage
     else:
