@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
-from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
 from react_run.engine.events import check_cancelled, drain
 from react_run.engine.guides import guide_texts
@@ -31,13 +31,14 @@ from react_run.outcome import Observation
 from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
 from react_run.policies.deadline import Deadline
-from react_run.questions.terminal import TERMINAL
+from react_run.policies.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
+from react_run.support.tasks import cancellations, forget
+from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
 from react_run.tools.tool import Tool
 from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
 from react_run.wrappers.calling import unwrap
-from react_run.wrappers.placement import plugin_order
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse

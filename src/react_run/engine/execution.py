@@ -12,7 +12,6 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from react_run.engine.concurrency import cancellations, forget, started_in_thread
 from react_run.engine.current import executing
 from react_run.engine.events import tell
 from react_run.engine.reports import Reports, checked
@@ -22,6 +21,8 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
+from react_run.support.tasks import cancellations, forget
+from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 

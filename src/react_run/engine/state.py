@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import running_loop
 from react_run.engine.timer import Pauses
 from react_run.messages import NO_USAGE
+from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
     from react_run.engine.reports import Reports
