@@ -11,7 +11,7 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from react_run.engine.concurrency import cancellations, forget, started_in_thread
+from react_run.engine.concurrency import cancellations, forget, running_loop, started_in_thread
 from react_run.engine.current import executing
 from react_run.engine.events import tell
 from react_run.engine.reports import Reports, checked
@@ -225,6 +225,8 @@ async def _shielded(function: Callable[[], object]) -> object:
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
     except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        if running_loop() is None:
+            raise  # it was closed: the loop ended before a tool that ignores its cancellation did
         raise RuntimeError(f"GeneratorExit: {error}") from error
 
 

@@ -164,15 +164,15 @@ def may_have_changed(call: ToolCall) -> bool:
 def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False) -> bool:
     """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
 
-    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm: after
-    another change it may be needed again. A payment never does.
+    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm, and that
+    of a tool that says nothing of itself: after another change it may be needed again. A payment never does.
     """
     tool = call.tool
     if tool is None or (tool.read_only is False and not tool.idempotent):
         return False
     if by_others:
         return True
-    if tool.idempotent:
+    if tool.idempotent or tool.read_only is None:
         return any(change.name != call.name or change.key != call.key for change in changes)
     return any(change.name != call.name for change in changes)
 
