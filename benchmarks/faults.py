@@ -29,7 +29,7 @@ KINDS = {
     "trust": "tests/config/test_fences.py",
     "foreign journals": "tests/cli/test_foreign_journals.py",
     "approval": "tests/questions/test_display.py",
-    "secrets": "tests/test_secrets.py",
+    "secrets": "tests/secrets/test_masker.py",
     "time": "tests/support/test_regex.py",
 }
 

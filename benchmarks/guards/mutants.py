@@ -204,7 +204,7 @@ def mutants() -> list[Mutant]:
             "payments go stale",
             f"{P}duplicate_calls:goes_stale",
             lambda *_, **__: True,
-            paid(1, pay(), look("a"), pay()),
+            paid(1, pay(), save("a"), pay()),
         ),
         Mutant(
             "lost connections are ordinary errors",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from react_run.components import Plugin as Plugin
     from react_run.components.code import LocalFunction as LocalFunction
     from react_run.components.code import LocalModule as LocalModule
+    from react_run.components.looking import only_looking as only_looking
     from react_run.config import ReActAgentConfig as ReActAgentConfig
     from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
-    from react_run.looking import only_looking as only_looking
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.parts import FilePart as FilePart
+    from react_run.parts import ImagePart as ImagePart
+    from react_run.parts import attachment as attachment
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
     from react_run.results import RunOutcome as RunOutcome
@@ -126,7 +129,7 @@ _HOMES = {
     "journal.files": ("FileSink", "MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.replay.resume": ("resume",),
-    "looking": ("only_looking",),
+    "components.looking": ("only_looking",),
     "messages": (
         "Message",
         "ModelRequest",
@@ -150,6 +153,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "parts": ("FilePart", "ImagePart", "attachment"),
     "questions": ("Answer", "Question"),
     "engine.usage": ("Pricing",),
     "results": ("RunOutcome",),

@@ -27,8 +27,8 @@ from react_run import (
     tool,
 )
 from react_run.cli.exit import ended
-from react_run.engine.concurrency import run_blocking
 from react_run.models.scripted import ScriptedModel
+from react_run.support.threads import run_blocking
 from react_run.testing import agent_with, calls, run_agent, says
 
 

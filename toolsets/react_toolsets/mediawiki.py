@@ -199,6 +199,12 @@ STOP_WORDS = frozenset({
 })  # fmt: skip
 
 
+PLURALS = {
+    "oes": "o", "ses": "s", "xes": "x", "zes": "z", "ches": "ch", "shes": "sh", "ies": "y", "ves": "f", "y": "ies",
+}  # fmt: skip
+"""Other ends of English words: a search for volcanoes finds the page Volcano, one for a city that of Cities."""
+
+
 def _related(query: str, text: str) -> bool:
     """Whether ``text`` shares a content word with ``query``; without word boundaries, a pair of characters."""
     text = text.casefold()
@@ -210,7 +216,10 @@ def _related(query: str, text: str) -> bool:
 def _pieces(word: str) -> list[str]:
     if re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", word):  # scripts written without spaces
         return [word[start : start + 2] for start in range(max(1, len(word) - 1))]
-    return [word.removesuffix("s") if len(word) > 3 else word]
+    if len(word) <= 3:
+        return [word]
+    others = [word.removesuffix(end) + instead for end, instead in PLURALS.items() if word.endswith(end)]
+    return [word.removesuffix("s"), *others]
 
 
 def _verified_summary(fields: Mapping[str, object]) -> str:

@@ -57,10 +57,10 @@ def _missing(name: str) -> str:
 
 def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundness) -> list[dict[str, object]]:
     """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
+    from react_run.components.looking import looking
     from react_run.config import AgentFileError, load_config
     from react_run.config.composing import CompositionError
     from react_run.errors import ReactError
-    from react_run.looking import looking
 
     if missing := _missing(name):
         return [{"file": name, "code": "cfg.path_missing", "message": missing, "text": missing}]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from react_run.cli.screen import Screen
 from react_run.cli.terminal import coloured, fitted, printable, width
 from react_run.hookspecs import hookimpl
-from react_run.stream_masker import StreamMasker
+from react_run.secrets.stream import StreamMasker
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from react_run.engine.iteration import for_model
 from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.hooks import notify
 from react_run.messages import ModelResponse, TextDelta
 from react_run.models.base import checked_response, streaming
 from react_run.run import Iteration, Run
-from react_run.thinking import VisibleDraft
+from react_run.support.thinking import VisibleDraft
 
 
 async def stream(run: Run, iteration: Iteration) -> ModelResponse:
@@ -16,7 +17,7 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
     response: ModelResponse | None = None
     draft = VisibleDraft()
     try:
-        async with streaming(run.agent.model, iteration.request) as items:
+        async with streaming(run.agent.model, for_model(iteration)) as items:
             async for item in items:
                 if isinstance(item, TextDelta):
                     await _show(run, iteration, *draft.feed(item.text))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from react_run.errors import ConfigError
-from react_run.ids import fresh_ids
 from react_run.messages import Message, ToolRequest
 from react_run.support.render import NO_OUTPUT
+from react_run.tools.request_ids import fresh_ids
 
 NO_RESULT = "[no result was recorded for this call]"
 

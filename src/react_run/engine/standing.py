@@ -70,7 +70,7 @@ class Standing:
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            if call.failed:
+            if call.result.failed:
                 failed.append(call)
             elif call.succeeded:
                 succeeded.append(call)

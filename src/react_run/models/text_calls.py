@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.models.coerce import items, mapping, text
-from react_run.thinking import blanked
+from react_run.support.thinking import blanked
 from react_run.tools.arguments import decode_arguments
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from react_run.secrets.stream import StreamMasker
 from react_run.serve.conversation import Asked, asked_by, json_of
 from react_run.serve.helpers import is_helper_request
 from react_run.serve.jobs import Job
 from react_run.serve.protection import body_of
 from react_run.serve.replies import Chunks, completion, error_of
-from react_run.stream_masker import StreamMasker
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -25,10 +25,10 @@ from mcp_types import (
 
 from react_run import __version__
 from react_run.agent import ReActAgent
+from react_run.engine.one_call import CALLER
 from react_run.engine.state import EngineState
 from react_run.errors import ReactError
 from react_run.hookspecs import hookimpl
-from react_run.one_call import CALLER
 from react_run.questions import NO, Answer, Question
 from react_run.run import Run, ToolCall
 

@@ -16,8 +16,8 @@ from react_run.serve.errors import ApiError
 if TYPE_CHECKING:
     from react_run.agent import StreamEvent
     from react_run.messages import Usage
+    from react_run.secrets.stream import StreamMasker
     from react_run.serve.jobs import Job
-    from react_run.stream_masker import StreamMasker
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 

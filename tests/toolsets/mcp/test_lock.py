@@ -14,7 +14,7 @@ from tests.toolsets.mcp.kit import code_of, script, steps_of
 
 from react_run import ReActAgent, ReActAgentConfig, ToolsetError, only_looking
 from react_run.cli import main
-from react_run.looking import looking
+from react_run.components.looking import looking
 from react_run.testing import calls, says
 from react_toolsets.mcp import McpToolset, McpWarning
 from react_toolsets.mcp.host import host_if_any

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def part_of(text: str, first: int, count: int, room: int) -> str:
     """``count`` lines of ``text`` from line ``first`` (from 1), as many of them as fit into ``room`` bytes."""
-    lines = text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
     if not lines:

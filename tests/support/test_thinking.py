@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from react_run import ReActAgent, RunResult, TextDelta, TextDiscarded
+from react_run.support.thinking import VisibleDraft, blanked, split_thinking
 from react_run.testing import agent_with, calls, run_agent, says
-from react_run.thinking import VisibleDraft, blanked, split_thinking
 
 SPLITS = [
     ("plain", "", "plain"),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.test_secrets import CANARIES, FORMS
+from tests.secrets.test_masker import CANARIES, FORMS
 
 from react_run.secrets import Masker
-from react_run.stream_masker import StreamMasker
+from react_run.secrets.stream import StreamMasker
 
 
 def handed_on(masker: Masker, text: str, size: int) -> list[str]:

@@ -1,0 +1,328 @@
+"""What a number of runs says about an agent, and how sure it is. The case is the unit: repeats of one are not new ones.
+
+Sources are named at each formula. Everything is deterministic for a given ``seed``; nothing needs a package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, comb, exp, inf, lgamma, log, sqrt
+from random import Random
+from statistics import NormalDist, fmean
+from typing import Literal
+
+LEVEL = 0.95
+"""How often an interval covers the truth."""
+RESAMPLES = 10_000
+EXACT = 16
+"""Up to so many pairs, every permutation is counted."""
+_MANY = 400
+"""Cases from which the mean of resamples is as good as normal, so that drawing them would only take time."""
+_TINY = 1e-12
+
+Verdict = Literal["better", "worse", "no difference shown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """An estimate, and the interval that covers the truth in 95 of 100 evaluations."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether the whole interval lies on one side of zero."""
+        return self.low > 0 or self.high < 0
+
+    def to_dict(self) -> dict[str, float]:
+        """The three numbers, as in ``result.json``."""
+        return {"value": _rounded(self.value), "low": _rounded(self.low), "high": _rounded(self.high)}
+
+
+def _rounded(number: float) -> float:
+    return round(number, 9)
+
+
+# -- how many pass ----------------------------------------------------------------------------------------------------
+
+
+def wilson(rate: float, n: float, quantile: float | None = None) -> Interval:
+    """The score interval of a proportion (E. B. Wilson, JASA 22, 1927, p. 209).
+
+    Args:
+        rate: The share that passed.
+        n: Of how many; need not be whole.
+        quantile: How many standard errors; that of the normal distribution when not given.
+    """
+    z = NormalDist().inv_cdf((1 + LEVEL) / 2) if quantile is None else quantile
+    shrunk = 1 + z * z / n
+    middle = (rate + z * z / (2 * n)) / shrunk
+    half = z / shrunk * sqrt(max(0.0, rate * (1 - rate)) / n + z * z / (4 * n * n))
+    return Interval(value=rate, low=max(0.0, min(rate, middle - half)), high=min(1.0, max(rate, middle + half)))
+
+
+def rate_interval(rates: Sequence[float], runs: int, weights: Sequence[float] | None = None) -> Interval:
+    """The mean over cases of values between 0 and 1, with an interval by case.
+
+    Wilson's interval, for the number of *independent* runs that would be as sure as these: the variance between cases
+    says how many (the effective sample size of clustered samples, L. Kish, Survey Sampling, 1965, §5.4 and §8.2; with
+    Student's quantile, as E. L. Korn and B. I. Graubard, Survey Methodology 24, 1998, p. 193, do). With one run for
+    each case it is Wilson's own.
+
+    Args:
+        rates: The pass rate (or mean score) of each case.
+        runs: How many runs there were in all.
+        weights: What each case counts; all the same when not given.
+    """
+    n = len(rates)
+    if not n:
+        raise ValueError("there are no cases")
+    weight = [1.0] * n if weights is None else list(weights)
+    if n == runs and len(set(weight)) == 1 and set(rates) <= {0.0, 1.0}:
+        return wilson(fmean(rates), n)
+    mean, error = _weighted(rates, weight)
+    independent = sum(weight) ** 2 / sum(w * w for w in weight)
+    spread = mean * (1 - mean)
+    # All cases alike: at 0 or 1 only the number of cases is known; between them, runs are as good as independent.
+    effective = independent if spread <= _TINY else float(runs) if error <= _TINY else spread / error**2
+    quantile = t_quantile((1 + LEVEL) / 2, max(n - 1, 1))
+    return wilson(mean, min(effective, float(runs)), quantile)
+
+
+def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float, float]:
+    """The weighted mean and its standard error, for cases drawn independently (Kish 1965, §6.3: a ratio of sums)."""
+    total, n = sum(weights), len(values)
+    mean = sum(w * x for w, x in zip(weights, values, strict=True)) / total
+    if n < 2:
+        return mean, inf if 0 < mean < 1 else 0.0
+    squares = sum((w * (x - mean)) ** 2 for w, x in zip(weights, values, strict=True))
+    return mean, sqrt(n / (n - 1) * squares) / total
+
+
+def pass_at_k(runs: int, passed: int, k: int) -> float:
+    """How likely at least one of ``k`` runs passes, without bias (M. Chen et al., arXiv:2107.03374, 2021, eq. 1)."""
+    _check_k(runs, k)
+    return 1 - comb(runs - passed, k) / comb(runs, k)
+
+
+def pass_hat_k(runs: int, passed: int, k: int) -> float:
+    """How likely all of ``k`` runs pass, without bias (S. Yao et al., τ-bench, arXiv:2406.12045, 2024, §3)."""
+    _check_k(runs, k)
+    return comb(passed, k) / comb(runs, k)
+
+
+def _check_k(runs: int, k: int) -> None:
+    if not 1 <= k <= runs:
+        raise ValueError(f"k must be from 1 to the {runs} runs there are, not {k}")
+
+
+# -- sums of money, tokens, seconds -----------------------------------------------------------------------------------
+
+
+def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
+    """The mean of a value that has no upper bound, with an interval by resampling the cases.
+
+    The percentile bootstrap (B. Efron, Ann. Statist. 7, 1979; Efron and R. Tibshirani, An Introduction to the
+    Bootstrap, 1993, ch. 13). For many cases its distribution is normal, and that is used.
+    """
+    n = len(values)
+    if not n:
+        raise ValueError("there are no cases")
+    mean = fmean(values)
+    if n > _MANY:
+        _, error = _weighted(values, [1.0] * n)
+        half = NormalDist().inv_cdf((1 + LEVEL) / 2) * error
+        return Interval(value=mean, low=mean - half, high=mean + half)
+    rng = Random(seed)
+    means = sorted(sum(rng.choices(values, k=n)) / n for _ in range(RESAMPLES))
+    tail = round((1 - LEVEL) / 2 * RESAMPLES)
+    return Interval(value=mean, low=means[tail], high=means[-tail - 1])
+
+
+# -- two agents on the same cases -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two agents on the same cases, case by case.
+
+    Args:
+        difference: The second minus the first, in shares of 1.
+        p: How likely so large a difference is if there is none (two-sided).
+        cases: How many cases both have.
+        gained: Cases that the second passes more often.
+        lost: Cases that it passes less often.
+    """
+
+    difference: Interval
+    p: float
+    cases: int
+    gained: int
+    lost: int
+
+    @property
+    def same(self) -> int:
+        """Cases that make no difference."""
+        return self.cases - self.gained - self.lost
+
+    def verdict(self, p: float | None = None) -> Verdict:
+        """What may be said: nothing is better, or worse, unless the interval excludes zero.
+
+        Args:
+            p: The probability after Holm's correction, when this is one of several comparisons.
+        """
+        if not self.difference.excludes_zero or (p is not None and p > 1 - LEVEL):
+            return "no difference shown"
+        return "better" if self.difference.low > 0 else "worse"
+
+    def is_too_uncertain_for(self, difference: float) -> bool:
+        """Whether a difference of ``difference`` could hide: the interval is wider than that to either side."""
+        return (self.difference.high - self.difference.low) / 2 > difference
+
+
+def compare(
+    first: Sequence[float], second: Sequence[float], *, weights: Sequence[float] | None = None, seed: int = 0
+) -> Comparison:
+    """Compare two agents by their pass rates (or mean scores) on the same cases, in the same order.
+
+    The interval is Student's for the mean of the differences (W. S. Gosset, Biometrika 6, 1908), which is what
+    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). Where no case differs, nothing can be
+    said of the spread: the interval is what Wilson's says of cases that might have differed and did not.
+    """
+    differences = [b - a for a, b in zip(first, second, strict=True)]
+    n = len(differences)
+    if not n:
+        raise ValueError("there are no cases that both have")
+    weight = [1.0] * n if weights is None else list(weights)
+    mean, error = _weighted(differences, weight)
+    if error <= _TINY or n < 2:
+        half = wilson(0.0, n, t_quantile((1 + LEVEL) / 2, max(n - 1, 1))).high
+    else:
+        half = t_quantile((1 + LEVEL) / 2, n - 1) * error
+    return Comparison(
+        difference=Interval(value=mean, low=max(-1.0, mean - half), high=min(1.0, mean + half)),
+        p=sign_flip_p([w * d for w, d in zip(weight, differences, strict=True)], seed),
+        cases=n,
+        gained=sum(d > _TINY for d in differences),
+        lost=sum(d < -_TINY for d in differences),
+    )
+
+
+def sign_flip_p(differences: Sequence[float], seed: int = 0) -> float:
+    """The two-sided permutation test of paired differences: if there is no difference, each may as well have the other
+    sign (R. A. Fisher, The Design of Experiments, 1935, §21; with samples of the permutations, B. Phipson and
+    G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9, 2010, art. 39, so that p is never 0)."""
+    moved = [d for d in differences if abs(d) > _TINY]
+    if not moved:
+        return 1.0
+    observed = abs(sum(moved)) - 1e-9
+    tables = [_sums(moved[start : start + 8]) for start in range(0, len(moved), 8)]
+    if len(moved) <= EXACT:
+        sums = [0.0]
+        for table in tables:
+            sums = [total + part for total in sums for part in table]
+        return sum(abs(total) >= observed for total in sums) / len(sums)
+    rng, full = Random(seed), len(moved) // 8
+    rest = len(moved) % 8
+    hits = 0
+    for _ in range(RESAMPLES):
+        drawn = rng.randbytes(len(tables))
+        total = sum(table[byte] for table, byte in zip(tables[:full], drawn, strict=False))
+        if rest:
+            total += tables[-1][drawn[-1] & ((1 << rest) - 1)]
+        hits += abs(total) >= observed
+    return (hits + 1) / (RESAMPLES + 1)
+
+
+def _sums(differences: Sequence[float]) -> list[float]:
+    """The sum of some differences for each way to choose their signs."""
+    sums = [0.0]
+    for difference in differences:
+        sums = [total + signed for total in sums for signed in (difference, -difference)]
+    return sums
+
+
+def holm(probabilities: Sequence[float]) -> list[float]:
+    """Probabilities of several comparisons made together, so that one of them being wrong stays as unlikely as a single
+    one (S. Holm, Scand. J. Statist. 6, 1979, p. 65)."""
+    order = sorted(range(len(probabilities)), key=lambda index: probabilities[index])
+    adjusted, most = [0.0] * len(probabilities), 0.0
+    for rank, index in enumerate(order):
+        most = max(most, min(1.0, (len(probabilities) - rank) * probabilities[index]))
+        adjusted[index] = most
+    return adjusted
+
+
+def cases_needed(comparison: Comparison, difference: float) -> int:
+    """How many cases would make the interval narrow enough to tell ``difference``: it shrinks with their root."""
+    half = (comparison.difference.high - comparison.difference.low) / 2
+    return max(comparison.cases, ceil(comparison.cases * (half / difference) ** 2))
+
+
+# -- Student's distribution -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4_096)
+def t_quantile(probability: float, freedom: int) -> float:
+    """The quantile of Student's distribution, by halving its distribution function.
+
+    Args:
+        probability: From 0.5 to below 1.
+        freedom: Degrees of freedom, at least 1.
+    """
+    low, high = 0.0, 1e6
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _t_below(middle, freedom) < probability else (low, middle)
+    return (low + high) / 2
+
+
+def _t_below(t: float, freedom: int) -> float:
+    """How much of Student's distribution lies below ``t`` ≥ 0 (Abramowitz and Stegun, 1964, 26.5.27)."""
+    return 1 - _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
+
+
+def _incomplete_beta(x: float, a: float, b: float) -> float:
+    """The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8, evaluated as
+    W. J. Lentz, Appl. Opt. 15, 1976, does)."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _incomplete_beta(1 - x, b, a)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    upper, lower = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    value = lower
+    for m in range(1, 1_000):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            lower, upper = 1 / _not_zero(1 + term * lower), _not_zero(1 + term / upper)
+            value *= upper * lower
+        if abs(upper * lower - 1) < 1e-15:
+            break
+    return front * value
+
+
+def _not_zero(number: float) -> float:
+    return number if abs(number) > 1e-300 else 1e-300
+
+
+def median_interval(values: Sequence[float]) -> Interval:
+    """The median, with an interval from order statistics, which supposes nothing of the distribution (W. R. Thompson,
+    Ann. Math. Statist. 7, 1936, p. 122)."""
+    ordered, n = sorted(values), len(values)
+    if not n:
+        raise ValueError("there are no values")
+    below, rare = 0.0, 0
+    for k in range(n + 1):
+        below += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2))
+        if below > (1 - LEVEL) / 2:
+            break
+        rare += 1
+    first = max(0, rare - 1)
+    middle = ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
+    return Interval(value=middle, low=ordered[first], high=ordered[n - 1 - first])
