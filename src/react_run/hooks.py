@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from react_run.engine.concurrency import cancellations
 from react_run.errors import BLAME, PluginError
 from react_run.hookspecs import Hooks, hookimpl
 from react_run.support.logs import log_failure
+from react_run.support.tasks import cancellations
 
 logger = logging.getLogger(__name__)
 

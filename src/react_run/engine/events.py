@@ -6,9 +6,9 @@ import asyncio
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.state import EngineState
 from react_run.hooks import await_listener, dispatch
+from react_run.support.tasks import cancellations, running_loop
 
 if TYPE_CHECKING:
     from react_run.hooks import Chain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import copy_context
 from dataclasses import replace
@@ -11,7 +12,6 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from react_run.engine.concurrency import cancellations, forget, started_in_thread
 from react_run.engine.current import executing
 from react_run.engine.events import tell
 from react_run.engine.reports import Reports, checked
@@ -21,6 +21,8 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
+from react_run.support.tasks import cancellations, forget
+from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 
@@ -275,7 +277,8 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
     if isinstance(result, Observation):
         call.opaque = result.outcome is None
         content = _with_repairs(render(result.content), repairs)
-        return replace(result, content=content, repaired=(*result.repaired, *repairs))
+        result = replace(result, content=content, repaired=(*result.repaired, *repairs))
+        return _carried(call, result) if result.parts else result
     outcome = None
     if interpreting(tool):
         assert tool.toolset is not None  # interpreting() says so
@@ -287,7 +290,28 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
             outcome = None
             call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
             _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
+    if _has_parts(result):
+        from react_run.engine.attachments import observed
+
+        seen = observed(call.run, result)
+        return replace(seen, content=_with_repairs(seen.content, repairs), outcome=outcome, repaired=repairs)
     return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+
+
+def _has_parts(result: object) -> bool:
+    """Whether a tool returned images or files; nobody has made one while their module is not imported."""
+    module = sys.modules.get("react_run.parts")
+    if module is None:
+        return False
+    if isinstance(result, list | tuple):
+        return any(isinstance(item, module.Part) for item in result)
+    return isinstance(result, module.Part)
+
+
+def _carried(call: ToolCall, observation: Observation) -> Observation:
+    from react_run.engine.attachments import bounded
+
+    return replace(observation, parts=bounded(call.run, observation.parts))
 
 
 def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:

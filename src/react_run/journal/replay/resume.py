@@ -134,7 +134,7 @@ def prepare(
 def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plugins: Sequence[object]) -> Resumption:
     from react_run import __version__
     from react_run.journal.recorder import Recorder
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     footer = journal.footer
     if footer is not None and footer["status"] == "finished":
