@@ -21,12 +21,13 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
-from react_run.support.tasks import cancellations, forget
+from react_run.support.tasks import cancellations, forget, running_loop
 from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
+    from react_run.hooks import Chain
     from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
@@ -100,6 +101,13 @@ def interpreting(tool: Tool) -> bool:
 
 async def refusal(call: ToolCall) -> Observation | None:
     """Why ``call`` may not run as it is now; ``None`` when every plugin permits it."""
+    problem = _problem(call)
+    permits = call.run.state(EngineState).hooks.react_tool_permit
+    return await _permission(call, permits) if problem is None and permits else problem
+
+
+def _problem(call: ToolCall) -> Observation | None:
+    """Why ``call`` cannot run at all; arguments that a plugin changed are checked again."""
     if call.problem is not None:
         return call.problem
     assert call.tool is not None  # a call without it has a problem
@@ -110,8 +118,13 @@ async def refusal(call: ToolCall) -> Observation | None:
             return refused(again.problem, code="invalid_arguments")
         call.prepared = replace(again, repairs=call.prepared.repairs + again.repairs)
         call.arguments = own_copy(again.arguments)
+    return None
+
+
+async def _permission(call: ToolCall, permits: Chain) -> Observation | None:
     tool, prepared = call.tool, call.prepared
-    for impl in call.run.state(EngineState).hooks.react_tool_permit:
+    assert prepared is not None  # it has no problem
+    for impl in permits:
         refusals: list[Observation] = await ask_all((impl,), call.run, call)
         if refusals:
             return _denied(call, refusals[0])
@@ -130,7 +143,10 @@ def _denied(call: ToolCall, refusal: Observation) -> Observation:
 async def execute(call: ToolCall) -> Observation:
     """Run the tool of ``call``, if every plugin permits."""
     call.error = None
-    refused_with = await refusal(call)
+    state = call.run.state(EngineState)
+    refused_with = _problem(call)
+    if refused_with is None and state.hooks.react_tool_permit:
+        refused_with = await _permission(call, state.hooks.react_tool_permit)
     if refused_with is not None:
         return refused_with
     assert call.tool is not None  # a call without it is refused
@@ -141,8 +157,7 @@ async def execute(call: ToolCall) -> Observation:
         return await run_tool(call, call.tool, call.prepared)
     finally:
         executing.reset(token)
-        reports = call.run.state(EngineState).reports.pop(call, None)
-        if reports is not None:
+        if state.reports and (reports := state.reports.pop(call, None)) is not None:
             reports.flush()
 
 
@@ -231,6 +246,8 @@ async def _shielded(function: Callable[[], object]) -> object:
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
     except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        if running_loop() is None:
+            raise  # it was closed: the loop ended before a tool that ignores its cancellation did
         raise RuntimeError(f"GeneratorExit: {error}") from error
 
 

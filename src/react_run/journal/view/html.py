@@ -200,6 +200,7 @@ def _attachment(part: Part) -> str:
 
 def _tool_use(use: ToolUse, anchors: Anchors, *, opened: bool = False) -> str:
     mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
+    mark = mark if use.finished else '<span class="soft">…</span>'
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
     summary = f'{mark} <b>{escaped(use.name)}</b> {escaped(short)} <span class="soft">{said}</span>'
