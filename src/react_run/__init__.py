@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.parts import FilePart as FilePart
+    from react_run.parts import ImagePart as ImagePart
+    from react_run.parts import attachment as attachment
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
     from react_run.results import RunOutcome as RunOutcome
@@ -150,6 +153,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "parts": ("FilePart", "ImagePart", "attachment"),
     "questions": ("Answer", "Question"),
     "engine.usage": ("Pricing",),
     "results": ("RunOutcome",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
-from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
 from react_run.engine.events import check_cancelled, drain
 from react_run.engine.guides import guide_texts
@@ -24,24 +24,28 @@ from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError, ToolsetError
 from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
-from react_run.messages import Message, TextDelta, TextDiscarded
+from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model
 from react_run.models.stack import model_stack
 from react_run.outcome import Observation
 from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
 from react_run.policies.deadline import Deadline
-from react_run.questions.terminal import TERMINAL
+from react_run.policies.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
+from react_run.support.tasks import cancellations, forget
+from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
 from react_run.tools.tool import Tool
 from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
 from react_run.wrappers.calling import unwrap
-from react_run.wrappers.placement import plugin_order
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
     from react_run.config.keywords import AgentKeys
+    from react_run.parts import Part
+
+    Prompt = str | Sequence[str | Part]
 
 DEFAULT_REACT_SYSTEM_PROMPT = """\
 You are a careful assistant that works in steps: think about what is needed, call tools to find it out, read their \
@@ -156,7 +160,7 @@ class ReActAgent:
 
     async def run(
         self,
-        prompt: str = "",
+        prompt: Prompt = "",
         messages: Iterable[Message | Mapping[str, object]] = (),
         *,
         parent: Run | None = None,
@@ -169,7 +173,7 @@ class ReActAgent:
         A limit, a stuck run or a failed tool ends in a result whose ``stop_reason`` says so; only these raise:
 
         Args:
-            prompt: What to answer.
+            prompt: What to answer: text, or a list of texts, :class:`ImagePart` and :class:`FilePart`.
             messages: The conversation so far.
             parent: The run that hands this one its task: this one works in its workspace, and inherits its limits, its
                 journal, and its plugins that say so (:func:`~react_run.plugins.inherited_plugins`) (X1).
@@ -191,13 +195,13 @@ class ReActAgent:
             run.workspace = Path(workspace)
         return await self._drive(run, messages)
 
-    def run_sync(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
+    def run_sync(self, prompt: Prompt = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
         """:meth:`run` for callers without an event loop, or inside a running one (a notebook)."""
         return run_blocking(self.run(prompt, messages))
 
     async def stream(
         self,
-        prompt: str = "",
+        prompt: Prompt = "",
         messages: Iterable[Message | Mapping[str, object]] = (),
         *,
         run_id: str | None = None,
@@ -295,16 +299,19 @@ class ReActAgent:
 
     def _start(
         self,
-        prompt: str,
+        prompt: Prompt,
         messages: Iterable[object],
         hooks: HookTable,
         *,
         run_id: str | None,
         settings: Mapping[str, object] | None,
     ) -> Run:
+        attached: tuple[Part, ...] = ()
         if not isinstance(prompt, str):
-            raise ConfigError(f"the prompt must be text, not {type(prompt).__name__}; content parts go into messages=")
-        if not prompt.strip() and not messages:
+            from react_run.engine.attachments import split
+
+            prompt, attached = split(prompt)
+        if not prompt.strip() and not messages and not attached:
             raise ConfigError("the prompt is empty: give the agent something to do")
         if run_id is not None and not _RUN_ID.fullmatch(run_id):
             raise ConfigError(f"run_id must be 32 hexadecimal digits, such as uuid.uuid4().hex gives, not {run_id!r}")
@@ -320,7 +327,7 @@ class ReActAgent:
         )
         run.id = run_id or run.id
         state = run.state(EngineState)
-        state.hooks, state.settings = hooks, dict(settings or {})
+        state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
@@ -346,12 +353,19 @@ class ReActAgent:
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
-        earlier = run.state(EngineState).incoming = tuple(_as_messages(incoming))
+        state = run.state(EngineState)
+        earlier = state.incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
         guides = await _in_time(run, guide_texts(run), [])
+        if state.attached or not all(type(message.content) is str for message in earlier):
+            from react_run.engine.attachments import incoming as with_attachments
+            from react_run.engine.attachments import taken_in
+
+            earlier = state.incoming = tuple(with_attachments(run, earlier))
+            state.attached = taken_in(run, state.attached)
         run.messages = opening(DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, earlier)
-        if run.prompt.strip():
-            run.messages.append(Message(role="user", content=run.prompt))
+        if run.prompt.strip() or state.attached:
+            run.messages.append(Message(role="user", content=content_with(run.prompt, state.attached)))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
             raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
 

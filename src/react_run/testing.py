@@ -15,11 +15,11 @@ from os import PathLike
 from typing import Any, Literal
 
 from react_run.agent import ReActAgent
-from react_run.engine.concurrency import run_blocking
 from react_run.errors import JournalError
 from react_run.messages import ModelRequest
 from react_run.models.scripted import ScriptedModel
 from react_run.run import RunResult
+from react_run.support.threads import run_blocking
 from react_run.tools.tool import Tool, tool
 from react_run.tools.toolset import ReActToolset
 

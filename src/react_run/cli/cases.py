@@ -204,7 +204,7 @@ def _is_found(pattern: str, answer: str) -> bool:
 def needs_network(case: Case, agent: ReActAgent) -> str:
     """Why a case cannot be run offline; nothing when it can."""
     from react_offline import OfflineModel
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
     from react_run.models.scripted import ScriptedModel
 
     if case.recording is not None or case.replies is not None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options, session_options
+from react_run.launch.options import AgentOptions
 
 
 @click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})

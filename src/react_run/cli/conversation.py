@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Self
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.persistence import Keeping
 from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.run_once import OFFLINE, show_answer
@@ -24,6 +23,7 @@ from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, fitted, printable, width
 from react_run.components.kinds import near
 from react_run.errors import ReactError
+from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

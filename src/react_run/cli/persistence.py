@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from react_run.cli.loading import AgentOptions
 from react_run.journal.sessions import Session
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

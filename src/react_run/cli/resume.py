@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import built
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
 from react_run.cli.run_once import OneRun
+from react_run.launch.options import built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.exit import Interrupted, logs_to, warnings_to
-from react_run.cli.loading import AgentOptions, approve_all, built, speaks_for_us
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
 from react_run.journal.locate import find_run
+from react_run.launch.options import AgentOptions, approve_all, built, speaks_for_us
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -112,7 +112,7 @@ class OneRun:
         agent = built(config, plugins, journal)
         if self.replay is None:
             return agent
-        from react_run.models.replay import ReplayModel
+        from react_run.journal.replay.model import ReplayModel
 
         return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
 

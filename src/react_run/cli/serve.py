@@ -87,7 +87,7 @@ def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int
 
     Agents are models by name. SIGTERM and Ctrl-C end runs in good order, SIGHUP reads the files again.
     """
-    from react_run.cli.loading import AgentOptions
+    from react_run.launch.options import AgentOptions
     from react_run.serve.options import ServeOptions, tokens_from
 
     reading = {name: given.pop(name) for name in ("model", "sets", "plugins", "env_file")}

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import click
 
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text
+from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

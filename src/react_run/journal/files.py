@@ -12,11 +12,11 @@ from pathlib import Path
 from time import sleep
 from typing import Protocol
 
-from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
 from react_run.journal.locks import try_lock
 from react_run.journal.values import Record
+from react_run.support.threads import in_thread
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BLOCK = 65_536

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.checks import Check
-from react_run.engine.concurrency import in_thread
 from react_run.engine.execution import describe
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
@@ -18,6 +17,7 @@ from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.support.files import Folder
 from react_run.support.logs import log_failure
+from react_run.support.threads import in_thread
 from react_run.workspace.seals import broken, digests
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from react_run.messages import Message
-from react_run.policies.preview import head, size_of
 from react_run.policies.result_limit import offer_reading
 from react_run.policies.spill import Spill
+from react_run.support.preview import head, size_of
 
 if TYPE_CHECKING:
     from react_run.run import Run

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
+from react_run.engine.context import MovedOut
 from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
-from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.tools.arguments.key import arguments_key
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.context import MovedOut
 from react_run.hookspecs import hookimpl
-from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.tools.arguments.key import arguments_key

@@ -32,7 +32,7 @@ from react_run.serve.slots import Slots
 from react_run.serve.spool import Spool
 
 if TYPE_CHECKING:
-    from react_run.cli.loading import AgentOptions
+    from react_run.launch.options import AgentOptions
     from react_run.messages import Message
 
 logger = logging.getLogger(__name__)

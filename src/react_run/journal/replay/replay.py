@@ -44,7 +44,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
         ReplayMismatch: Something is not as recorded; the text says in which iteration, what was expected and what came.
     """
     from react_run.journal.recorder import Recorder
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     sink = MemorySink()
     answers = journal.answers

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from react_run.messages import Message, ModelRequest
-from react_run.policies.preview import size_of
+from react_run.support.preview import size_of
 from react_run.tools.tool import Tool
 
 BYTES_PER_TOKEN = 4
