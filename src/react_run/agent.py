@@ -139,7 +139,8 @@ class ReActAgent:
 
     def __repr__(self) -> str:
         name = f" {self.config.name}" if self.config.name else ""
-        return f"<{type(self).__name__}{name}: model {self.model.name}, {len(self.tools)} tools>"
+        tools = len(self.tools)
+        return f"<{type(self).__name__}{name}: model {self.model.name}, {tools} tool{'' if tools == 1 else 's'}>"
 
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:

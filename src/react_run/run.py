@@ -186,7 +186,7 @@ class Iteration:
 
     def __repr__(self) -> str:
         said = "" if self.response is None else f" {shown(self.response.text)}" if self.response.text else ""
-        return f"<Iteration {self.number}{said}, {len(self.calls)} calls>"
+        return f"<Iteration {self.number}{said}, {len(self.calls)} call{'' if len(self.calls) == 1 else 's'}>"
 
     def again(self, messages: MessageView) -> None:
         """Start over, on the conversation as it has become: what was done before is part of it."""

@@ -64,7 +64,7 @@ def test_what_one_looks_at_first_says_what_it_is() -> None:
 
     asyncio.run(look())
     texts = [repr(each) for each in seen]
-    assert texts[0] == "<ReActAgent sums: model scripted, 1 tools>"
+    assert texts[0] == "<ReActAgent sums: model scripted, 1 tool>"
     assert texts[1] == 'ToolStarted(call=<ToolCall add {"a": 1, "b": 2} → "3">)'
     assert max(map(len, texts)) < 600
 
@@ -77,11 +77,11 @@ def test_runs_and_iterations_are_short_to_look_at() -> None:
         def react_tool_call_finished(self, run: Run, call: ToolCall) -> None:
             held.extend([run, run.iterations[-1], call])
 
-    adding = {"text": "adding", **calls(("add", {"a": 1, "b": 2}))}
+    adding = {**calls(("add", {"a": 1, "b": 2})), "text": "adding"}
     run_agent([adding, says("3")], tools=[add], plugins=[Holds()])
     run, iteration, call = map(repr, held)
     assert re.fullmatch(r'<Run [0-9a-f]{12} ".*", iteration 2 of 10>', run)
-    assert iteration == '<Iteration 1 "adding", 1 calls>'
+    assert iteration == '<Iteration 1 "adding", 1 call>'
     assert call == '<ToolCall add {"a": 1, "b": 2} → "3">'
 
 
