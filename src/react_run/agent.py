@@ -26,7 +26,7 @@ from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model
-from react_run.models.stack import model_stack
+from react_run.models.stack import AsItIs, model_stack
 from react_run.outcome import Observation
 from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
@@ -71,7 +71,7 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model; an object as it is, without fallbacks.
+        model: Used instead of the configured model; ``tool_protocol`` and ``fallback_models`` hold for it, too.
         toolsets: Offered after the configured toolsets; a plain function is a tool.
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
@@ -89,7 +89,7 @@ class ReActAgent:
         self,
         config: ReActAgentConfig | Mapping[str, object] | None = None,
         *,
-        model: Model | str | Mapping[str, object] | None = None,
+        model: Model | AsItIs | str | Mapping[str, object] | None = None,
         toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
@@ -104,21 +104,15 @@ class ReActAgent:
             self.config = config
         else:
             named: dict[str, object] = {}
-            if keys and model is not None and not isinstance(model, Model):
+            if keys and model is not None and not isinstance(model, (Model, AsItIs)):
                 named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
-            given = {} if config is None else config
-            merged = {**given, **named, **keys} if isinstance(given, Mapping) else given
+            whole = {} if config is None else config
+            merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
             self.config = ReActAgentConfig.from_mapping(merged)
-        config, added = self.config, _added(model, toolsets, plugins)
+        config, added = self.config, _added(None if isinstance(model, AsItIs) else model, toolsets, plugins)
         config.masker.update(added.masker)
         self.workspace = Path.cwd()
-        self.model: Model = (
-            model
-            if isinstance(model, Model)
-            else model_stack(
-                added.model or config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
-            )
-        )
+        self.model = model.model if isinstance(model, AsItIs) else _models(added.model, config)
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
         self.tools = _tools(self.toolset, config)
@@ -154,7 +148,7 @@ class ReActAgent:
     def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
         """The same agent with another model or journal; both share toolsets and plugins, which are opened once."""
         journal = () if journal is None else journal
-        again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
+        again = type(self)(self.config, model=AsItIs(model or self.model), journal=journal, **self._given)
         again.workspace = self.workspace
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
@@ -440,6 +434,12 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
             message = message_from_dict(message)
         messages.append(message)
     return messages
+
+
+def _models(given: Model | None, config: ReActAgentConfig) -> Model:
+    """What an agent talks to: the model given beside its configuration, or its own, with protocol and fallbacks."""
+    model = given or config.model or _offline()
+    return model_stack(model, config.fallback_models, tool_protocol=config.tool_protocol)
 
 
 def _offline() -> Model:

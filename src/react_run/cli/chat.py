@@ -15,7 +15,7 @@ from react_run.launch.options import AgentOptions
 @agent_options
 @session_options
 @click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
     """Talk with the agent that AGENT.yaml describes.
 

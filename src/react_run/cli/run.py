@@ -49,7 +49,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
 @session_options
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")
