@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
     from react_run.support.run_files import run_directory as run_directory
+    from react_run.support.typed import instance_of as instance_of
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import ToolWarning as ToolWarning
@@ -162,6 +163,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.typed": ("instance_of",),
     "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
     "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
