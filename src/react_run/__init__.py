@@ -83,11 +83,11 @@ if TYPE_CHECKING:
     from react_run.support.regex import SlowPattern as SlowPattern
     from react_run.support.run_files import run_directory as run_directory
     from react_run.support.user_dirs import config_directory as config_directory
+    from react_run.tools.composite import CompositeToolset as CompositeToolset
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import ToolWarning as ToolWarning
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
-    from react_run.tools.toolset import CompositeToolset as CompositeToolset
     from react_run.tools.toolset import ReActToolset as ReActToolset
     from react_run.tools.toolset import ToolSpec as ToolSpec
     from react_run.wrappers import LLMCallWrapper as LLMCallWrapper
@@ -158,7 +158,8 @@ _HOMES = {
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
     "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
-    "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+    "tools.composite": ("CompositeToolset",),
+    "tools.toolset": ("ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",
         "RequestPreprocessor",

@@ -23,12 +23,11 @@ from react_run.journal.records import Recording, Recordings
 from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.journal.values import Record
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
     from react_run.questions import Answer, Question
-    from react_run.run import Iteration, Run, RunResult, ToolCall
+    from react_run.run import Iteration, ReActAgent, Run, RunResult, ToolCall
 
 logger = logging.getLogger(__name__)
 

@@ -57,9 +57,10 @@ class Service:
         self.approvals = Approvals(go_on=self._go_on, note=self._note)
         self.spool = Spool(directory / "accepted")
         self.desk = Desk(self.approvals, self.spool, park_after=options.park_after, expires=options.expires)
-        self.measures = Measures(self)
+        slots = Slots(options.max_runs, options.queue)
+        self.measures = Measures(slots, self.approvals)
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
-        self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
+        self.jobs = Jobs(slots, run_timeout=options.run_timeout)
         self.jobs.on_end += [self.measures.ended, self._over]
         self.once = Once()
         self.helper = Helper(options.title_model or "offline")
@@ -231,7 +232,7 @@ class Service:
             text: Only those with this in their prompt, or whose id begins with it.
         """
         text = text.casefold().strip()
-        for entry in entries(self):
+        for entry in entries(self.jobs, self.shelf, self.approvals):
             if agent and entry.agent != agent:
                 continue
             if status and entry.status != status:
@@ -262,7 +263,7 @@ class Service:
         journal = self.shelf.read(run_id)
         if job is None and journal is None:
             raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
-        return full(self, journal, job)
+        return full(self.approvals, journal, job)
 
     def stop(self, run_id: str, *, by: str = "") -> dict[str, Any]:
         """End a run before its time; one that was put aside is not asked about any more.
