@@ -23,7 +23,7 @@ SOURCE = ROOT / "src" / "react_run"
 OURS = ("src/react_run", "models", "toolsets", "plugins")
 
 ROOMS = [
-    *("errors", "support", "components", "outcome", "support.files", "secrets", "questions"),
+    *("errors", "support", "components", "parts, outcome", "support.files", "secrets", "questions"),
     *("config.yaml", "skills", "workspace", "tools", "messages", "models", "chat"),
     *("run, results", "hooks, hookspecs", "engine, loop", "checks", "wrappers", "config", "plugins"),
     *("policies", "agent", "journal", "evals", "launch", "batch", "serve", "cli", "testing", "__main__"),

@@ -388,7 +388,7 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "permission is never asked",
-            f"{E}execution:refusal",
+            f"{E}execution:_permission",
             _none,
             lambda: go(pay(), DONE, plugins=[Deny()]).steps[0].executed is False,
         ),

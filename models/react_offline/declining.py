@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 from react_offline.plan import Declined
 from react_offline.skills import offers
 from react_offline.slots import Card
+from react_run.models.known_ids import KEYS
 
 NOT_A_MODEL = "I am the offline model: a deterministic provider, not a language model."
-_KEY = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY")
-_OTHER_KEYS = ("AWS_ACCESS_KEY_ID", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN")
+_OTHER_KEYS = {"AWS_ACCESS_KEY_ID", "AZURE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN"}
 _EXAMPLES = "such as OPENAI_API_KEY or ANTHROPIC_API_KEY"
 _MOST_TOOLS = 12
 
 
 def keys_set() -> list[str]:
     """The names of the provider keys in the environment, never their values."""
-    return sorted(name for name, value in os.environ.items() if value and (_KEY.fullmatch(name) or name in _OTHER_KEYS))
+    known = {name for names in KEYS.values() for name in names} | _OTHER_KEYS
+    return sorted(name for name in known if os.environ.get(name))
 
 
 def decline(declined: Sequence[Declined], cards: Sequence[Card]) -> str:

@@ -60,6 +60,9 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.parts import FilePart as FilePart
+    from react_run.parts import ImagePart as ImagePart
+    from react_run.parts import attachment as attachment
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
     from react_run.results import RunOutcome as RunOutcome
@@ -76,12 +79,12 @@ if TYPE_CHECKING:
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
     from react_run.support.files import Folder as Folder
+    from react_run.support.files.run_files import run_directory as run_directory
     from react_run.support.json_schema import JsonSchema as JsonSchema
     from react_run.support.own_code import guard_imports as guard_imports
     from react_run.support.own_code import own_code as own_code
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
-    from react_run.support.run_files import run_directory as run_directory
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.composite import CompositeToolset as CompositeToolset
     from react_run.tools.tool import Tool as Tool
@@ -114,7 +117,7 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
-    "support.run_files": ("run_directory",),
+    "support.files.run_files": ("run_directory",),
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
     "support.own_code": ("guard_imports", "own_code"),
@@ -150,6 +153,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "parts": ("FilePart", "ImagePart", "attachment"),
     "questions": ("Answer", "Question"),
     "engine.usage": ("Pricing",),
     "results": ("RunOutcome",),

@@ -283,15 +283,16 @@ class _Proceed:
         )
 
 
-async def ask(chain: Chain, *args: object) -> Any:
-    """Ask a layer: the answer of the outermost implementation that has one.
+def ask(chain: Chain, *args: object) -> Awaitable[Any]:
+    """Ask a layer: what to await for the answer of the outermost implementation that has one.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
     """
     if len(chain) == 1:  # the loop alone: one direct call
-        return await chain[0].start(*args)
-    return await _Proceed(chain, 0, args)()
+        answer: Awaitable[Any] = chain[0].start(*args)
+        return answer
+    return _Proceed(chain, 0, args)()
 
 
 async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:

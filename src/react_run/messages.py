@@ -45,7 +45,8 @@ def encodable(text: str) -> str:
 class Message:
     """One entry of a conversation.
 
-    ``content`` is text, made encodable, or a list of provider content parts kept opaque. ``tool_requests`` belong to
+    ``content`` is text, made encodable, or a list of content parts: ``ImagePart``, ``FilePart``, or mappings in
+    OpenAI's form, such as ``{"type": "text", "text": …}``, which are kept as they are. ``tool_requests`` belong to
     assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
     and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
 
@@ -96,6 +97,11 @@ class Message:
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
+
+
+def content_with(text: str, parts: Sequence[Mapping[str, object]]) -> str | list[Mapping[str, object]]:
+    """The content of a message that says ``text`` and carries ``parts``."""
+    return [*([{"type": "text", "text": text}] if text else ()), *parts] if parts else text
 
 
 def _reasoning_in(extra: Mapping[str, object]) -> str:

@@ -586,12 +586,12 @@ def test_a_configuration_written_to_yaml_loads_to_an_equal_one(tmp_path: Path) -
     assert "${MODEL_KEY}" in text
     again = load(tmp_path, text, **keys)
     assert again == config
-    assert again.to_data() == config.to_data()
+    assert again.model_dump() == config.model_dump()
     assert again != load(tmp_path, ROUND_TRIP.replace("digits: 4", "digits: 5"), **keys)
 
 
 def test_a_secret_given_in_python_is_written_as_a_variable() -> None:
-    data = ReActAgentConfig(api_key="hunter22hunter22").to_data()
+    data = ReActAgentConfig(api_key="hunter22hunter22").model_dump()
     assert data == {"api_key": "${API_KEY}"}
 
 

@@ -16,7 +16,7 @@ from react_run.launch.options import AgentOptions
 @click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
 @click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
 @click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
     """Talk with the agent that AGENT.yaml describes.
 

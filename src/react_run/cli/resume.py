@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
 @click.option("--json", "as_json", is_flag=True, help="Write one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
 @naming_damage

@@ -50,7 +50,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
 @click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
 @click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")

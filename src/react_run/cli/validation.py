@@ -36,7 +36,7 @@ class Soundness:
 
 
 def _composition(config: ReActAgentConfig) -> str:
-    data = config.to_data()
+    data = config.model_dump()
     parts = {
         key: data[key] for key in ("toolsets", "plugins", "failure_handling", "tool_disclosure", *LEVELS) if key in data
     }

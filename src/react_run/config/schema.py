@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -276,18 +277,18 @@ class ReActAgentConfig(Options):
 
         return to_yaml(self, self._loading)
 
-    def to_data(self) -> dict[str, object]:
-        """The same as data; defaults are left out.
-
-        Raises:
-            ConfigError: A component was made in Python and cannot be written down.
-        """
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """What :meth:`to_yaml` writes, as data that loads again: fields alone would lose every component's kind."""
         from react_run.config.dump import to_data
 
         return to_data(self, self._loading)
 
+    def model_dump_json(self, *, indent: int | None = None, **_: Any) -> str:
+        """:meth:`model_dump` as JSON."""
+        return json.dumps(self.model_dump(), indent=indent, ensure_ascii=False)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReActAgentConfig) and self.to_data() == other.to_data()
+        return isinstance(other, ReActAgentConfig) and self.model_dump() == other.model_dump()
 
     __hash__ = None  # type: ignore[assignment]  # it compares by value and can be changed
 

@@ -97,6 +97,11 @@ class ToolUse:
         return self.outcome is not None and self.outcome["disposition"] != "success"
 
     @property
+    def finished(self) -> bool:
+        """Whether anything is known of its result: a run that was killed leaves calls without one."""
+        return next(self.results, None) is not None
+
+    @property
     def seconds(self) -> float | None:
         """How long it took, all attempts and layers together, when that is known."""
         last = self.attempts[-1].finished if self.attempts else None

@@ -35,6 +35,13 @@ class Model(Component, group="models"):
         """Tokens the model can read at once, when known (behaviour S7)."""
         return None
 
+    def can_read(self, media_type: str) -> bool | None:
+        """Whether it reads attachments of this type: ``image/png``, ``application/pdf``; ``None`` when trying tells.
+
+        Text is read by every model. In place of what it cannot read a model gets a note with name, type and size.
+        """
+        return media_type.startswith("text/")
+
     @abstractmethod
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """Return the whole reply to ``request``."""

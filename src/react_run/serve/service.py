@@ -16,6 +16,7 @@ from react_run.questions import Answer
 from react_run.serve.agents import Agents, ServedAgent
 from react_run.serve.approvals import Approval, Approvals, open_questions
 from react_run.serve.desk import Desk
+from react_run.serve.earlier import earlier
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.helpers import Helper
 from react_run.serve.jobs import Job, Jobs
@@ -62,10 +63,21 @@ class Service:
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
         self.jobs = Jobs(slots, run_timeout=options.run_timeout)
         self.jobs.on_end += [self.measures.ended, self._over]
-        self.once = Once()
+        self.once = Once(directory / "keys", self._earlier)
         self.helper = Helper(options.title_model or "offline")
         self.sessions = Sessions()
         self.parked = Parked(self.shelf, self.agents)
+
+    async def _earlier(self, run_id: str, by: str) -> Job | None:
+        return await earlier(
+            run_id,
+            by,
+            jobs=self.jobs,
+            shelf=self.shelf,
+            agents=self.agents,
+            approvals=self.approvals,
+            resume=self.resume,
+        )
 
     def _plugins(self) -> Iterable[object]:
         return [self.desk, self.measures.plugin]

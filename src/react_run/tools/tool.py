@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from react_run.errors import ToolsetError
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
-from react_run.tools.arguments.model_checking import function_checker, spec_checker
+from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
 from react_run.tools.arguments.renaming import own_names, renames
 from react_run.tools.arguments.schema_checking import SchemaChecker
@@ -119,8 +119,11 @@ class Tool(ToolAnnotations):
     def wire(self) -> dict[str, Any]:
         """The tool as it is sent to a model, in the form that OpenAI made common."""
         try:
-            own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
-            parameters = clean_schema(own)
+            if isinstance(self.checker, ModelChecker) and self.parameters is self.checker.parameters():
+                parameters = dict(self.parameters)  # it is clean already
+            else:
+                own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
+                parameters = clean_schema(own)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}

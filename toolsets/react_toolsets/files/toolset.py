@@ -176,7 +176,7 @@ class FilesToolset(ReActToolset):
         folder.replace(path, data, version)
         return f"{'Replaced' if existed else 'Made'} {path} ({len(data):,} bytes{note})."
 
-    @tool(read_only=False, serial=True)
+    @tool(read_only=False, idempotent=True, serial=True)  # it checks that the passage is there
     def edit_file(self, path: str, old_text: str, new_text: str, run: Run, everywhere: bool = False) -> str:
         """Replace a passage of a text file.
 

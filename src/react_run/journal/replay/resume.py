@@ -143,13 +143,14 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     if found and not force:
         listed = "\n".join(f"  {line}" for line in found)
         raise ConfigError(f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force goes on")
-    answers = {number: call for number, call in journal.answers.items() if number < journal.first_unanswered}
+    first = journal.first_unanswered
+    answers = {number: call for number, call in journal.answers.items() if number < first}
     record = {
         "type": "resumed",
         "run": journal.run_id,
         "time": round(time(), 6),
         "react_run": __version__,
-        "first_call": journal.first_unanswered,
+        "first_call": first,
         "changes": found,
     }
     sink.write(*encoded(record, agent.config.masker))

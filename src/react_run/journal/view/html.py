@@ -180,6 +180,7 @@ def _message(message: Message, *, opened: bool = False) -> str:
 
 def _tool_use(use: ToolUse, anchor: str, *, opened: bool = False) -> str:
     mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
+    mark = mark if use.finished else '<span class="soft">…</span>'
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
     summary = f'{mark} <b>{escaped(use.name)}</b> {escaped(short)} <span class="soft">{said}</span>'

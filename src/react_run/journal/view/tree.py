@@ -74,7 +74,8 @@ def _model_call(call: ModelCall) -> Branch:
 
 def _tool_use(use: ToolUse) -> Branch:
     text = f"{use.name} {formatting.arguments(use.arguments)}"
-    branch = Branch(text=text, mark="✗" if use.failed else "✓", colour="red" if use.failed else "green")
+    mark, colour = ("…", "yellow") if not use.finished else ("✗", "red") if use.failed else ("✓", "green")
+    branch = Branch(text=text, mark=mark, colour=colour)
     branch.below.append(Branch(text=" · ".join(formatting.tool_use(use)), colour="dim"))
     if use.content is not None:
         branch.below.append(Branch(text=formatting.one_line(use.content), mark="→", colour="dim"))
