@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, session_options
 from react_run.launch.options import AgentOptions
 
 FORMATS = ("text", "json", "stream-json")
@@ -48,8 +48,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
 @click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
-@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
-@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
+@session_options
 @click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
