@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
+from react_run.parts import Part
 
 
 @dataclass(kw_only=True, eq=False)
@@ -87,6 +88,11 @@ class ToolUse:
         return next((record["content"] for record in self.results), None)
 
     @property
+    def parts(self) -> Sequence[Record]:
+        """The images and files in its result, as the journal refers to them."""
+        return next((record.get("parts", ()) for record in self.results), ())
+
+    @property
     def outcome(self) -> Record | None:
         """How the result was read."""
         return next((record.get("outcome") for record in self.results), None)
@@ -156,14 +162,17 @@ class Reader:
     Args:
         records: Those of the run itself, the header first.
         incoming: The earlier turns of the conversation.
+        attachment: Finds the attachments that records refer to.
     """
 
-    def __init__(self, records: Sequence[Record], incoming: Sequence[Message]) -> None:
+    def __init__(
+        self, records: Sequence[Record], incoming: Sequence[Message], attachment: Callable[[Record], Part]
+    ) -> None:
         self.iterations: dict[int, Iteration] = {}
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
-        self._rebuilt = Rebuilt(incoming)
+        self._rebuilt = Rebuilt(incoming, attachment)
         self.opening = self._rebuilt.follow(0, records[0]["opening"])
         """The conversation that the run began with."""
         self.messages = self.opening
@@ -253,11 +262,11 @@ class Reader:
 
     def _finished(self, record: Record) -> None:
         self._attempt(record).finished = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _answered(self, record: Record) -> None:
         self._use(record).answered = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _judged(self, record: Record) -> None:
         iteration = self._iteration(record)
@@ -267,7 +276,7 @@ class Reader:
             if place in self._tools:
                 self._tools[place].judged = judged
             if "content" in judged:
-                self._rebuilt.results[place] = judged["content"]
+                self._rebuilt.note_result(place, judged)
 
     def _guard(self, record: Record) -> None:
         self._iteration(record).guards.append(record)
