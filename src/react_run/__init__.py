@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
     from react_run.journal.files import FileSink as FileSink
-    from react_run.journal.files import MemorySink as MemorySink
-    from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
+    from react_run.journal.sinks import MemorySink as MemorySink
+    from react_run.journal.sinks import Sink as Sink
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -128,7 +128,8 @@ _HOMES = {
     "hooks": ("inline",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
-    "journal.files": ("FileSink", "MemorySink", "Sink"),
+    "journal.files": ("FileSink",),
+    "journal.sinks": ("MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.replay.resume": ("resume",),
     "components.looking": ("only_looking",),

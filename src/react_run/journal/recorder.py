@@ -17,9 +17,10 @@ from react_run.engine.state import EngineState
 from react_run.errors import JournalError
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.header import described, header_of
 from react_run.journal.records import Recording, Recordings
+from react_run.journal.sinks import Sink
 from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
