@@ -35,6 +35,7 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
+@FILE         in a line: send an image, PDF or text file along
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
 
@@ -152,7 +153,16 @@ class Conversation:
             complain(reason_of(error) if isinstance(error, OSError) else str(error))
             return True
 
-    def _answer(self, prompt: str) -> None:
+    def _answer(self, line: str) -> None:
+        from react_run.cli.attaching import with_mentioned
+
+        try:
+            prompt, strange = with_mentioned(line)
+        except ReactError as error:
+            complain(str(error))
+            return
+        for word in strange:
+            self.screen.note(f"{printable(word)} is no file here: it goes out as text")
         self.progress.begin()
         if self.draft is not None:
             self.draft.begin()

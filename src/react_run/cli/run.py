@@ -39,6 +39,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
 @agent_options
+@click.option("--attach", metavar="FILE", multiple=True, help="Send an image, PDF or text file along (repeatable).")
 @click.option("--max-iterations", metavar="N", type=int, help="Iterations of the loop at most.")
 @click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
 @click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
@@ -87,7 +88,7 @@ def command(
     if given.pop("dry_run"):
         from react_run.cli.dry_run import show_first_request
 
-        return show_first_request(options, asked or "(your prompt)")
+        return show_first_request(options, asked or "(your prompt)", given["attach"])
     if asked is None:
         return _talk(options, style, given)
     from react_run.cli.run_once import OneRun
@@ -99,6 +100,8 @@ def _talk(options: AgentOptions, style: str, given: dict[str, Any]) -> int:
     from react_run.cli.chat import talk
 
     meant = {"--json": style != "text", **{f"--{name}": given[name] for name in ("record", "replay", "yes", "quiet")}}
+    if given["attach"]:
+        raise click.UsageError("--attach is for a single run: give a PROMPT; in a chat, write @FILE in a line")
     for name, wanted in meant.items():
         if wanted:
             raise click.UsageError(f"{name} is for a single run: give a PROMPT, or - for standard input")
