@@ -329,8 +329,6 @@ def test_control_characters_never_reach_the_terminal_raw(tmp_path: Path) -> None
         assert "\\x1b]0;owned\\x07" in terminal.text
 
 
-
-
 def test_ctrl_c_ends_a_run_within_a_second(tmp_path: Path, terminals: list[Terminal]) -> None:
     write(tmp_path, SLOW)
     terminal = Terminal(tmp_path, "agent.yaml", "go")
