@@ -58,6 +58,13 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--on-disconnect", type=click.Choice(["cancel", "finish"]), default="cancel", show_default=True)
 @click.option("--drafts", type=click.Choice(["reasoning", "content", "none"]), default="reasoning", show_default=True)
 @click.option(
+    "--client-tools",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of tools that requests bring.",
+)
+@click.option(
     "--allow-override",
     metavar="KEY",
     multiple=True,
