@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
@@ -26,7 +26,7 @@ from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model
-from react_run.models.stack import model_stack
+from react_run.models.stack import AsItIs, model_stack
 from react_run.outcome import Observation
 from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
@@ -42,6 +42,7 @@ from react_run.wrappers.calling import unwrap
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+    from react_run.config.keywords import AgentKeys
     from react_run.parts import Part
 
     Prompt = str | Sequence[str | Part]
@@ -70,11 +71,13 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model; an object as it is, without fallbacks.
+        model: Used instead of the configured model; ``tool_protocol`` and ``fallback_models`` hold for it, too.
         toolsets: Offered after the configured toolsets; a plain function is a tool.
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
             for none, whatever ``trace`` in the configuration says.
+        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), as docs/agent-files.md has them;
+            they replace those of a mapping.
 
     Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
@@ -86,24 +89,30 @@ class ReActAgent:
         self,
         config: ReActAgentConfig | Mapping[str, object] | None = None,
         *,
-        model: Model | str | Mapping[str, object] | None = None,
+        model: Model | AsItIs | str | Mapping[str, object] | None = None,
         toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
+        **keys: Unpack[AgentKeys],
     ) -> None:
-        self.config: ReActAgentConfig = (
-            config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
-        )
-        config, added = self.config, _added(model, toolsets, plugins)
+        if isinstance(config, ReActAgentConfig):
+            if keys:
+                raise ConfigError(
+                    f"{', '.join(keys)}: a configuration that is built cannot be changed; "
+                    "give keys to from_yaml() or to ReActAgentConfig.from_mapping()"
+                )
+            self.config = config
+        else:
+            named: dict[str, object] = {}
+            if keys and model is not None and not isinstance(model, (Model, AsItIs)):
+                named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
+            whole = {} if config is None else config
+            merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
+            self.config = ReActAgentConfig.from_mapping(merged)
+        config, added = self.config, _added(None if isinstance(model, AsItIs) else model, toolsets, plugins)
         config.masker.update(added.masker)
         self.workspace = Path.cwd()
-        self.model: Model = (
-            model
-            if isinstance(model, Model)
-            else model_stack(
-                added.model or config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
-            )
-        )
+        self.model = model.model if isinstance(model, AsItIs) else _models(added.model, config)
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
         self.tools = _tools(self.toolset, config)
@@ -122,6 +131,11 @@ class ReActAgent:
         self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
 
+    def __repr__(self) -> str:
+        name = f" {self.config.name}" if self.config.name else ""
+        tools = len(self.tools)
+        return f"<{type(self).__name__}{name}: model {self.model.name}, {tools} tool{'' if tools == 1 else 's'}>"
+
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:
         """Build the agent that a YAML file describes; ``overrides`` replace top-level keys of the file.
@@ -134,7 +148,7 @@ class ReActAgent:
     def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
         """The same agent with another model or journal; both share toolsets and plugins, which are opened once."""
         journal = () if journal is None else journal
-        again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
+        again = type(self)(self.config, model=AsItIs(model or self.model), journal=journal, **self._given)
         again.workspace = self.workspace
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
@@ -420,6 +434,12 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
             message = message_from_dict(message)
         messages.append(message)
     return messages
+
+
+def _models(given: Model | None, config: ReActAgentConfig) -> Model:
+    """What an agent talks to: the model given beside its configuration, or its own, with protocol and fallbacks."""
+    model = given or config.model or _offline()
+    return model_stack(model, config.fallback_models, tool_protocol=config.tool_protocol)
 
 
 def _offline() -> Model:

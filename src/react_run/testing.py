@@ -68,6 +68,8 @@ def replayed(
 ) -> RunResult:
     """Replay a recorded run through ``agent``, offline: a regression test (behaviour J3).
 
+    A run that failed, such as by an error of its provider, has to fail again; what it reached is returned.
+
     Args:
         recording: The journal of the run.
         agent: Who has to do as was recorded.
@@ -80,7 +82,8 @@ def replayed(
     from react_run.journal import read_journal
     from react_run.journal.replay.replay import replay
 
-    result = run_blocking(replay(read_journal(recording), agent, tools=tools)).result
+    again = run_blocking(replay(read_journal(recording), agent, tools=tools))
+    result: RunResult | None = again.result or getattr(again.error, "result", None)
     if result is None:
         raise JournalError(f"the run recorded in {recording} does not end with a result")
     return result

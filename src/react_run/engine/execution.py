@@ -21,7 +21,7 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
-from react_run.support.tasks import cancellations, forget
+from react_run.support.tasks import cancellations, forget, running_loop
 from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
@@ -246,6 +246,8 @@ async def _shielded(function: Callable[[], object]) -> object:
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
     except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        if running_loop() is None:
+            raise  # it was closed: the loop ended before a tool that ignores its cancellation did
         raise RuntimeError(f"GeneratorExit: {error}") from error
 
 

@@ -115,7 +115,12 @@ class RemoteModel(Model):
             fields["tool_choice"] = request.tool_choice
         if stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
-        fields |= {**self.settings, **request.settings}
+        for key, value in (*self.settings.items(), *request.settings.items()):
+            if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever the source calls it
+                fields.pop(_OTHER_NAMES[key], None)
+                fields.pop(key, None)
+                key = limit if key == "max_tokens" else key
+            fields[key] = value
         fields = {self._left_out.get(key, key): value for key, value in fields.items()}
         return {key: value for key, value in fields.items() if key and value is not None}
 

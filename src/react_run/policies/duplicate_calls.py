@@ -169,8 +169,8 @@ def may_have_changed(call: ToolCall) -> bool:
 def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False, alike: bool = False) -> bool:
     """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
 
-    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm: after
-    another change it may be needed again. A payment never does.
+    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm, and that
+    of a tool that says nothing of itself: after another change it may be needed again. A payment never does.
 
     Args:
         call: What was found out earlier.
@@ -183,11 +183,8 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
         return False
     if by_others:
         return True
-    name = call.request.name
-    for change in changes:
-        if change.request.name != name or (tool.idempotent and (alike or change.key != call.key)):
-            return True
-    return False
+    name, undoes = call.request.name, tool.idempotent or tool.read_only is None
+    return any(change.request.name != name or (undoes and (alike or change.key != call.key)) for change in changes)
 
 
 def loose(arguments: object) -> str:

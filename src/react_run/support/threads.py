@@ -8,6 +8,7 @@ keep the process from exiting.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -19,6 +20,7 @@ from typing import Any, TypeVar
 from react_run.support.tasks import running_loop
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 LEAVE_SECONDS = 0.5
 """How long tasks that were left running may take to end when the loop closes."""
 
@@ -49,8 +51,8 @@ def _resolve(future: asyncio.Future[Any], result: object, error: BaseException |
         return  # given up on (time-out or cancellation)
     if error is None:
         future.set_result(result)
-    elif isinstance(error, StopIteration):  # a future refuses it
-        future.set_exception(RuntimeError(f"StopIteration: {error}"))
+    elif isinstance(error, StopIteration | GeneratorExit):  # a future refuses the one; the other closes who awaits it
+        future.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
     else:
         future.set_exception(error)
 
@@ -137,6 +139,8 @@ def _run_to_end(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
                 straggler.cancel()
             _wait_a_moment(loop, left)
             loop.run_until_complete(loop.shutdown_asyncgens())
+            if asyncio.all_tasks(loop):  # they ignore that they were asked to end: asyncio need not report it
+                loop.set_exception_handler(lambda _, about: _log.debug("left behind: %s", about.get("message")))
         finally:
             loop.close()
 

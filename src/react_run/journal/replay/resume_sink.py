@@ -97,6 +97,10 @@ class ContinuingSink:
     def _is_known(self, recorded: _Recorded, record: Record, text: str) -> bool:
         return record["type"] == "header" or (not self._live and recorded.answered(record)) or recorded.has(text)
 
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
+
     async def sync(self) -> None:
         await self._sink.sync()
 
