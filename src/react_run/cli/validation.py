@@ -36,9 +36,7 @@ class Soundness:
 
 
 def _composition(config: ReActAgentConfig) -> str:
-    from react_run.config.dump import to_data
-
-    data = to_data(config)
+    data = config.model_dump()
     parts = {
         key: data[key] for key in ("toolsets", "plugins", "failure_handling", "tool_disclosure", *LEVELS) if key in data
     }
@@ -55,7 +53,7 @@ def _build_tools(config: ReActAgentConfig) -> None:
     from react_run.config.composing import placed
     from react_run.errors import ToolsetError
     from react_run.policies.disclosure.groups import skills_of
-    from react_run.tools.toolset import CompositeToolset
+    from react_run.tools.composite import CompositeToolset
 
     toolset = CompositeToolset(toolsets=config.toolsets)
     try:
