@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
     from react_run.errors import ConfigError as ConfigError
+    from react_run.errors import Fault as Fault
     from react_run.errors import JournalBusy as JournalBusy
     from react_run.errors import JournalError as JournalError
     from react_run.errors import ModelError as ModelError
@@ -112,6 +113,7 @@ _HOMES = {
     "config": ("ReActAgentConfig",),
     "errors": (
         "ConfigError",
+        "Fault",
         "JournalBusy",
         "JournalError",
         "ModelError",

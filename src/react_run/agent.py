@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
 from react_run.config import ReActAgentConfig
@@ -42,6 +42,7 @@ from react_run.wrappers.calling import unwrap
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+    from react_run.config.keywords import AgentKeys
     from react_run.parts import Part
 
     Prompt = str | Sequence[str | Part]
@@ -75,6 +76,8 @@ class ReActAgent:
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
             for none, whatever ``trace`` in the configuration says.
+        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), as docs/agent-files.md has them;
+            they replace those of a mapping.
 
     Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
@@ -90,10 +93,22 @@ class ReActAgent:
         toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
+        **keys: Unpack[AgentKeys],
     ) -> None:
-        self.config: ReActAgentConfig = (
-            config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
-        )
+        if isinstance(config, ReActAgentConfig):
+            if keys:
+                raise ConfigError(
+                    f"{', '.join(keys)}: a configuration that is built cannot be changed; "
+                    "give keys to from_yaml() or to ReActAgentConfig.from_mapping()"
+                )
+            self.config = config
+        else:
+            named: dict[str, object] = {}
+            if keys and model is not None and not isinstance(model, (Model, AsItIs)):
+                named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
+            whole = {} if config is None else config
+            merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
+            self.config = ReActAgentConfig.from_mapping(merged)
         config, added = self.config, _added(None if isinstance(model, AsItIs) else model, toolsets, plugins)
         config.masker.update(added.masker)
         self.workspace = Path.cwd()
@@ -115,6 +130,11 @@ class ReActAgent:
         self._streaming: HookTable | None = None
         self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
+
+    def __repr__(self) -> str:
+        name = f" {self.config.name}" if self.config.name else ""
+        tools = len(self.tools)
+        return f"<{type(self).__name__}{name}: model {self.model.name}, {tools} tool{'' if tools == 1 else 's'}>"
 
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:

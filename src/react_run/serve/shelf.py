@@ -46,6 +46,10 @@ class TellingSink:
         if (job := current_job.get()) is not None:
             job.recorded.fire()
 
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
+
     async def sync(self) -> None:
         await self._sink.sync()
 

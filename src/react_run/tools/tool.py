@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, GetCoreSchemaHandler
@@ -82,10 +82,8 @@ class Tool(ToolAnnotations):
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
-            try:
-                object.__setattr__(self, "checker", SchemaChecker(self.parameters))
-            except ToolsetError as error:
-                raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
+            given = self.parameters
+            object.__setattr__(self, "checker", SchemaChecker(lambda: given))
             _ = self.wire  # a schema that is none is reported now
 
     if not TYPE_CHECKING:
@@ -239,6 +237,44 @@ class Tool(ToolAnnotations):
             function=function,
             toolset=toolset,
             checker=checker,
+            **flags,
+        )
+
+    @classmethod
+    def from_schema(
+        cls,
+        schema: Callable[[], Mapping[str, Any]],
+        function: Function,
+        *,
+        name: str,
+        description: str,
+        toolset: ReActToolset | None = None,
+        context: Mapping[str, str] | None = None,
+        **flags: Unpack[ToolOptions],
+    ) -> Tool:
+        """Make a tool whose JSON Schema is made when it is first looked at: most tools of a big toolset never are.
+
+        Args:
+            schema: Gives the schema of its arguments. What is none is reported when it is first looked at, so who
+                passes on schemas of others checks them before.
+            function: What runs, called with the arguments as keywords.
+            name: The name of the tool.
+            description: What it does and when to use it.
+            toolset: Who interprets its results.
+            context: See :class:`Tool`.
+            flags: See :class:`ToolAnnotations`.
+
+        Raises:
+            ToolsetError: The name is not valid.
+        """
+        return cls(
+            name=name,
+            description=description,
+            parameters=_LATER,
+            function=function,
+            toolset=toolset,
+            context=context or {},
+            checker=SchemaChecker(cache(schema)),
             **flags,
         )
 

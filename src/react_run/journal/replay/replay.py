@@ -58,7 +58,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
     complete = journal.footer is not None
     try:
         async with again:
-            result = await again.run(journal.header["prompt"], journal.incoming)
+            result = await again.run(journal.prompt, journal.incoming)
     except RecordingEnded:
         complete = False
     except ReplayMismatch:

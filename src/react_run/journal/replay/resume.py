@@ -23,6 +23,7 @@ from react_run.journal.result import result_of
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.results import RunResult
 
 
@@ -38,7 +39,7 @@ class Resumption:
     """
 
     agent: ReActAgent
-    prompt: str
+    prompt: str | list[str | Part]
     incoming: Sequence[Message]
     notes: Sequence[str] = ()
 
@@ -161,7 +162,7 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     )
     return Resumption(
         agent=again,
-        prompt=journal.header["prompt"],
+        prompt=journal.prompt,
         incoming=journal.incoming,
         notes=[*(f"changed: {line}" for line in found), *_about_masks(journal)],
     )

@@ -83,6 +83,10 @@ class ContinuingSink:
                 return kind in _ANSWERED
         return False
 
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
+
     async def sync(self) -> None:
         await self._sink.sync()
 
