@@ -14,7 +14,7 @@ from react_run.components import Component
 from react_run.config import ReActAgentConfig
 from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
-from react_run.engine.events import check_cancelled, drain
+from react_run.engine.events import check_cancelled, drain, let_go
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
 from react_run.engine.lifecycle import ComponentLifecycle
@@ -345,6 +345,7 @@ class ReActAgent:
         if hooks.react_run_finished:
             await notify(hooks.react_run_finished, run, result)
         await drain(run)
+        let_go(run)
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
