@@ -31,6 +31,7 @@ LAYERS = [
         "support.tasks",
         "support.threads",
         "support.preview",
+        "support.programs",
         "secrets",
     },
     {
