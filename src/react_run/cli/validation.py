@@ -52,9 +52,7 @@ def doubts(tools: Iterable[Tool]) -> str:
 
 
 def _composition(config: ReActAgentConfig) -> str:
-    from react_run.config.dump import to_data
-
-    data = to_data(config)
+    data = config.model_dump()
     parts = {
         key: data[key] for key in ("toolsets", "plugins", "failure_handling", "tool_disclosure", *LEVELS) if key in data
     }
@@ -79,7 +77,7 @@ def _build_tools(config: ReActAgentConfig) -> Iterable[Tool]:
     from react_run.config.composing import placed
     from react_run.errors import ToolsetError
     from react_run.policies.disclosure.groups import skills_of
-    from react_run.tools.toolset import CompositeToolset
+    from react_run.tools.composite import CompositeToolset
 
     toolset = CompositeToolset(toolsets=config.toolsets)
     try:

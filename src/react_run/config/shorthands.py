@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from react_run.components.building import find
-from react_run.components.kinds import ALIASES, near
+from react_run.components.errors import near
+from react_run.components.kinds import ALIASES
 from react_run.config.limits import Limits
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
-    from react_run.config.pipeline import Loading
+    from react_run.config.loading import Loading
 
 GENERATION_KEYS = {
     "base_url": "base_url",

@@ -16,8 +16,8 @@ from react_run.policies.safe import failure_policies
 from react_run.policies.truncated_calls import CutOff
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config import Limits, ReActAgentConfig
+    from react_run.run import ReActAgent
 
 
 def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: Sequence[object]) -> list[object]:
