@@ -84,6 +84,9 @@ if TYPE_CHECKING:
     from react_run.support.json_schema import JsonSchema as JsonSchema
     from react_run.support.own_code import guard_imports as guard_imports
     from react_run.support.own_code import own_code as own_code
+    from react_run.support.programs.running import Finished as Finished
+    from react_run.support.programs.running import run_program as run_program
+    from react_run.support.programs.running import run_program_sync as run_program_sync
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
     from react_run.support.typed import instance_of as instance_of
@@ -124,6 +127,7 @@ _HOMES = {
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
     "support.own_code": ("guard_imports", "own_code"),
+    "support.programs.running": ("Finished", "run_program", "run_program_sync"),
     "support.regex": ("Pattern", "SlowPattern"),
     "engine.workers": ("in_worker",),
     "hooks": ("inline",),
