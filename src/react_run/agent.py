@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
+from react_run.components.building import build
 from react_run.config import ReActAgentConfig
 from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
-from react_run.engine.events import check_cancelled, drain
+from react_run.engine.events import check_cancelled, drain, let_go
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
 from react_run.engine.lifecycle import ComponentLifecycle
@@ -36,12 +37,14 @@ from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.support.tasks import cancellations, forget
 from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
+from react_run.tools.composite import CompositeToolset, is_enabled
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
+from react_run.tools.toolset import ReActToolset
 from react_run.wrappers.calling import unwrap
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+    from react_run.config.keywords import AgentKeys
     from react_run.parts import Part
 
     Prompt = str | Sequence[str | Part]
@@ -75,6 +78,8 @@ class ReActAgent:
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
             for none, whatever ``trace`` in the configuration says.
+        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), as docs/agent-files.md has them;
+            they replace those of a mapping.
 
     Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
@@ -90,10 +95,22 @@ class ReActAgent:
         toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
+        **keys: Unpack[AgentKeys],
     ) -> None:
-        self.config: ReActAgentConfig = (
-            config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
-        )
+        if isinstance(config, ReActAgentConfig):
+            if keys:
+                raise ConfigError(
+                    f"{', '.join(keys)}: a configuration that is built cannot be changed; "
+                    "give keys to from_yaml() or to ReActAgentConfig.from_mapping()"
+                )
+            self.config = config
+        else:
+            named: dict[str, object] = {}
+            if keys and model is not None and not isinstance(model, (Model, AsItIs)):
+                named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
+            whole = {} if config is None else config
+            merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
+            self.config = ReActAgentConfig.from_mapping(merged)
         config, added = self.config, _added(None if isinstance(model, AsItIs) else model, toolsets, plugins)
         config.masker.update(added.masker)
         self.workspace = Path.cwd()
@@ -115,6 +132,11 @@ class ReActAgent:
         self._streaming: HookTable | None = None
         self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
+
+    def __repr__(self) -> str:
+        name = f" {self.config.name}" if self.config.name else ""
+        tools = len(self.tools)
+        return f"<{type(self).__name__}{name}: model {self.model.name}, {tools} tool{'' if tools == 1 else 's'}>"
 
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:
@@ -303,6 +325,7 @@ class ReActAgent:
         run.id = run_id or run.id
         state = run.state(EngineState)
         state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
+        state.output_schema = self.config.output_schema if self.config.output_mode == "auto" else None
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
@@ -325,6 +348,7 @@ class ReActAgent:
         if hooks.react_run_finished:
             await notify(hooks.react_run_finished, run, result)
         await drain(run)
+        let_go(run)
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
@@ -387,9 +411,7 @@ def _journals(journal: object) -> list[object]:
     if isinstance(journal, (list, tuple)):
         return [*journal]
     if isinstance(journal, (str, PathLike)):
-        from react_run.journal.recorder import Recorder
-
-        return [Recorder(path=Path(journal))]
+        return [build("plugins", {"kind": "journal", "path": Path(journal)})]
     return [journal]
 
 

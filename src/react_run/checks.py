@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 
-class Check(Component):
+class Check(Component, group="checks"):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
 
     costly: ClassVar[bool] = False
@@ -34,3 +34,7 @@ class Check(Component):
     def guide(self) -> str:
         """What a model should know of this check from the start, as a section with a heading; nothing by default."""
         return ""
+
+    def presented(self, answer: str) -> str:
+        """What the user gets to read of an accepted ``answer``; as it is by default. It must not raise."""
+        return answer

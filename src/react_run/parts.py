@@ -193,7 +193,7 @@ def recognised(data: bytes) -> str:
     return "text/plain" if _text_in(data) is not None else ""
 
 
-def attachment(data: bytes, name: str = "", media_type: str = "") -> Part:
+def attachment(data: bytes, name: str = "", media_type: str = "") -> ImagePart | FilePart:
     """The part that ``data`` is.
 
     Args:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from react_run.cli.exit import complain, logs_to
 from react_run.cli.interrupts import drive
 from react_run.cli.terminal import json_text
@@ -10,16 +12,31 @@ from react_run.launch.options import AgentOptions, built
 from react_run.messages import ModelRequest
 from react_run.models.base import Model
 
+_LONGEST = 80
+"""Characters that are shown of a file's bytes."""
 
-def show_first_request(options: AgentOptions, prompt: str) -> int:
-    """Print the first request as the JSON that would be sent."""
+
+def show_first_request(options: AgentOptions, prompt: str, attach: Sequence[str] = ()) -> int:
+    """Print the first request as the JSON that would be sent; of files, only the beginning."""
+    from react_run.cli.attaching import with_files
+
+    asked = with_files(prompt, attach)
     config = options.config()
     agent = built(config, options.extra_plugins())
     model = config.model or agent.model
     with logs_to(complain):
-        request = first_request(agent, prompt, drive)
-    print(json_text(config.masker.mask_data(body(model, request)), indent=2))
+        request = first_request(agent, asked, drive)
+    print(json_text(_shortened(config.masker.mask_data(body(model, request))), indent=2))
     return 0
+
+
+def _shortened(data: object) -> object:
+    """``data`` with a note in place of the bytes of files."""
+    if isinstance(data, str) and data.startswith("data:") and len(data) > _LONGEST:
+        return f"{data[:_LONGEST]}… ({len(data):,} characters)"
+    if isinstance(data, dict):
+        return {key: _shortened(value) for key, value in data.items()}
+    return [_shortened(item) for item in data] if isinstance(data, list) else data
 
 
 def body(model: Model, request: ModelRequest) -> dict[str, object]:
@@ -27,8 +44,16 @@ def body(model: Model, request: ModelRequest) -> dict[str, object]:
     from react_run.models.remote import RemoteModel
     from react_run.models.wire import message_json
 
-    fields = model.fields(request, stream=False) if isinstance(model, RemoteModel) else dict(request.settings)
-    data: dict[str, object] = {"model": model.name, "messages": [message_json(m) for m in request.messages], **fields}
+    if isinstance(model, RemoteModel):
+        fields = model.fields(request, stream=False)
+        request, _ = model.asked(request)
+    else:
+        fields = dict(request.settings)
+    data: dict[str, object] = {
+        "model": model.name,
+        "messages": [message_json(m, can_read=model.can_read) for m in request.messages],
+        **fields,
+    }
     if request.tools:
         data["tools"] = [tool.wire for tool in request.tools]
     if request.tool_choice:

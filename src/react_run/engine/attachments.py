@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -11,14 +12,14 @@ from react_run.engine.state import EngineState
 from react_run.errors import ConfigError
 from react_run.outcome import Observation
 from react_run.parts import LARGEST, PDF, FilePart, Part
-from react_run.policies.spill import write_new
+from react_run.support.files.run_files import run_folders, write_new
 from react_run.support.render import render
-from react_run.support.run_files import run_folders
 
 if TYPE_CHECKING:
     from react_run.messages import Message
     from react_run.run import Run
 
+logger = logging.getLogger(__name__)
 GUARD = "attachment"
 
 
@@ -46,23 +47,25 @@ def taken_in(run: Run, parts: Iterable[Part]) -> tuple[Part, ...]:
 def _taken_in(run: Run, part: Part) -> Part:
     if part["type"] == "text" or (reads := run.agent.model.can_read(part.media_type)):
         return part
-    kept = _saved(run, part)
+    kept = saved(run, part)
     if reads is False:
         where = f", saved as {kept.saved_to}" if kept.saved_to else ""
-        run.note(GUARD, f"{run.agent.model.name} does not read {part.media_type}: {part.label}{where}")
+        logger.warning(
+            "%s does not read %s: it is told of %s%s", run.agent.model.name, part.media_type, part.label, where
+        )
     return kept
 
 
-def _saved(run: Run, part: Part) -> Part:
+def saved(run: Run, part: Part) -> Part:
     """``part`` with a copy beside the run, where tools may find it."""
     if part.saved_to or not part.data:
         return part
     folders, name = (*run_folders(run.id), "attachments"), f"{part.digest[:16]}{part.ending}"
     try:
         with suppress(FileExistsError):  # named by its content
-            write_new(run.workspace, folders, name, part.data)
+            write_new(run.workspace, folders, name, [part.data])
     except OSError as error:
-        run.note(GUARD, f"{part.label} cannot be saved: {error}")
+        logger.warning("%s cannot be saved: %s", part.label, error)
         return part
     return part.saved("/".join((*folders, name)))
 
@@ -104,7 +107,7 @@ def bounded(run: Run, parts: Iterable[Part]) -> tuple[Part, ...]:
             fitting.append(part)
         else:
             size -= part.size
-            kept = _saved(run, part)
+            kept = saved(run, part)
             where = f"; it is saved as {kept.saved_to}" if kept.saved_to else ""
             run.note(GUARD, f"{part.label} is left out: one result carries {LARGEST // 2**20} MB at most{where}")
     return taken_in(run, fitting)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from react_run.messages import ModelRequest, ModelResponse, TextDelta
@@ -11,6 +11,7 @@ from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.parts import Part
 
 Drive = Callable[[Coroutine[Any, Any, None]], None]
 """What runs a coroutine to its end from plain code."""
@@ -35,6 +36,9 @@ class _Capture(Model):
     def context_window(self) -> int | None:
         return self.instead_of.context_window
 
+    def can_read(self, media_type: str) -> bool | None:
+        return self.instead_of.can_read(media_type)
+
     async def complete(self, request: ModelRequest) -> ModelResponse:
         raise _Captured(request)
 
@@ -43,7 +47,7 @@ class _Capture(Model):
         yield  # makes it a generator
 
 
-def first_request(agent: ReActAgent, prompt: str, drive: Drive = run_blocking) -> ModelRequest:
+def first_request(agent: ReActAgent, prompt: str | Sequence[str | Part], drive: Drive = run_blocking) -> ModelRequest:
     """What ``agent`` would send first, after every hook that comes before the model.
 
     Args:

@@ -99,7 +99,14 @@ class Acceptance(Policy):
 
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
-        if iteration.feedback is None or iteration.response is None or run.outcome.stop_reason is not None:
+        if iteration.response is None:
+            return
+        if run.outcome.stop_reason is not None:
+            if run.outcome.answer == iteration.response.text and not iteration.calls:
+                for check in self.checks:
+                    run.outcome.answer = check.presented(run.outcome.answer)
+            return
+        if iteration.feedback is None:
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")

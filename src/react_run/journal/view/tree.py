@@ -29,6 +29,8 @@ def tree_of(journal: Journal) -> Branch:
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
+    if files := formatting.attached(journal):
+        root.below.append(Branch(text=files, mark="attached", colour="dim"))
     root.below += map(_iteration, journal.iterations)
     for child in journal.below:
         root.below.append(tree_of(child))
