@@ -266,7 +266,7 @@ def test_what_is_attached_reaches_the_model(tmp_path: Path) -> None:
     [journal] = (tmp_path / "data/react-run/runs").glob("*.jsonl")
     text = journal.read_text()
     assert f"[notes.txt]({tmp_path}/notes.txt)" in text
-    assert "x = 1" in text
+    assert "b.py" in text
     assert "image/png" in text
 
 
