@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from acp.exceptions import RequestError
 from acp.helpers import text_block, tool_content, update_tool_call
@@ -22,9 +22,20 @@ from react_run.run import Run, ToolCall
 from react_run.serve.acp.content import change_of, id_of, kind_of, title_of
 
 if TYPE_CHECKING:
-    from react_run.serve.acp.session import Session
+    from acp.interfaces import Client
 
-at_work: ContextVar[Session | None] = ContextVar("react_run_acp_session", default=None)
+
+class Asker(Protocol):
+    """What a session is to those who ask in its editor."""
+
+    id: str
+    connection: Client
+    takes_forms: bool
+
+    async def send(self, update: Any) -> None: ...
+
+
+at_work: ContextVar[Asker | None] = ContextVar("react_run_acp_session", default=None)
 """The session that a run is at work for."""
 KINDS: dict[str, PermissionOptionKind] = {YES: "allow_once", ALWAYS: "allow_always", NO: "reject_once"}
 NAMES = {YES: "Allow", ALWAYS: "Allow exactly this from now on", NO: "Do not allow"}
@@ -50,7 +61,7 @@ class Editor:
             return Answer(None)
         return Answer(None)
 
-    async def _chosen(self, session: Session, run: Run, question: Question) -> Answer:
+    async def _chosen(self, session: Asker, run: Run, question: Question) -> Answer:
         call = _asked_about(run, question)
         masker = run.agent.config.masker
         options = [
@@ -72,7 +83,7 @@ class Editor:
             return Answer(said.outcome.option_id)
         return Answer(NO if NO in question.choices else None)
 
-    async def _filled_in(self, session: Session, question: Question) -> Answer:
+    async def _filled_in(self, session: Asker, question: Question) -> Answer:
         schema = _form(question)
         mode = ElicitationFormSessionMode(
             session_id=session.id, requested_schema=ElicitationSchema.model_validate(schema)
