@@ -88,11 +88,12 @@ class Inspection:
         """
 
         async def send(client: Client) -> str:
-            from react_toolsets.mcp.results import prompt_text
+            from react_toolsets.mcp.results import Told
 
             if not prompt:
                 return "\n".join(await _prompts(client)) or f"{name} has no prompts"
-            return prompt_text(await client.get_prompt(prompt, dict(arguments)), lambda data, _: "(not saved)")
+            result = await client.get_prompt(prompt, dict(arguments))
+            return Told.of_prompt(result, lambda data, _: "(not saved)").text
 
         return self._ask(self._source(name), send)
 
