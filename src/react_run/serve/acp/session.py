@@ -145,9 +145,7 @@ class Session:
                 id_of(event.call),
                 title=masker.mask(title_of(event.call.name, event.call.arguments)),
                 status="failed" if failed else "completed",
-                content=None
-                if keeps_change
-                else [tool_content(text_block(shown)), *pictures_in(event.observation.parts)],
+                content=None if keeps_change else content,
             )
 
 
