@@ -24,12 +24,12 @@ class _NotPlain(Exception):
     """A value has no form that means the same in another process."""
 
 
-def key_of(tool: Tool, arguments: Mapping[str, object]) -> str:
-    """One text for a call; equal only for calls that mean the same, in this process or another."""
+def key_of(tool: Tool, arguments: Mapping[str, object], scope: str = "") -> str:
+    """One text for a call; equal only for calls that mean the same, in this process or another, and in one scope."""
     identity = _of_tools.get(tool)
     if identity is None:
         identity = _of_tools[tool] = _identity(tool)
-    return hashlib.sha256(f"{identity}\n{_as_json(arguments)}".encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(f"{scope}{identity}\n{_as_json(arguments)}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _identity(tool: Tool) -> str:

@@ -39,6 +39,7 @@ BASES = {
     "react_run.tools.toolset:ReActToolset": "toolsets",
     "react_run.models.base:Model": "models",
     "react_run.checks:Check": "checks",
+    "react_run.evals.scorer:Scorer": "scorers",
 }
 """The classes that a field may name to accept any component of a group, also as ``name`` or ``{kind: name, …}``."""
 

@@ -15,7 +15,7 @@ from react_run.errors import ConfigError, PluginError
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
-GROUPS = ("toolsets", "plugins", "models", "checks")
+GROUPS = ("toolsets", "plugins", "models", "checks", "scorers")
 """What can be named by ``kind``; each is the entry-point group ``react_run.<name>``."""
 
 
