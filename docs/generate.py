@@ -102,6 +102,8 @@ def _range(field: FieldInfo) -> str:
 
 
 def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
     default = field.get_default(call_default_factory=True, validated_data={})
     if default is None or default == "" or isinstance(default, (BaseModel, list, dict)):
         return ""

@@ -23,6 +23,7 @@ PROCESSES = (
     "batch/",
     "cli/test_contract.py",
     "evals/test_running.py",
+    "test_pytest_plugin.py",
     "cli/test_interrupts.py",
     "journal/test_kill.py",
     "serve/",

@@ -11,7 +11,7 @@ import psutil
 
 from benchmarks.guards.behaviours import BEHAVIOURS, Behaviour
 from benchmarks.guards.running import Trial, guards, trial
-from react_run.engine.concurrency import busy_threads
+from react_run.support.threads import busy_threads
 
 AT_ONCE = 8
 

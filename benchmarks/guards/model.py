@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.guards.tasks import NUMBER, Task
 from benchmarks.guards.view import View, look
 from react_run import Message, Model, ModelError, ModelRequest, ModelResponse, ToolRequest, Usage
+from react_run.engine.context import BYTES_PER_TOKEN, size_in_bytes
 from react_run.models.protocol import RequestChecker
-from react_run.policies.context import BYTES_PER_TOKEN, size_in_bytes
 
 PATIENCE = {"clean": 0, "obedient": 1, "slow": 2, "stubborn": 10**9}
 """How many reminders a persona needs before it behaves."""

@@ -204,7 +204,7 @@ def mutants() -> list[Mutant]:
             "payments go stale",
             f"{P}duplicate_calls:goes_stale",
             lambda *_, **__: True,
-            paid(1, pay(), look("a"), pay()),
+            paid(1, pay(), save("a"), pay()),
         ),
         Mutant(
             "lost connections are ordinary errors",
@@ -388,7 +388,7 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "permission is never asked",
-            f"{E}execution:refusal",
+            f"{E}execution:_permission",
             _none,
             lambda: go(pay(), DONE, plugins=[Deny()]).steps[0].executed is False,
         ),

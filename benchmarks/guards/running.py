@@ -19,7 +19,7 @@ from benchmarks.guards.world import Lab, World
 from react_run import ModelError, ReActAgent, Run, RunResult, hookimpl
 from react_run.policies.model_retries import ModelRetries
 from react_run.policies.order import Disable, Policy
-from react_run.policies.preview import size_of
+from react_run.support.preview import size_of
 
 PATIENCE = {True: 3.0, False: 30.0}
 """Seconds after which a trial counts as hung, by whether it is about time."""

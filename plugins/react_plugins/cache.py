@@ -12,7 +12,7 @@ from typing import ClassVar, TypeVar
 
 from pydantic import Field, PrivateAttr
 
-from react_plugins.cache_key import key_of
+from react_plugins.cache_key import key_of, outlives_the_process
 from react_plugins.cache_store import MemoryStore, SqliteStore, Store
 from react_plugins.matching import matches
 from react_run import Disposition, Iteration, LocalPath, Observation, Outcome, Plugin, Run, ToolCall, hookimpl
@@ -20,11 +20,16 @@ from react_run import Disposition, Iteration, LocalPath, Observation, Outcome, P
 T = TypeVar("T")
 
 
+LOCAL = "because its toolset holds objects that another process cannot know again"
+
+
 class Fresh:
-    """What one run has read in this iteration, stored once the iteration is judged: key, generation, observation."""
+    """What one run has read in this iteration and not stored yet (key, generation, observation), and has told."""
 
     def __init__(self) -> None:
         self.read: dict[ToolCall, tuple[str, int, Observation]] = {}
+        self.told: set[str] = set()
+        """Tools of which the run has said that their results do not outlive the process."""
 
 
 class Cache(Plugin):
@@ -81,6 +86,10 @@ class Cache(Plugin):
                     self._try(run, self._store.clear)
         scope = self._scope(run) if self._scope is not None else ""
         key = key_of(tool, call.arguments, scope)
+        told = run.state(self._fresh).told
+        if self.path is not None and call.name not in told and not outlives_the_process(tool):
+            told.add(call.name)
+            run.note(self.kind, f"{call.name}: kept for this process only, {LOCAL}")
 
         async def find() -> tuple[int, str | None]:
             return self._try(run, lambda: self._known(key)) or (-1, None)

@@ -163,10 +163,13 @@ class Redact(Plugin):
         """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""
         if isinstance(content, str):
             return self._text(run, content)
-        return [
-            {**part, "text": self._text(run, text)} if isinstance(text := part.get("text"), str) else part
-            for part in content
-        ]
+        return [self._content_part(run, part) for part in content]
+
+    def _content_part(self, run: Run, part: Mapping[str, object]) -> Mapping[str, object]:
+        text = part.get("text")
+        if not isinstance(text, str) or (masked := self._text(run, text)) == text:
+            return part
+        return {**part, "text": masked}
 
     def _observation(self, run: Run, observation: Observation) -> Observation:
         content, outcome = self._text(run, observation.content), observation.outcome

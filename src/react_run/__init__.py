@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
     from react_run.errors import ConfigError as ConfigError
+    from react_run.errors import Fault as Fault
     from react_run.errors import JournalBusy as JournalBusy
     from react_run.errors import JournalError as JournalError
     from react_run.errors import ModelError as ModelError
@@ -63,6 +64,9 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.parts import FilePart as FilePart
+    from react_run.parts import ImagePart as ImagePart
+    from react_run.parts import attachment as attachment
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
     from react_run.results import RunOutcome as RunOutcome
@@ -109,6 +113,7 @@ _HOMES = {
     "config": ("ReActAgentConfig",),
     "errors": (
         "ConfigError",
+        "Fault",
         "JournalBusy",
         "JournalError",
         "ModelError",
@@ -154,6 +159,7 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "parts": ("FilePart", "ImagePart", "attachment"),
     "questions": ("Answer", "Question"),
     "engine.usage": ("Pricing",),
     "results": ("RunOutcome",),

@@ -34,3 +34,7 @@ class Check(Component):
     def guide(self) -> str:
         """What a model should know of this check from the start, as a section with a heading; nothing by default."""
         return ""
+
+    def presented(self, answer: str) -> str:
+        """What the user gets to read of an accepted ``answer``; as it is by default. It must not raise."""
+        return answer

@@ -50,6 +50,8 @@ class ConfigError(ReactError):
     """An agent file, an option or a command line value is wrong."""
 
     exit_status = 2
+    missing = ""
+    """The agent file that is not there, where that is what is wrong."""
 
 
 class PluginError(ReactError):

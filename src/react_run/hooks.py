@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 import pluggy
 
-from react_run.engine.concurrency import cancellations
 from react_run.errors import BLAME, PluginError
 from react_run.hookspecs import Hooks, hookimpl
 from react_run.support.logs import log_failure
+from react_run.support.tasks import cancellations
 
 logger = logging.getLogger(__name__)
 
@@ -49,12 +49,14 @@ def unproxied(plugin: object) -> object:
 
 
 class Implementation:
-    """One plugin's implementation of one hook: ``start(args, proceed)`` calls it with what it asks for.
+    """One plugin's implementation of one hook: ``start(*args)`` calls it with what it asks for of them.
+
+    An implementation that surrounds the rest is given ``proceed`` after the arguments of the hook.
 
     ``answers`` are the types that its answer may have, ``mask`` takes secrets out of what is logged.
     """
 
-    __slots__ = ("answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
+    __slots__ = ("answer", "answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
 
     def __init__(
         self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...], mask: Mask
@@ -62,6 +64,7 @@ class Implementation:
         self.hook = hook
         self.mask = mask
         self.answers = answers
+        self.answer = answers[0]
         self.plugin = unproxied(impl.plugin)
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
@@ -112,9 +115,9 @@ def _is_ours(plugin: object) -> bool:
 def _watched(start: Call, what: str) -> Call:
     """``start``, with a word in the log when it holds up the event loop, and with it every other run."""
 
-    def watched(args: tuple[object, ...], proceed: object = None) -> object:
+    def watched(*args: object) -> object:
         begun = perf_counter()
-        answer = start(args, proceed)
+        answer = start(*args)
         if (taken := perf_counter() - begun) > SLOW:
             logger.warning("%s: nothing else runs meanwhile; make it async", what.format(taken * 1000))
         return answer
@@ -123,19 +126,17 @@ def _watched(start: Call, what: str) -> Call:
 
 
 def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:
-    """A function of (arguments of the hook, proceed) that calls ``function`` with those it wants; made once."""
-    if wanted == argnames:
-        return lambda args, proceed=None: function(*args)
-    if wanted == (*argnames, "proceed"):
-        return lambda args, proceed=None: function(*args, proceed)
+    """A function of the arguments of the hook, and ``proceed``, that calls ``function`` with those it wants."""
+    if wanted in (argnames, (*argnames, "proceed")):
+        return function  # the usual case: nothing between caller and plugin
     if not wanted:
-        return lambda args, proceed=None: function()
+        return lambda *args: function()
     positions = [(*argnames, "proceed").index(name) for name in wanted]
     if len(positions) == 1:
         (position,) = positions
-        return lambda args, proceed=None: function((*args, proceed)[position])
+        return lambda *args: function(args[position])
     pick = itemgetter(*positions)
-    return lambda args, proceed=None: function(*pick((*args, proceed)))
+    return lambda *args: function(*pick(args))
 
 
 Chain = tuple[Implementation, ...]
@@ -245,15 +246,19 @@ class _Proceed:
             while index < len(chain):
                 impl = chain[index]
                 index += 1
-                inner = None if impl.form == PLAIN else _Proceed(chain, index, args)
-                answer = impl.start(args, inner) if impl.form != GENERATOR else _surround(impl.start(args), inner)
+                if impl.form == PLAIN:
+                    inner, answer = None, impl.start(*args)
+                else:
+                    inner = _Proceed(chain, index, args)
+                    answer = impl.start(*args, inner) if impl.form == AROUND else _surround(impl.start(*args), inner)
                 if impl.is_async or (answer is not None and isawaitable(answer)):
                     answer = await answer
                 if inner is not None:
                     inner.closed = True
                     answer = inner.result_or_raise(impl) if answer is None else answer
                 if answer is not None:
-                    impl.check(answer)
+                    if type(answer) is not impl.answer:
+                        impl.check(answer)
                     self.result = answer
                     return answer
             raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
@@ -278,15 +283,16 @@ class _Proceed:
         )
 
 
-async def ask(chain: Chain, *args: object) -> Any:
-    """Ask a layer: the answer of the outermost implementation that has one.
+def ask(chain: Chain, *args: object) -> Awaitable[Any]:
+    """Ask a layer: what to await for the answer of the outermost implementation that has one.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
     """
     if len(chain) == 1:  # the loop alone: one direct call
-        return await chain[0].start(args)
-    return await _Proceed(chain, 0, args)()
+        answer: Awaitable[Any] = chain[0].start(*args)
+        return answer
+    return _Proceed(chain, 0, args)()
 
 
 async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:
@@ -316,7 +322,7 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
     answers = []
     for impl in chain:
         try:
-            answer = impl.start(args)
+            answer = impl.start(*args)
             if answer is not None and isawaitable(answer):
                 answer = await answer
             if answer is not None:
@@ -339,7 +345,7 @@ def dispatch(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitabl
     pending: list[tuple[Implementation, Awaitable[object]]] = []
     for impl in chain:
         try:
-            answer = impl.start(args)
+            answer = impl.start(*args)
         except _MEANT_FOR_ALL:
             raise
         except BaseException as error:  # a cancellation of its own, too, or a panic of foreign code

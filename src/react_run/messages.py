@@ -45,7 +45,8 @@ def encodable(text: str) -> str:
 class Message:
     """One entry of a conversation.
 
-    ``content`` is text, made encodable, or a list of provider content parts kept opaque. ``tool_requests`` belong to
+    ``content`` is text, made encodable, or a list of content parts: ``ImagePart``, ``FilePart``, or mappings in
+    OpenAI's form, such as ``{"type": "text", "text": …}``, which are kept as they are. ``tool_requests`` belong to
     assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
     and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
 
@@ -85,15 +86,22 @@ class Message:
     @property
     def thought(self) -> str:
         """What the model thought: its reasoning, as far as the provider shows it, then its text."""
+        if not self.content and not self.extra:
+            return ""  # the usual case beside calls
         thinking, said = split_thinking(self.text)
         if not thinking and not self.extra:
-            return said  # the usual case
+            return said
         return "\n\n".join(filter(None, (without_tags(thinking) or _reasoning_in(self.extra), said)))
 
     @property
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
+
+
+def content_with(text: str, parts: Sequence[Mapping[str, object]]) -> str | list[Mapping[str, object]]:
+    """The content of a message that says ``text`` and carries ``parts``."""
+    return [*([{"type": "text", "text": text}] if text else ()), *parts] if parts else text
 
 
 def _reasoning_in(extra: Mapping[str, object]) -> str:
@@ -108,10 +116,6 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
         if texts:
             return "\n".join(texts).strip()
     return ""
-
-
-def _add(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else a + b
 
 
 @fast_init
@@ -132,10 +136,12 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
-            input_tokens=_add(self.input_tokens, other.input_tokens),
-            output_tokens=_add(self.output_tokens, other.output_tokens),
-            cached_tokens=_add(self.cached_tokens, other.cached_tokens),
-            reasoning_tokens=_add(self.reasoning_tokens, other.reasoning_tokens),
+            input_tokens=None if (a := self.input_tokens) is None or (b := other.input_tokens) is None else a + b,
+            output_tokens=None if (a := self.output_tokens) is None or (b := other.output_tokens) is None else a + b,
+            cached_tokens=None if (a := self.cached_tokens) is None or (b := other.cached_tokens) is None else a + b,
+            reasoning_tokens=(
+                None if (a := self.reasoning_tokens) is None or (b := other.reasoning_tokens) is None else a + b
+            ),
             cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
             requests=self.requests + other.requests,
         )
@@ -143,7 +149,9 @@ class Usage:
     @property
     def total_tokens(self) -> int | None:
         """Input and output together, or ``None`` when either is unknown."""
-        return _add(self.input_tokens, self.output_tokens)
+        if self.input_tokens is None or self.output_tokens is None:
+            return None
+        return self.input_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, object]:
         """The fields as in the result object (agent-files.md)."""

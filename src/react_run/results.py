@@ -192,6 +192,11 @@ class RunResult:
 
         return response_from(self)
 
+    def _repr_markdown_(self) -> str:
+        """The answer, as notebooks show it, and below it how the run ended, where that was not well."""
+        ended = "" if self.success else f"\n\n*not a success: {self.stop_reason}*"
+        return f"{self.answer}{ended}"
+
     def to_dict(self) -> dict[str, object]:
         """The result object of ``--json`` (agent-files.md); what plugins put into it that JSON lacks, as text."""
         from react_run.models.stored import message_to_dict

@@ -393,7 +393,7 @@ def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Pa
     write(tmp_path, CHAT)
     terminal = Terminal(tmp_path, "agent.yaml", columns=100)
     terminals.append(terminal)
-    terminal.until("talker. /help for help.")
+    terminal.until("talker · scripted · 2 tools. /help for help.")
     terminal.type("hello\r")
     terminal.until("first answer")
     terminal.until("1 model call")

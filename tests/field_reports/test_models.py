@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.field_reports.rows import ROWS, rows
+from tests.field_reports.rows import rows
 from tests.models.stub_server import Raw, StubServer, completion, sse
 
 from react_run import ModelError, ReActAgent, RunResult
@@ -44,11 +44,6 @@ def run(
     return result, [request.body for request in server.requests]
 
 
-def inputs(kind: str, beginning: str, field: str) -> list[Any]:
-    """A field of the input of some rows."""
-    return [row["input"][field] for row in ROWS if row["kind"] == kind and row["id"].startswith(beginning)]
-
-
 def refusal(status: int, body: object) -> Raw:
     data = json.dumps(body).encode()
     return Raw(status=status, steps=[data], length=len(data), headers={"Content-Type": "application/json"})
@@ -78,10 +73,16 @@ def test_the_json_behind_thinking_is_checked(row: Mapping[str, Any]) -> None:
     assert (result.value, len(bodies)) == ({"a": 1}, 1)
 
 
+@pytest.mark.parametrize("row", rows("model.tool_name"))
+def test_a_reported_name_means_the_tool(row: Mapping[str, Any]) -> None:
+    result = run_agent([calls((row["input"]["name"], {"city": "Oslo"})), says("done")], tools=[weather])
+    assert (result.steps[0].action, result.steps[0].executed) == (row["expected"]["runs"], True)
+
+
 NAMES = ["weather\n", "functions.weather", "default_api.weather", "function:weather", "tools/weather", "weather()"]
 
 
-@pytest.mark.parametrize("name", [*inputs("model.tool_name", "", "name"), *NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_dressed_up_name_means_the_tool(name: str) -> None:
     result = run_agent([calls((name, {"city": "Oslo"})), says("done")], tools=[weather])
     assert (result.steps[0].action, result.steps[0].executed, result.success) == ("weather", True, True)
@@ -98,6 +99,13 @@ def test_the_history_holds_the_name_of_the_tool() -> None:
     assert bodies[1]["messages"][-2]["tool_calls"][0]["function"]["name"] == "weather"
 
 
+@pytest.mark.parametrize("row", rows("model.errors"))
+def test_a_reported_error_is_asked_again_or_ends_as_refused(row: Mapping[str, Any]) -> None:
+    given = refusal(row["input"]["status"], row["input"]["body"])
+    result, bodies = run(given, called("weather", city="Oslo"), completion("done"))
+    assert (result.stop_reason, len(bodies)) == (row["expected"]["stop_reason"], row["expected"]["requests"])
+
+
 GROQ = [
     {"error": {"code": "tool_use_failed", "message": "Failed to call a function. Please adjust your prompt."}},
     {"error": {"type": "invalid_request_error", "message": "Tool call validation failed: tool call is not JSON"}},
@@ -106,7 +114,7 @@ GROQ = [
 ]
 
 
-@pytest.mark.parametrize("body", [*inputs("model.errors", "groq", "body"), *GROQ])
+@pytest.mark.parametrize("body", GROQ)
 def test_a_call_that_the_provider_could_not_read_is_asked_for_again(body: Any) -> None:
     result, bodies = run(refusal(400, body), called("weather", city="Oslo"), completion("done"))
     assert (result.success, len(bodies)) == (True, 3)
@@ -115,19 +123,24 @@ def test_a_call_that_the_provider_could_not_read_is_asked_for_again(body: Any) -
 FILTERED = [{"error": {"code": "content_filter", "message": "The prompt triggered the content management policy."}}]
 
 
-@pytest.mark.parametrize("body", [*inputs("model.errors", "azure", "body"), *FILTERED])
+@pytest.mark.parametrize("body", FILTERED)
 def test_a_content_filter_that_answers_400_ends_the_run_as_refused(body: Any) -> None:
     result, bodies = run(refusal(400, body))
     assert (result.stop_reason, result.success, len(bodies), result.usage.cost) == ("refused", False, 1, 0.0)
 
 
+@pytest.mark.parametrize("row", rows("model.settings"))
+def test_a_reported_parameter_is_left_out(row: Mapping[str, Any], caplog: pytest.LogCaptureFixture) -> None:
+    given = row["input"]
+    refused = refusal(given["status"], given["body"])
+    _, bodies = run(refused, completion("done"), model={"temperature": given["temperature"]})
+    assert ["temperature" in body for body in bodies] == row["expected"]["sent"]
+    assert row["expected"]["note"] in caplog.text
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        (
-            {"code": "unsupported_value", "param": "temperature", "message": "Only the default is supported."},
-            "temperature",
-        ),
         ({"message": "Unsupported parameter: 'temperature' is not supported with this model."}, "temperature"),
         ({"message": "`temperature` is deprecated for this model."}, "temperature"),
         ({"message": "Unrecognized request argument supplied: top_k"}, "top_k"),
@@ -170,13 +183,16 @@ def test_a_parameter_that_is_refused_again_ends_the_run() -> None:
         run(refusal(400, said), model={"temperature": 0})
 
 
-def test_made_up_ids_are_nine_letters_and_digits() -> None:
-    one = called("weather", None, city="Oslo")
-    _, bodies = run(one, called("weather", "a", city="Rome"), called("weather", "a", city="Bonn"), completion("done"))
+@pytest.mark.parametrize("row", rows("model.ids"))
+def test_a_made_up_id_is_one_that_every_provider_accepts(row: Mapping[str, Any]) -> None:
+    cities = ("Oslo", "Rome", "Bonn")
+    replies = [called("weather", given, city=city) for given, city in zip(row["input"]["ids"], cities, strict=True)]
+    _, bodies = run(*replies, completion("done"))
     ids = [call["id"] for message in bodies[-1]["messages"] for call in message.get("tool_calls", ())]
-    assert len(set(ids)) == 3
-    assert ids[1] == "a"
-    assert all(re.fullmatch("[A-Za-z0-9]{9}", each) for each in (ids[0], ids[2]))
+    assert len(set(ids)) == len(ids)
+    assert [each not in row["input"]["ids"] for each in ids] == row["expected"]["made_up"]
+    made = [each for each, own in zip(ids, row["expected"]["made_up"], strict=True) if own]
+    assert all(re.fullmatch(row["expected"]["pattern"], each) for each in made)
 
 
 @pytest.mark.parametrize("number", [1, 99_999, 100_000, 10**9])
@@ -191,14 +207,15 @@ def test_ids_of_another_provider_become_portable() -> None:
     assert portable_id("x") == portable_id("x") != portable_id("y")
 
 
+@pytest.mark.parametrize("row", rows("model.stream"))
 @pytest.mark.parametrize("cut", [0, 1, 2, 3, 10])
-def test_a_byte_order_mark_before_a_stream_is_skipped(cut: int) -> None:
+def test_a_byte_order_mark_before_a_stream_is_skipped(row: Mapping[str, Any], cut: int) -> None:
     body = completion("done")
     chunk = {"choices": [{"index": 0, "delta": {"content": "done"}, "finish_reason": "stop"}], "usage": body["usage"]}
-    data = b"\xef\xbb\xbf" + sse([chunk])
+    data = row["input"]["before"].encode() + sse([chunk])
     steps: list[bytes | float | str] = [data[:cut], 0.02, data[cut:]] if cut else [data]
     result, bodies = run(Raw(steps=steps, headers={"Content-Type": "text/event-stream"}))
-    assert (result.answer, len(bodies)) == ("done", 1)
+    assert (result.answer, len(bodies)) == (row["expected"]["answer"], row["expected"]["requests"])
 
 
 def test_the_refused_field_is_known_from_the_body() -> None:

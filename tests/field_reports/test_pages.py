@@ -109,6 +109,24 @@ def test_xml_names_its_encoding_itself() -> None:
     assert page(source.encode("iso8859-2"), "application/xml").text == source
 
 
+@pytest.mark.parametrize("row", rows("web.extract"))
+def test_a_reported_page_is_read_whole_and_as_it_is_seen(row: Mapping[str, Any]) -> None:
+    given, expected = row["input"], row["expected"]
+    times = given.get("times", 0)
+    parts = [given.get("each", "").format(number) for number in range(times)]
+    parts += [given.get("then", ""), given.get("after_each", "") * times, given.get("last", "")]
+    title = f"<title>{given.get('title', 'Log')}</title>"
+    source = f"<html><head>{title}</head><body><article>{''.join(parts)}</article></body></html>"
+    if "code" in expected:
+        with pytest.raises(Refused) as caught:
+            page(source)
+        assert caught.value.code == expected["code"]
+        return
+    text = page(source).text
+    assert [part for part in expected["has"] if part not in text] == []
+    assert [part for part in expected.get("lacks", []) if part in text] == []
+
+
 @pytest.mark.parametrize("tag", ["div", "font", "b", "span", "section", "blockquote", "ul"])
 def test_no_row_is_lost_behind_tags_that_are_never_closed(tag: str) -> None:
     source = "".join(f"<{tag}>{ROW.format(number)}" for number in range(400))

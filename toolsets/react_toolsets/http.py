@@ -20,6 +20,8 @@ from random import uniform
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
+from react_run import ToolError
+
 if TYPE_CHECKING:
     import httpx
 
@@ -28,6 +30,8 @@ T = TypeVar("T")
 MAX_BODY = 1024 * 1024
 """Bytes of a JSON answer, counted after decompression."""
 MAX_REDIRECTS = 3
+READS = ("GET", "HEAD")
+"""The methods that change nothing: only these are tried again, and follow redirects."""
 PAUSES = (0.2, 0.6)
 """Seconds before the second and the third attempt, when the server names none; jittered by half."""
 ERROR_CODES = ("rate_limited", "server_error", "network_error", "http_error", "invalid_response")
@@ -42,13 +46,29 @@ class RequestFailed(Exception):
         message: What happened and what to do instead, for the model.
         transient: Whether the same request may succeed in a moment.
         retry_after: Seconds the server asked us to wait.
+        came: What had come of a body that is too large.
     """
 
-    def __init__(self, code: str, message: str, *, transient: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        came: bytes = b"",
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.transient = transient
         self.retry_after = retry_after
+        self.came = came
+
+
+class RequestError(ToolError):
+    """The request of a tool brought nothing; another one may."""
+
+    opaque = True
 
 
 class Once(Generic[T]):
@@ -164,7 +184,8 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
         async for chunk in chunks:
             body += inflate(chunk, limit + 1 - len(body))
             if len(body) > limit:
-                raise RequestFailed("too_large", f"{host} sent more than {limit // 1024} KiB.")
+                text = f"{host} sent more than {limit // 1024} KiB."
+                raise RequestFailed("too_large", text, came=bytes(body[:limit]))
     except zlib.error:
         raise RequestFailed("invalid_response", f"{host} sent a body that cannot be decompressed.") from None
     return bytes(body)

@@ -18,6 +18,8 @@ from react_toolsets.knowledge import (
     first_sentence,
     interpret,
     lookup_skill,
+    source_of,
+    web_address,
     without_credentials,
 )
 
@@ -143,7 +145,7 @@ def _pages(answer: Mapping[str, object]) -> Iterator[dict[str, object]]:
         yield {
             "title": title,
             "extract": cut(extract.strip(), MAX_EXTRACT) if isinstance(extract, str) else "",
-            "url": str(page.get("canonicalurl") or page.get("fullurl") or ""),
+            "url": web_address(page.get("canonicalurl")) or web_address(page.get("fullurl")),
             "disambiguation": isinstance(properties, Mapping) and "disambiguation" in properties,
         }
 
@@ -197,6 +199,12 @@ STOP_WORDS = frozenset({
 })  # fmt: skip
 
 
+PLURALS = {
+    "oes": "o", "ses": "s", "xes": "x", "zes": "z", "ches": "ch", "shes": "sh", "ies": "y", "ves": "f", "y": "ies",
+}  # fmt: skip
+"""Other ends of English words: a search for volcanoes finds the page Volcano, one for a city that of Cities."""
+
+
 def _related(query: str, text: str) -> bool:
     """Whether ``text`` shares a content word with ``query``; without word boundaries, a pair of characters."""
     text = text.casefold()
@@ -208,7 +216,10 @@ def _related(query: str, text: str) -> bool:
 def _pieces(word: str) -> list[str]:
     if re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", word):  # scripts written without spaces
         return [word[start : start + 2] for start in range(max(1, len(word) - 1))]
-    return [word.removesuffix("s") if len(word) > 3 else word]
+    if len(word) <= 3:
+        return [word]
+    others = [word.removesuffix(end) + instead for end, instead in PLURALS.items() if word.endswith(end)]
+    return [word.removesuffix("s"), *others]
 
 
 def _verified_summary(fields: Mapping[str, object]) -> str:
@@ -217,4 +228,4 @@ def _verified_summary(fields: Mapping[str, object]) -> str:
     if not isinstance(first, Mapping) or "relevance" in first:
         return ""
     fact = first_sentence(str(first.get("extract")))
-    return f"{fields.get('source')} on {first.get('title')}: {fact} ({first.get('url')})"
+    return source_of(f"{fields.get('source')} on {first.get('title')}: {fact}", first.get("url"))

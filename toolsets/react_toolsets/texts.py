@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from react_run import ToolError
 
@@ -62,3 +62,8 @@ def encode(text: str, form: Form) -> bytes:
     if form.crlf:
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
     return form.mark + text.encode(form.encoding)
+
+
+def with_line_ends(text: str, form: Form, *, crlf: bool) -> tuple[str, Form]:
+    """``text`` and its form, for all its lines to end as on Windows, or none of them."""
+    return text.replace("\r\n", "\n"), replace(form, crlf=crlf)

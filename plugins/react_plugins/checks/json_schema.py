@@ -53,9 +53,8 @@ class JsonSchemaCheck(Check):
 
     async def check(self, run: Run, answer: str) -> Verdict:
         run.outcome.value = None
-        fenced = _FENCED.fullmatch(answer)
         try:
-            value = json.loads(fenced[1] if fenced else answer, parse_constant=_refuse)
+            value = json.loads(self.presented(answer), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             text = f"The answer must be JSON alone, by the schema you were given, and it is not: {error}"
             return Verdict(accepted=False, feedback=text)
@@ -70,6 +69,11 @@ class JsonSchemaCheck(Check):
         lines = [f"- {_place(error.absolute_path)}{_short(error)}" for error in errors[:MOST]]
         more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []
         return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
+
+    def presented(self, answer: str) -> str:
+        """The JSON alone, so that another program can read it."""
+        fenced = _FENCED.fullmatch(answer)
+        return (fenced[1] if fenced else answer).strip()
 
 
 def _refuse(name: str) -> object:

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.batch.dispatch import Dispatch, Key
 from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms, Unreachable
 from react_run.batch.rows import Row, RowResult
-from react_run.engine.concurrency import in_thread
 from react_run.errors import ConfigError
 from react_run.journal.shipped import Journals, ShippedSink, connect, database_errors, said, shown
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from react_run.batch.engine import Claim, OpenRun
 from react_run.batch.rows import RowResult, row_result
-from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError, ModelError
 from react_run.journal.reading import read_journals
 from react_run.journal.result import result_of
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

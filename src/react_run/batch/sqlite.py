@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.batch.engine import Beat, Claim, EngineError, OpenRun, Progress, Terms
 from react_run.batch.home import Home
 from react_run.batch.rows import Row, RowResult
-from react_run.engine.concurrency import in_thread
 from react_run.errors import ConfigError, JournalBusy
 from react_run.journal.files import FileSink
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,8 @@ from react_run.batch.engine import Claim, Engine, EngineError, Unreachable
 from react_run.batch.gate import Gate
 from react_run.batch.row_run import Again, Runner
 from react_run.batch.rows import RowResult
-from react_run.engine.concurrency import cancellations
 from react_run.errors import JournalError
+from react_run.support.tasks import cancellations
 
 T = TypeVar("T")
 BEAT = 1.0

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options
+from react_run.launch.options import AgentOptions
 
 HELP = {"help_option_names": ["-h", "--help"]}
 ENGINE_HELP = "Where the queue is: sqlite (this machine, the default) or postgres://USER:PASSWORD@HOST/DATABASE."

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
-from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
+from react_run.launch.options import AgentOptions, approve_all, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.cli.engines import is_embedded
 from react_run.cli.terminal import json_text, shown
-from react_run.engine.concurrency import run_blocking
+from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
     from react_run.batch.engine import Progress

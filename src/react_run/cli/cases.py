@@ -100,7 +100,7 @@ async def _problems(
 def needs_network(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -> str:
     """Why a case cannot be run offline; nothing when it can."""
     from react_offline import OfflineModel
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
     from react_run.models.scripted import ScriptedModel
 
     offline = (OfflineModel, ReplayModel, ScriptedModel)

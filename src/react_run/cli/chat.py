@@ -6,17 +6,16 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, session_options
+from react_run.launch.options import AgentOptions
 
 
 @click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
-@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
-@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
+@session_options
 @click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
     """Talk with the agent that AGENT.yaml describes.
 
@@ -26,6 +25,7 @@ def command(file: str, continues: bool, session: str | None, no_save: bool, verb
       /help         what there is to type        /save FILE    write the conversation (Markdown, or .json)
       /tools        the agent's tools            /model ID     go on with another model
       /reset        forget the conversation      /quit         leave
+      @FILE         in a line: send an image, PDF or text file along
     """
     options = AgentOptions(file=file, **given)
     return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save)

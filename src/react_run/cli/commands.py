@@ -20,6 +20,7 @@ COMMANDS = {
     "batch": "Run an agent on many rows; interrupted, it goes on.",
     "worker": "Help with batches that are at work, from any machine.",
     "mcp": "Lock, compare, list and try the MCP servers of an agent; log in to one.",
+    "openapi": "Fetch the OpenAPI document of a service.",
     "serve": "Serve agents to OpenAI clients, with a page to watch them.",
     "ui": "Look at the runs that are kept, in a browser.",
     "trust": "Let agent files of a directory start programs and load code beside them.",

@@ -83,9 +83,14 @@ def _writable(name: str, directory: Path) -> Finding:
             "failed",
             f"{name} directory",
             f"{directory} cannot be written: {error.strerror}",
-            f"make it writable, or set REACT_RUN_HOME to a directory that is: chmod u+rwx {directory}",
+            f"make it writable, or set REACT_RUN_HOME to a directory that is: chmod u+rwx {_nearest(directory)}",
         )
     return Finding("ok", f"{name} directory", str(directory))
+
+
+def _nearest(directory: Path) -> Path:
+    """The directory, or the one above it that is there."""
+    return next((path for path in (directory, *directory.parents) if path.exists()), directory)
 
 
 def kinds() -> Iterator[Finding]:
@@ -121,7 +126,7 @@ def keys() -> Iterator[Finding]:
     for name in present:
         yield Finding("ok", name, "set (not shown)")
     if not present:
-        detail = "no key of a usual provider is set; agents run on the offline model, or on servers that need none"
+        detail = "no key of a usual provider is set; an agent that names no model runs on the offline model"
         yield Finding("note", "keys", detail, f"export one, such as {next(iter(PROVIDERS))}=…, or use --env-file")
 
 
@@ -167,11 +172,16 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
 
 
 def _has_key(model: Model) -> Finding:
+    from react_run.models.remote import RemoteModel
+
     what = f"model {model.name}"
     if variable := getattr(model, "missing_key", str)():
         fix = f"export {variable}=…, give api_key in the file, or use --env-file"
         return Finding("failed", what, f"no key: {variable} is not set", fix)
-    return Finding("ok", what, "its id can be right, and it has the key it needs, or needs none")
+    if not isinstance(model, RemoteModel):
+        return Finding("ok", what, "runs here, and needs no key")
+    address = model.base_url or "its provider's own address"
+    return Finding("ok", what, f"a provider is known for this id, and the key is set where one is needed ({address})")
 
 
 def _starts(toolset: object) -> Finding:

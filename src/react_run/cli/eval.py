@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from react_run.cli.batch import _rate
-from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options
+from react_run.launch.options import AgentOptions
 
 EXPORTS = ("csv", "inspect", "junit", "promptfoo")
 

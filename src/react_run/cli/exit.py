@@ -94,7 +94,7 @@ def logs_to(say: Callable[[str], None]) -> Iterator[None]:
 def _called(arguments: list[str], debug: bool) -> int:
     from click.exceptions import Abort, ClickException, Exit
 
-    from react_run.cli.app import application
+    from react_run.cli.app import application, no_such_file
     from react_run.errors import ReactError, blamed
 
     try:
@@ -118,7 +118,8 @@ def _called(arguments: list[str], debug: bool) -> int:
         if debug:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
-            complain(str(error))
+            missing = getattr(error, "missing", "")  # perhaps a command was meant
+            complain(no_such_file(missing) if missing else str(error))
         elif where := blamed(error):
             complain(f"{where} failed: {type(error).__name__}: {error}\n{DEBUG} shows the traceback.")
         elif isinstance(error, OSError):

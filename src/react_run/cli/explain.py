@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
+from react_run.cli.exit import complain, logs_to
+from react_run.cli.interrupts import drive
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text, shown
 from react_run.components.looking import looking
+from react_run.launch.explanation import explanation
+from react_run.launch.options import MACHINE_PLUGINS, AgentOptions, built
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
-    from react_run.cli.values import Value
+    from react_run.launch.values import Value
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,7 +40,8 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
 
         print(shown(config.masker.mask(graph(agent, extra))))
         return 0
-    explained = explanation(agent)
+    with logs_to(complain):
+        explained = explanation(agent, drive)
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
     if as_json:
         print(json_text(config.masker.mask_data(explained), indent=2))
@@ -49,60 +52,13 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
 
 def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
     """What ``-p`` and ``REACT_RUN_PLUGINS`` add to the values of the file."""
-    from react_run.cli.values import Value
+    from react_run.launch.values import Value
     from react_run.plugins import plugin_name
 
     given = sum(not name.startswith("no:") for name in options.plugins)
     for number, plugin in enumerate(plugins):
         key, source = ("-p", "command line") if number < given else (MACHINE_PLUGINS, "environment")
         yield Value(key, plugin_name(plugin), source)
-
-
-def explanation(agent: ReActAgent) -> dict[str, Any]:
-    """Everything as data."""
-    from react_run.cli.dry_run import first_request
-    from react_run.cli.values import values_of
-
-    hooks, tools = hooks_of(agent), list(agent.tools)
-    request = first_request(agent, "(your prompt)")
-    offered = {tool.name for tool in request.tools}
-    known = {tool.name for tool in tools}
-    return {
-        "values": [value.to_dict() for value in values_of(agent.config)],
-        "prompt": [message.text for message in request.messages if message.role == "system"],
-        "tools": [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "flags": _flags(tool),
-                "toolset": _toolset_name(tool),
-                "offered_first": tool.name in offered,
-            }
-            for tool in [*tools, *(tool for tool in request.tools if tool.name not in known)]
-        ],
-        "hooks": hooks,
-    }
-
-
-def _flags(tool: Any) -> list[str]:  # a Tool; its flags are found by name
-    names = ("read_only", "repeatable", "idempotent", "serial", "inline", "network", "runs_programs")
-    return [name for name in names if getattr(tool, name)]
-
-
-def _toolset_name(tool: Any) -> str:  # a Tool
-    from react_run.config.dump import kind_name
-
-    kind = kind_name(tool.toolset) if tool.toolset is not None else ""
-    return f"{kind}:{tool.called}" if tool.called else kind
-
-
-def hooks_of(agent: ReActAgent) -> dict[str, list[str]]:
-    """The plugins that implement each hook, in the order in which they are asked."""
-    from react_run.hooks import hook_names
-
-    chains = {hook: getattr(agent.hooks, hook) for hook in hook_names()}
-    return {hook: [impl.plugin_name for impl in chain] for hook, chain in chains.items() if chain}
 
 
 def _as_text(explained: dict[str, Any]) -> list[str]:

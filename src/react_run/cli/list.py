@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from react_run.cli.terminal import json_text
 from react_run.components.kinds import GROUPS, every_installed, installed
+
+if TYPE_CHECKING:
+    from react_run.cli.validation import Soundness
 
 WHAT = (*GROUPS, "agents")
 COLUMNS = {
@@ -74,10 +78,12 @@ def first_line(thing: object) -> str:
 
 
 def _agents() -> Iterator[dict[str, str]]:
+    from react_run.cli.validation import Soundness
     from react_run.config.yaml import Report
     from react_run.config.yaml.compose import compose
     from react_run.config.yaml.text import read_text
 
+    soundness = Soundness()
     paths = [path for directory in (Path(), Path("agents")) for path in sorted(directory.glob("*.yaml"))]
     for path in paths:
         report = Report()
@@ -87,8 +93,18 @@ def _agents() -> Iterator[dict[str, str]]:
         if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
             continue  # some other YAML file
         texts = {key: entries[key].raw if key in entries else "" for key in ("name", "description")}
-        error = report.problems[0].text if report.problems else ""
-        yield {**texts, "name": texts["name"] or path.stem, "file": str(path), "error": error}
+        yield {**texts, "name": texts["name"] or path.stem, "file": str(path), "error": _wrong(path, soundness)}
+
+
+def _wrong(path: Path, soundness: Soundness) -> str:
+    """The first thing that is wrong with an agent file."""
+    from react_run.cli.check import problems_of
+
+    problems = problems_of(str(path), False, None, soundness)
+    if problems and all(problem["code"] == "cfg.untrusted" for problem in problems):
+        return "needs trust"
+    first = next((str(problem["message"]) for problem in problems if problem["code"] != "cfg.untrusted"), "")
+    return f"{first} (and {len(problems) - 1} more: react-run check {path})" if len(problems) > 1 else first
 
 
 def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from react_run.cli.loading import AgentOptions, built, parsed
 from react_run.cli.terminal import json_text, shown
 from react_run.errors import ConfigError, ToolsetError
+from react_run.launch.options import AgentOptions, built, parsed
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

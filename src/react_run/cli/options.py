@@ -14,7 +14,13 @@ def agent_options(function: F) -> F:
     """The options that say how an agent file is read: model, values, plugins, trust."""
     for option in reversed(
         (
-            click.option("-m", "--model", metavar="MODEL", help="Use this model instead of the file's."),
+            click.option(
+                "-m",
+                "--model",
+                metavar="MODEL",
+                shell_complete=_complete_models,
+                help="Use this model instead of the file's.",
+            ),
             click.option(
                 "--set",
                 "sets",
@@ -37,6 +43,14 @@ def agent_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def session_options(function: F) -> F:
+    """Which conversation a command goes on with."""
+    text = "Continue (or begin) the conversation NAME."
+    named = click.option("--session", metavar="NAME", shell_complete=_complete_sessions, help=text)
+    text = "Continue the last conversation with this agent."
+    return click.option("-c", "--continue", "continues", is_flag=True, help=text)(named(function))
 
 
 def run_argument(function: F) -> F:
@@ -76,3 +90,16 @@ def _complete_plugins(context: click.Context, parameter: click.Parameter, incomp
 
     names = [*installed("plugins")]
     return [name for name in (*names, *(f"no:{name}" for name in names)) if name.startswith(incomplete)]
+
+
+def _complete_models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.models import known_ids, prices
+
+    names = ["offline", *(f"{provider}/" for provider in known_ids.KEYS), *(prices.ids() if incomplete else ())]
+    return sorted({name for name in names if name.startswith(incomplete)})
+
+
+def _complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.journal.sessions import Session
+
+    return [name for name in Session.names() if name.startswith(incomplete)]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from react_run.cli.loading import AgentOptions
 from react_run.journal.sessions import Session
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -49,6 +49,8 @@ class Keeping:
     continues: bool = False
 
     def __post_init__(self) -> None:
+        self._told = False
+        """Whether it was said that there is nothing to go on with."""
         self.session = self.config.session if self.session is None else self.session
         assert self.config.path is not None  # the command line reads files
         self._conversation = (
@@ -85,7 +87,16 @@ class Keeping:
         Raises:
             ConfigError: It cannot be read.
         """
-        return self._conversation.read() if self._goes_on else []
+        if not self._goes_on:
+            return []
+        earlier = self._conversation.read()
+        if self.continues and self.session is None and not earlier and not self._told:
+            self.note(
+                f"there is no conversation with {self.config.path} to go on with: this one starts anew (they are kept "
+                "by the path of the agent file; give one a name with --session)"
+            )
+        self._told = True
+        return earlier
 
     @contextmanager
     def turn(self, begun: Sequence[Message] = ()) -> Iterator[Sequence[Message]]:

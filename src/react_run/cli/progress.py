@@ -111,7 +111,7 @@ class Progress:
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
-        if self.verbosity > 1:
+        if self.verbosity:
             self._note(f"  guard {guard}: {detail}", "yellow")
 
     def _line(self, call: ToolCall, observation: Observation) -> str:

@@ -30,12 +30,12 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     """
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive
-    from react_run.cli.loading import approve_all, built
     from react_run.cli.recorded import options_of
     from react_run.journal import read_journal
     from react_run.journal.locate import find_run
     from react_run.journal.replay.replay import replay
     from react_run.journal.view.formatting import plural
+    from react_run.launch.options import approve_all, built
 
     journal = read_journal(find_run(run))
     options = options_of(journal, agent, trust=trust)

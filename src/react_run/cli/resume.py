@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import built
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
 from react_run.cli.run_once import OneRun
+from react_run.launch.options import built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.cli.persistence import Keeping
+    from react_run.cli.run_once import Prompt
     from react_run.config import ReActAgentConfig
     from react_run.journal import Journal
     from react_run.journal.files import Sink
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
 @click.option("--json", "as_json", is_flag=True, help="Write one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
 @naming_damage
@@ -59,7 +60,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     session = journal.header["session"]
     store = click.get_current_context().obj
     goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, store=store, **given)
-    return goes_on.answer(journal.header["prompt"])
+    return goes_on.answer(journal.prompt)
 
 
 def _ended(journal: Journal, *, as_json: bool) -> int:
@@ -104,7 +105,7 @@ class _Resumed(OneRun):
         return self.stored
 
     async def _run(
-        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+        self, agent: ReActAgent, prompt: Prompt, earlier: Sequence[Message], config: ReActAgentConfig
     ) -> RunResult:
         try:
             return await super()._run(agent, prompt, earlier, config)
@@ -115,7 +116,7 @@ class _Resumed(OneRun):
     def _journal_of(self, run: Run) -> Path:
         return self.path
 
-    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: Prompt) -> RunResult:
         from react_run.cli.interrupts import drive
 
         run = self._run(agent, prompt, self.ready.incoming, config)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, session_options
+from react_run.launch.options import AgentOptions
 
 FORMATS = ("text", "json", "stream-json")
 
@@ -39,6 +39,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
 @agent_options
+@click.option("--attach", metavar="FILE", multiple=True, help="Send an image, PDF or text file along (repeatable).")
 @click.option("--max-iterations", metavar="N", type=int, help="Iterations of the loop at most.")
 @click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
 @click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
@@ -48,9 +49,8 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
 @click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
-@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
-@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
+@session_options
+@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")
@@ -87,7 +87,7 @@ def command(
     if given.pop("dry_run"):
         from react_run.cli.dry_run import show_first_request
 
-        return show_first_request(options, asked or "(your prompt)")
+        return show_first_request(options, asked or "(your prompt)", given["attach"])
     if asked is None:
         return _talk(options, style, given)
     from react_run.cli.run_once import OneRun
@@ -99,6 +99,8 @@ def _talk(options: AgentOptions, style: str, given: dict[str, Any]) -> int:
     from react_run.cli.chat import talk
 
     meant = {"--json": style != "text", **{f"--{name}": given[name] for name in ("record", "replay", "yes", "quiet")}}
+    if given["attach"]:
+        raise click.UsageError("--attach is for a single run: give a PROMPT; in a chat, write @FILE in a line")
     for name, wanted in meant.items():
         if wanted:
             raise click.UsageError(f"{name} is for a single run: give a PROMPT, or - for standard input")

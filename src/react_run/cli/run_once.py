@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.exit import Interrupted, logs_to, warnings_to
-from react_run.cli.loading import AgentOptions, approve_all, built, speaks_for_us
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
 from react_run.journal.locate import find_run
+from react_run.launch.options import AgentOptions, approve_all, built, speaks_for_us
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.journal.recorder import Recorder
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.results import RunResult
     from react_run.run import Run
+
+    Prompt = str | Sequence[str | Part]
 
 OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
 
@@ -42,6 +45,7 @@ class OneRun:
     verbose: int = 0
     quiet: bool = False
     yes: bool = False
+    attach: Sequence[str] = ()
     screen: Screen = field(init=False)
     progress: Progress = field(init=False)
     journal: Recorder | None = field(init=False, default=None)
@@ -50,7 +54,7 @@ class OneRun:
     def __post_init__(self) -> None:
         self.screen = Screen(quiet=self.quiet)
 
-    def answer(self, prompt: str) -> int:
+    def answer(self, prompt: Prompt) -> int:
         """Run the agent on ``prompt`` and show the result; the exit status."""
         self.screen.start_status(starting)
         try:
@@ -67,11 +71,15 @@ class OneRun:
         finally:
             self.screen.stop_status()
 
-    def _answer(self, prompt: str) -> int:
+    def _answer(self, prompt: Prompt) -> int:
         from react_run.cli.persistence import Keeping
         from react_run.cli.progress import Clock, Draft, Permitted, Progress
         from react_run.cli.statuses import footer
 
+        if self.attach:
+            from react_run.cli.attaching import with_files
+
+            prompt = with_files(prompt, self.attach)
         if self.replay is not None and not speaks_for_us(find_run(self.replay)):
             self.options = replace(self.options, foreign=True)
         self.config = config = self.options.config()
@@ -112,11 +120,11 @@ class OneRun:
         agent = built(config, plugins, journal)
         if self.replay is None:
             return agent
-        from react_run.models.replay import ReplayModel
+        from react_run.journal.replay.model import ReplayModel
 
         return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
 
-    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: Prompt) -> RunResult:
         from react_run.cli.interrupts import drive
 
         with keeping.turn() as earlier:
@@ -125,7 +133,7 @@ class OneRun:
         return result
 
     async def _run(
-        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+        self, agent: ReActAgent, prompt: Prompt, earlier: Sequence[Message], config: ReActAgentConfig
     ) -> RunResult:
         async with agent:
             if self.style != "stream-json":

@@ -124,6 +124,7 @@ def _facts(journal: Journal, path: Path) -> dict[str, str]:
         "tools": ", ".join(tools) or "-",
         "guards": ", ".join(f"{name} {number}" for name, number in stats.guards.items()) or "-",
         "prompt": formatting.one_line(header["prompt"]),
+        **({"attached": files} if (files := formatting.attached(journal)) else {}),
         "error": formatting.error(footer["error"]) if "error" in footer else "-",
         "answer": formatting.one_line(footer.get("answer", "")) or "-",
         "journal": str(path),

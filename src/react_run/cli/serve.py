@@ -58,6 +58,13 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option("--on-disconnect", type=click.Choice(["cancel", "finish"]), default="cancel", show_default=True)
 @click.option("--drafts", type=click.Choice(["reasoning", "content", "none"]), default="reasoning", show_default=True)
 @click.option(
+    "--client-tools",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="What becomes of tools that requests bring.",
+)
+@click.option(
     "--allow-override",
     metavar="KEY",
     multiple=True,
@@ -87,7 +94,7 @@ def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int
 
     Agents are models by name. SIGTERM and Ctrl-C end runs in good order, SIGHUP reads the files again.
     """
-    from react_run.cli.loading import AgentOptions
+    from react_run.launch.options import AgentOptions
     from react_run.serve.options import ServeOptions, tokens_from
 
     reading = {name: given.pop(name) for name in ("model", "sets", "plugins", "env_file")}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text
+from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

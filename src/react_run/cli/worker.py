@@ -14,8 +14,8 @@ import click
 
 from react_run.cli.batch import ENGINE_HELP
 from react_run.cli.engines import is_embedded
-from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -41,7 +41,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     The first Ctrl-C lets the rows at work end, the second stops them.
     """
     from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
-    from react_run.cli.loading import approve_all, built
+    from react_run.launch.options import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
     shared = {name: given.pop(name) for name in names}

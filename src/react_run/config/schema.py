@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -272,6 +273,16 @@ class ReActAgentConfig(Options):
         from react_run.config.dump import to_yaml
 
         return to_yaml(self)
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """What :meth:`to_yaml` writes, as data that loads again: fields alone would lose every component's kind."""
+        from react_run.config.dump import to_data
+
+        return to_data(self)
+
+    def model_dump_json(self, *, indent: int | None = None, **_: Any) -> str:
+        """:meth:`model_dump` as JSON."""
+        return json.dumps(self.model_dump(), indent=indent, ensure_ascii=False)
 
     def __eq__(self, other: object) -> bool:
         from react_run.config.dump import to_data

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from react_run.components.building import find
 from react_run.components.kinds import ALIASES, near
 from react_run.config.limits import Limits
+from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report
 from react_run.errors import ReactError
 
@@ -26,6 +27,7 @@ GENERATION_KEYS = {
     "model_settings": "settings",
 }
 """Keys of the agent file that are handed to the model, and what the model calls them."""
+_LISTS = frozenset({"toolsets", "plugins", "checks", *LEVELS})
 
 
 # -- the shape of one file, before files are merged ------------------------------------------------------------------
@@ -36,12 +38,16 @@ def normalise(tree: Node, report: Report) -> Node:
     entries = {key: node for key, node in tree.mapping.items() if not key.startswith("x-")}
     _unwrap(entries, report)
     _one_toolset(entries, report)
+    _listed(entries)
     _gather_limits(entries, report)
     return tree.like(entries)
 
 
 def _unwrap(entries: dict[str, Node], report: Report) -> None:
     properties = entries.get("properties")
+    if properties is not None and properties.value is None:
+        del entries["properties"]  # left empty
+        return
     if properties is None or not isinstance(properties.value, dict):
         return  # anything else is reported as an unknown key
     del entries["properties"]
@@ -64,6 +70,16 @@ def _one_toolset(entries: dict[str, Node], report: Report) -> None:
         if node is not None and isinstance(node.value, list):
             made = node.like([child for item in node.items for child in _children(item)])
             entries[key] = made
+
+
+def _listed(entries: dict[str, Node]) -> None:
+    """The lists of components: all entries commented out is none, and a lone plugin needs no dash."""
+    for key in _LISTS & entries.keys():
+        node = entries[key]
+        if node.value is None:
+            del entries[key]
+        elif isinstance(node.value, dict) and key not in ("toolsets", "checks"):
+            entries[key] = node.like([node])
 
 
 def _children(toolset: Node) -> Iterable[Node]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.state import EngineState
 from react_run.hooks import await_listener, dispatch
+from react_run.support.tasks import cancellations, running_loop
 
 if TYPE_CHECKING:
     from react_run.hooks import Chain
@@ -37,6 +38,19 @@ async def drain(run: Run) -> None:
         state.endings = []
         if state.listeners:
             await asyncio.wait(set(state.listeners))
+    _let_go(run)
+
+
+def _let_go(run: Run) -> None:
+    """Have an ended run freed as soon as nobody holds it: no cycle waits for the collector, which a server may put off.
+
+    Its iterations and calls name it for as long as somebody does hold it.
+    """
+    ended = weakref.proxy(run)
+    for iteration in run.iterations:
+        iteration.run = ended
+        for call in iteration.calls:
+            call.run = ended
 
 
 def check_cancelled(run: Run) -> None:

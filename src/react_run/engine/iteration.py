@@ -19,7 +19,15 @@ from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
 from react_run.hooks import ask, ask_all, notify
-from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
+from react_run.messages import (
+    Message,
+    MessageView,
+    ModelRequest,
+    ModelResponse,
+    ToolChoice,
+    ToolRequest,
+    content_with,
+)
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
@@ -70,10 +78,20 @@ async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
 
 
 def number_request(iteration: Iteration, call: int) -> ModelRequest:
-    """``iteration.request`` numbered as the run's ``call``-th model call."""
+    """``iteration.request`` numbered as the run's ``call``-th model call, as the model can read it."""
     if iteration.request.call != call:
         iteration.request = replace(iteration.request, call=call)
-    return iteration.request
+    return for_model(iteration)
+
+
+def for_model(iteration: Iteration) -> ModelRequest:
+    """``iteration.request`` with notes in place of what the model is known not to read."""
+    run = iteration.run
+    if not run.state(EngineState).carries_parts:
+        return iteration.request
+    from react_run.models.wire_parts import readable
+
+    return readable(iteration.request, run.agent.model)
 
 
 @lru_cache(maxsize=256)
@@ -87,11 +105,12 @@ def names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
 
 def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
     """Turn the requests of a reply into calls (behaviours A5, A5b, A6)."""
+    asked = response.message.tool_requests
+    if not asked:
+        return
     cut = response.finish_reason == "length"
-    requests = tuple(_undressed(run, request) for request in response.message.tool_requests)
-    if requests:
-        requests = _with_own_ids(run, requests)
-    if any(new is not old for new, old in zip(requests, response.message.tool_requests, strict=True)):
+    requests = _with_own_ids(run, _undressed(run, asked))
+    if requests is not asked:
         iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
     for position, request in enumerate(requests):
         tool = run.all_tools.get(request.name)
@@ -113,10 +132,15 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
         iteration.calls.append(call)
 
 
-def _undressed(run: Run, request: ToolRequest) -> ToolRequest:
-    """``request`` under the name of the tool it means, where a model put blanks, a prefix or a mark around it."""
-    if request.name in run.all_tools:
-        return request
+def _undressed(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:
+    """``requests`` under the names of the tools they mean, where a model put blanks, a prefix or a mark around one."""
+    for request in requests:
+        if request.name not in run.all_tools:
+            return tuple(_meant(run, request) for request in requests)
+    return requests  # the usual case
+
+
+def _meant(run: Run, request: ToolRequest) -> ToolRequest:
     dressed = _DRESSED.fullmatch(request.name)
     bare = dressed[1] if dressed else request.name
     name = next((name for name in (bare, valid_tool_name(bare)) if name in run.all_tools), request.name)
@@ -129,6 +153,9 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
     known = state.request_ids
     if known is None:
         known = state.request_ids = {request.id for message in run.messages for request in message.tool_requests}
+    if len(requests) == 1 and (only := requests[0].id) and only not in known:
+        known.add(only)  # the usual case
+        return requests
     ids = [request.id for request in requests]
     if all(ids) and known.isdisjoint(ids) and len(set(ids)) == len(ids):
         known.update(ids)
@@ -215,30 +242,33 @@ def record(run: Run, iteration: Iteration) -> None:
     """
     response = iteration.response
     assert response is not None  # called only for iterations with a reply
-    reply, steps = response.message, []
-    messages = [reply] if iteration.calls or reply.extra or not reply.blank else []
-    thought = reply.thought if iteration.calls else ""
+    reply = response.message
+    if not iteration.calls:
+        run.messages += [reply] if reply.extra or not reply.blank else []
+        return
+    messages, steps = [reply], []
+    thought, attempts = reply.thought, run.state(EngineState).attempts
     for call in iteration.calls:
         observation = call.observation
         if observation is None:
             text = CANCELLED if call.executed else NOT_STARTED
             unknown = call.executed and call.tool is not None and call.tool.read_only is not True
             observation = call.observation = refused(text, code="cancelled", unknown=unknown)
-        messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
-        steps.append(_step(run, iteration, call, observation, thought))
+        content = content_with(observation.content, observation.parts) if observation.parts else observation.content
+        messages.append(Message(role="tool", content=content, tool_request_id=call.request.id))
+        name = call.request.name
+        attempt = attempts.get(name, 0) + 1
+        attempts[name] = attempt if observation.failed else 0
+        steps.append(_step(iteration, call, observation, thought, attempt))
     run.messages += messages  # all of an iteration, or nothing
     run.outcome.steps += steps
-    if steps:
-        run.state(Standing).settle(iteration)
+    run.state(Standing).settle(iteration)
 
 
-def _step(run: Run, iteration: Iteration, call: ToolCall, observation: Observation, thought: str) -> ReActStep:
-    attempts = run.state(EngineState).attempts
-    attempt = attempts.get(call.name, 0) + 1
-    attempts[call.name] = attempt if observation.failed else 0
+def _step(iteration: Iteration, call: ToolCall, observation: Observation, thought: str, attempt: int) -> ReActStep:
     return ReActStep(
         thought=thought,
-        action=call.name,
+        action=call.request.name,
         action_input=call.request.arguments if call.prepared is None else call.arguments,
         observation=observation.content,
         outcome=observation.outcome,

@@ -30,7 +30,7 @@ def priced_at(run: Run, model: str, usage: Usage) -> float | None:
     while above is not None:
         price = above.state(Pricing).price
         if price is not None:
-            return price(model, usage)
+            return price(model or run.agent.model.name, usage)
         above = above.parent
     return None
 
@@ -39,7 +39,7 @@ def priced(run: Run, response: ModelResponse) -> ModelResponse:
     """``response`` with its cost, where a plugin of this run or of a parent knows it."""
     if response.usage.cost is not None:
         return response
-    cost = priced_at(run, response.model or run.agent.model.name, response.usage)
+    cost = priced_at(run, response.model, response.usage)
     return response if cost is None else replace(response, usage=replace(response.usage, cost=cost))
 
 
@@ -52,8 +52,9 @@ def spend(run: Run, usage: Usage, at_most: Usage | None = None) -> None:
         at_most: What counts towards limits instead, when nobody knows what it used (S4).
     """
     state = run.state(EngineState)
+    as_counted = state.counted is run.usage and at_most is None  # nothing was unknown so far: one sum for both
     run.usage = run.usage + usage if run.usage is not NO_USAGE else usage
-    state.counted = state.counted + (at_most or usage)
+    state.counted = run.usage if as_counted else state.counted + (at_most or usage)
     if run.parent is not None:
         if state.parent_call is not None:
             state.parent_call.spent = state.parent_call.spent + usage

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from react_run.batch.row_run import Again, RowRunner, waiting_time
 from react_run.batch.rows import unknown_calls
 from react_run.batch.running import changes_things
-from react_run.engine.concurrency import in_thread
 from react_run.errors import ModelError
 from react_run.evals.scorer import Mark, ScoredRun, labels, mark
+from react_run.support.threads import in_thread
 from react_run.wrappers.calling import unwrap
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ async def marks_of(plan: Plan, turn: Turn, run: ScoredRun, *, asks: bool = True)
 def model_of(case: Case) -> Model | None:
     """The model that a case brings; ``None`` when the agent's own answers."""
     if case.recording is not None:
-        from react_run.models.replay import ReplayModel
+        from react_run.journal.replay.model import ReplayModel
 
         return ReplayModel(journal=case.recording)
     if case.replies is not None:

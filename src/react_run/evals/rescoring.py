@@ -12,7 +12,6 @@ from typing import IO, Any
 
 from react_run.batch.home import Home
 from react_run.batch.sqlite import SqliteEngine
-from react_run.engine.concurrency import run_blocking
 from react_run.errors import ConfigError, JournalError
 from react_run.evals import samples
 from react_run.evals.case_runner import marks_of, needs_workspaces, scored_run
@@ -24,6 +23,7 @@ from react_run.evals.tally import tallied
 from react_run.journal.lines import as_bytes, to_json
 from react_run.journal.reading import read_journal
 from react_run.journal.result import result_of as ended
+from react_run.support.threads import run_blocking
 
 
 def rescored(plan: Plan, source: Path, directory: Path, *, title: str, seed: int = 0, wanted: float = WANTED) -> Result:

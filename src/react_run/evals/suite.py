@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, ValidationError, model_validator
 
-from react_run.components import Options, Origin
+from react_run.components import LocalPath, Options, Origin
 from react_run.components.kinds import how_to_trust
 from react_run.components.option_errors import problem
 from react_run.config.texts import note_errors
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 class Cases(Options):
     """A file of cases."""
 
+    agent: LocalPath | None = None
+    """The agent file that pytest runs the cases with; the commands name it themselves."""
     cases: list[Case] = Field(default_factory=list, min_length=1)
     """The cases, in order."""
     dataset: Dataset | None = None

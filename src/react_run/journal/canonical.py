@@ -13,7 +13,7 @@ from react_run.journal.values import Record, message_to_data
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
-_OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
+_OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
 """What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
 _SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
@@ -50,7 +50,7 @@ def canonical_record(record: Record) -> Record:
     if kept["type"] in ("model_request", "footer"):
         del kept["keep"], kept["messages"]
     elif kept["type"] == "header":
-        kept = {name: kept[name] for name in _OF_HEADER}
+        kept = {name: kept[name] for name in _OF_HEADER if name in kept}
     elif kept["type"] == "guard":
         kept["detail"] = _SECONDS.sub("… s", kept["detail"])
     for name in _WITH_PARTS:
@@ -69,7 +69,8 @@ def _part(value: Any) -> Any:
 def anonymous(value: Any, run_id: str) -> Any:
     """``value`` with one word in the place of the id of its run, such as in the paths of saved results."""
     if isinstance(value, Mapping):
-        return {key: anonymous(item, run_id) for key, item in value.items()}
+        inside = value.get("type") == "attachment"  # where its data is kept is nobody's doing
+        return {key: anonymous(item, run_id) for key, item in value.items() if not (inside and key == "data")}
     if isinstance(value, list):
         return [anonymous(item, run_id) for item in value]
     return value.replace(run_id, "RUN") if isinstance(value, str) else value

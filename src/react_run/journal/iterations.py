@@ -91,6 +91,11 @@ class ToolUse:
         return next((record["content"] for record in self.results), None)
 
     @property
+    def parts(self) -> Sequence[Record]:
+        """The images and files in its result, as the journal refers to them."""
+        return next((record.get("parts", ()) for record in self.results), ())
+
+    @property
     def outcome(self) -> Record | None:
         """How the result was read."""
         return next((record.get("outcome") for record in self.results), None)
@@ -99,6 +104,11 @@ class ToolUse:
     def failed(self) -> bool:
         """Whether it is known to have failed."""
         return self.outcome is not None and self.outcome["disposition"] != "success"
+
+    @property
+    def finished(self) -> bool:
+        """Whether anything is known of its result: a run that was killed leaves calls without one."""
+        return next(self.results, None) is not None
 
     @property
     def seconds(self) -> float | None:
@@ -157,7 +167,7 @@ class Reader:
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
-        self._rebuilt = Rebuilt(journal.incoming)
+        self._rebuilt = Rebuilt(journal.incoming, journal.attachment)
         self.opening = self._rebuilt.follow(0, journal.header["opening"])
         """The conversation that the run began with."""
         self.messages = self.opening
@@ -247,11 +257,11 @@ class Reader:
 
     def _finished(self, record: Record) -> None:
         self._attempt(record).finished = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _answered(self, record: Record) -> None:
         self._use(record).answered = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _judged(self, record: Record) -> None:
         iteration = self._iteration(record)
@@ -261,7 +271,7 @@ class Reader:
             if place in self._tools:
                 self._tools[place].judged = judged
             if "content" in judged:
-                self._rebuilt.results[place] = judged["content"]
+                self._rebuilt.note_result(place, judged)
 
     def _guard(self, record: Record) -> None:
         self._iteration(record).guards.append(record)

@@ -236,8 +236,11 @@ def remove_run(summary: Summary) -> None:
     Raises:
         JournalError: The run goes on.
     """
+    from react_run.journal.attachments import folder_of
+
     if summary.running:
         raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
     if _ID.fullmatch(summary.run_id):
         shutil.rmtree(run_directory(Path(summary.header["workspace"]), summary.run_id), ignore_errors=True)
+    shutil.rmtree(folder_of(summary.path), ignore_errors=True)
     summary.path.unlink()

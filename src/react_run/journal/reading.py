@@ -14,9 +14,11 @@ from react_run.errors import JournalError
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
+    from react_run.journal.attachments import Kept
     from react_run.journal.iterations import Iteration, ModelCall, Reader
     from react_run.journal.stats import RunStats
     from react_run.messages import Message
+    from react_run.parts import Part
 
 MODEL_RECORDS = ("model_request", "model_response", "model_error")
 HEADER = frozenset(
@@ -55,6 +57,8 @@ class Journal:
     records: Sequence[Record]
     path: Path | None = None
     torn: bool = False
+    above: Journal | None = None
+    """The journal of the run that started this one."""
 
     @cached_property
     def header(self) -> Record:
@@ -90,7 +94,24 @@ class Journal:
     @cached_property
     def incoming(self) -> tuple[Message, ...]:
         """The earlier turns of the conversation."""
-        return tuple(map(message_from_data, self.header["incoming"]))
+        return tuple(message_from_data(message, self.attachment) for message in self.header["incoming"])
+
+    @property
+    def prompt(self) -> str | list[str | Part]:
+        """What the run was asked: its text, and what came with it."""
+        attached: list[str | Part] = [*map(self.attachment, self.header.get("attachments", ()))]
+        text: str = self.header["prompt"]
+        return [*([text] if text else ()), *attached] if attached else text
+
+    def attachment(self, said: Record) -> Part:
+        """The image or file that a record refers to."""
+        return self._kept.part(said) if self.above is None else self.above.attachment(said)
+
+    @cached_property
+    def _kept(self) -> Kept:
+        from react_run.journal.attachments import Kept
+
+        return Kept(self.path, self.records)
 
     @cached_property
     def _read(self) -> Reader:
@@ -146,7 +167,7 @@ class Journal:
     def below(self) -> list[Journal]:
         """The journals of the runs that this one started."""
         children = [record for record in self.records if record["run"] != self.run_id]
-        return [Journal(records=records, path=self.path) for records in _grouped(children)]
+        return [Journal(records=records, path=self.path, above=self) for records in _grouped(children)]
 
     @property
     def stats(self) -> RunStats:

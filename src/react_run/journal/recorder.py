@@ -226,7 +226,12 @@ class Recorder(Plugin):
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
         header = header_of(
-            run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run)
+            run,
+            self._described[1],
+            time=book.now(),
+            options=self.options_of(run),
+            session=self.session_of(run),
+            keep=book.keep,
         )
         recording.header(header)
         for what, value in place.early:

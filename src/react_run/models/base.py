@@ -35,6 +35,13 @@ class Model(Component):
         """Tokens the model can read at once, when known (behaviour S7)."""
         return None
 
+    def can_read(self, media_type: str) -> bool | None:
+        """Whether it reads attachments of this type: ``image/png``, ``application/pdf``; ``None`` when trying tells.
+
+        Text is read by every model. In place of what it cannot read a model gets a note with name, type and size.
+        """
+        return media_type.startswith("text/")
+
     @abstractmethod
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """Return the whole reply to ``request``."""
@@ -78,8 +85,8 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response.message
     elif not isinstance(response.message.tool_requests, tuple | list):
         wrong = response.message.tool_requests
-    elif nameless := [call for call in response.message.tool_requests if not _has_name(call)]:
-        wrong = nameless[0]
+    elif not all(map(_has_name, response.message.tool_requests)):
+        wrong = next(call for call in response.message.tool_requests if not _has_name(call))
     elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
         wrong = response.usage
     else:

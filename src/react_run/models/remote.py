@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
+from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -14,10 +16,21 @@ from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.models import prices
 from react_run.models.base import Model, counted
 
 _OTHER_NAMES: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """What a limit is called by servers that refuse its other name."""
+
+_ABILITIES: Mapping[str, str] = {"image": "supports_vision", "application": "supports_pdf_input"}
+"""What the table of known models calls the reading of images, and of PDF."""
+_ABOUT_PARTS = re.compile(
+    r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
+)
+
+NO_MODELS = "REACT_RUN_NO_MODELS"
+"""The environment variable that keeps every model of another machine from being asked; its text is the reason."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +61,10 @@ class RemoteModel(Model):
     explicit_cache: bool | None = None
     """Mark the stable part of the prompt with `cache_control`. Unset: for Anthropic's models, which need it."""
 
+    reads: list[str] | None = None
+    """Attachments it can read, such as `[image/*, application/pdf]`; text it always can. Unset: looked up for known
+    models, and tried with others."""
+
     @field_validator("base_url")
     @classmethod
     def _is_http(cls, url: str | None) -> str | None:
@@ -62,6 +79,8 @@ class RemoteModel(Model):
 
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
     """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
+    _refuses_parts: bool = PrivateAttr(default=False)
+    """Whether the provider refused an attachment because the model cannot read it."""
 
     @property
     def name(self) -> str:
@@ -70,6 +89,23 @@ class RemoteModel(Model):
     def missing_key(self) -> str:
         """The variable in which a key is expected and not found; ``""`` when there is one, or none is needed."""
         return ""
+
+    def can_read(self, media_type: str) -> bool | None:
+        if media_type.startswith("text/"):
+            return True
+        if self.reads is not None:
+            return any(fnmatchcase(media_type, pattern) for pattern in self.reads)
+        if self._refuses_parts:
+            return False
+        entry = next(filter(None, map(prices.known, self._table_ids())), None)
+        return None if entry is None else bool(entry.get(_ABILITIES[media_type.partition("/")[0]]))
+
+    def _table_ids(self) -> tuple[str, ...]:
+        """The ids under which the table of known models may have it."""
+        return (self.model,)
+
+    def _forget_encoded(self) -> None:
+        """Release what was encoded of conversations, where anything is kept."""
 
     def fields(self, request: ModelRequest, *, stream: bool, limit: str = "max_tokens") -> dict[str, object]:
         """The fields of a request besides model, messages and tools; later sources win: options, settings, request.
@@ -84,11 +120,24 @@ class RemoteModel(Model):
             fields["tool_choice"] = request.tool_choice
         if stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
-        fields |= {**self.settings, **request.settings}
+        for key, value in (*self.settings.items(), *request.settings.items()):
+            if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever the source calls it
+                fields.pop(_OTHER_NAMES[key], None)
+                fields.pop(key, None)
+                key = limit if key == "max_tokens" else key
+            fields[key] = value
         fields = {self._left_out.get(key, key): value for key, value in fields.items()}
         return {key: value for key, value in fields.items() if key and value is not None}
 
+    def _check_allowed(self) -> None:
+        reason = os.environ.get(NO_MODELS, "")
+        if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
+            raise ModelError(
+                f"{self.name} may not be asked: {reason}", provider=self.kind, code="blocked", retryable=False
+            )
+
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        self._check_allowed()
         refused = 0
         while True:
             try:
@@ -99,6 +148,7 @@ class RemoteModel(Model):
                 refused += 1
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        self._check_allowed()
         refused, begun = 0, False
         while True:
             try:
@@ -133,6 +183,12 @@ class RemoteModel(Model):
             usage = Usage(input_tokens=0, output_tokens=0, cost=0.0)
             message = Message(role="assistant", content=str(error))
             return ModelResponse(message=message, usage=usage, finish_reason="content_filter", model=self.model)
+        if self._refused_part(error, request):
+            self._refuses_parts = True
+            self._forget_encoded()
+            words = "it is told their names, types and sizes from now on; `reads: []` in the agent file says so at once"
+            _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
+            return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
             raise error
@@ -140,6 +196,16 @@ class RemoteModel(Model):
         instead = f"sent as {self._left_out[field]}" if self._left_out[field] else "left out"
         _log.warning("%s refuses %s: it is %s from now on. Change it in the agent file.", self.name, field, instead)
         return None
+
+    def _refused_part(self, error: ModelError, request: ModelRequest) -> bool:
+        """Whether the error says that this model has no eyes: it is known only when it was tried."""
+        if self._refuses_parts or self.reads is not None or error.status not in (400, 404, 415, 422, 500, 501):
+            return False
+        if _ABOUT_PARTS.search(str(error)) is None:
+            return False
+        from react_run.models.wire_parts import carries_parts
+
+        return carries_parts(request.messages)
 
     def _refused_field(self, error: ModelError, request: ModelRequest) -> str:
         """The field of ours that a provider refused by its name, if it was sent as it is."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.engine.iteration import call_model
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
-from react_run.policies.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.policies.conversation import Conversation, Mover
 from react_run.policies.order import Policy
 from react_run.policies.summary import outline, question

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import forget
 from react_run.engine.state import EngineState, paused_seconds
 from react_run.engine.timer import Clock
+from react_run.support.tasks import forget
 
 if TYPE_CHECKING:
     from react_run.run import Run

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
+from react_run.engine.context import MovedOut
 from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
-from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.tools.arguments.key import arguments_key
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 Key = tuple[str, Hashable]
-Known = dict[Key, tuple["ToolCall", int]]
+Known = dict[Hashable, tuple["ToolCall", int]]
 
 SAME = (
     "You already ran this exact call in iteration {iteration}, so it was not run again. Change your approach, or "
@@ -34,19 +34,20 @@ IN_DOUBT = (
     "{tool} was called with these arguments in iteration {iteration} and gave no answer, so it was not run again. "
     "What is known of that call: {earlier}"
 )
+NOTHING: Known = {}
 SHARED = Observation(content="Asked for twice in one reply: runs once, and the result is shared.")
 ONCE = "[You asked for this exact call more than once in one reply. It ran once, and this is its one result.]"
 
 
 class Memory:
-    """What one run has already been told, by tool and arguments, and which calls have an unknown outcome."""
+    """What one run has already been told, by tool and then by arguments, and which calls have an unknown outcome."""
 
     def __init__(self) -> None:
         self.iteration = 0
         self.current: dict[Key, ToolCall] = {}
         self.shared: list[tuple[ToolCall, ToolCall]] = []
-        self.answered: Known = {}
-        self.nothing: Known = {}
+        self.answered: dict[str, Known] = {}
+        self.nothing: dict[str, Known] = {}
         self.in_doubt: Known = {}
         self.moves = 0
 
@@ -60,15 +61,17 @@ class Memory:
         """Forget the results that are no longer in the conversation: the model may need them again."""
         if moved.times != self.moves:
             self.moves = moved.times
-            for known in (self.answered, self.nothing):
+            for known in (*self.answered.values(), *self.nothing.values()):
                 for key in [key for key, (call, _) in known.items() if call.request.id in moved.ids]:
                     del known[key]
 
     def forget_stale(self, changes: list[ToolCall], *, by_others: bool) -> None:
         """Forget what may no longer be so after ``changes``, or after files were changed by somebody else."""
-        for known in (self.answered, self.nothing):
-            for key in [key for key, (call, _) in known.items() if goes_stale(call, changes, by_others=by_others)]:
-                del known[key]
+        for known in (*self.answered.values(), *self.nothing.values()):
+            some = next(iter(known.values()), None)  # one look per tool, however many of its results are known
+            if some is not None and goes_stale(some[0], changes, by_others=by_others, alike=True):
+                for key in [key for key, (call, _) in known.items() if goes_stale(call, changes, by_others=by_others)]:
+                    del known[key]
 
 
 class Repeats(Policy):
@@ -100,9 +103,9 @@ class Repeats(Policy):
             return SHARED  # until the iteration is judged
         if memory.answered:
             memory.forget_moved(run.state(MovedOut))
-        if (known := memory.answered.get(key)) is not None:
+        if (known := memory.answered.get(call.name, NOTHING).get(call.key)) is not None:
             return self._served(run, call, known, SAME)
-        if memory.nothing and (known := memory.nothing.get((call.name, loose(call.arguments)))) is not None:
+        if memory.nothing and (known := memory.nothing.get(call.name, NOTHING).get(loose(call.arguments))) is not None:
             return self._served(run, call, known, ALIKE)
         return None
 
@@ -137,10 +140,10 @@ class Repeats(Policy):
         changes = [call for call in iteration.calls if may_have_changed(call)]
         if changes or iteration.changed:
             memory.forget_stale(changes, by_others=iteration.changed)
+        # What was read beside a change may have been read before it; a call alone was not.
+        raced = iteration.changed or (len(memory.current) > 1 and bool(changes))
         for key, call in memory.current.items():
-            # What was read beside a change may have been read before it.
-            raced = (changes or iteration.changed) and goes_stale(call, changes, by_others=iteration.changed)
-            if call.executed and not raced:
+            if call.executed and not (raced and goes_stale(call, changes, by_others=iteration.changed)):
                 self._remember(memory, key, call)
         for call in changes:
             outcome = call.observation.outcome if call.observation is not None else None
@@ -151,9 +154,11 @@ class Repeats(Policy):
         assert call.observation is not None  # as above
         outcome = call.observation.outcome
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
-            memory.answered[key] = (call, memory.iteration)
+            memory.answered.setdefault(key[0], {})[key[1]] = (call, memory.iteration)
         elif outcome.disposition is Disposition.NO_RESULT:
-            memory.answered[key] = memory.nothing[key[0], loose(call.arguments)] = (call, memory.iteration)
+            known = (call, memory.iteration)
+            memory.answered.setdefault(key[0], {})[key[1]] = known
+            memory.nothing.setdefault(key[0], {})[loose(call.arguments)] = known
 
 
 def may_have_changed(call: ToolCall) -> bool:
@@ -161,20 +166,25 @@ def may_have_changed(call: ToolCall) -> bool:
     return call.executed and call.tool is not None and call.tool.read_only is not True
 
 
-def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False) -> bool:
+def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False, alike: bool = False) -> bool:
     """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
 
-    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm: after
-    another change it may be needed again. A payment never does.
+    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm, and that
+    of a tool that says nothing of itself: after another change it may be needed again. A payment never does.
+
+    Args:
+        call: What was found out earlier.
+        changes: The calls that may have changed something since.
+        by_others: Whether files were changed besides what the calls did.
+        alike: Whether any other call of the same tool is meant as well.
     """
     tool = call.tool
     if tool is None or (tool.read_only is False and not tool.idempotent):
         return False
     if by_others:
         return True
-    if tool.idempotent:
-        return any(change.name != call.name or change.key != call.key for change in changes)
-    return any(change.name != call.name for change in changes)
+    name, undoes = call.request.name, tool.idempotent or tool.read_only is None
+    return any(change.request.name != name or (undoes and (alike or change.key != call.key)) for change in changes)
 
 
 def loose(arguments: object) -> str:

@@ -139,7 +139,7 @@ def _keep_out_of_version_control(directory: int) -> None:
             stream.write(b"*\n")
 
 
-def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:
+def write_new(root: Path, folders: Sequence[str], name: str, text: str | bytes) -> None:
     """Write ``text`` as a file that does not exist yet, below ``root``, following no link.
 
     Raises:
@@ -150,7 +150,8 @@ def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:
         try:
             with os.fdopen(file, "wb") as stream:
                 for start in range(0, len(text), CHUNK):  # a second copy of a long text would cost more than this
-                    stream.write(text[start : start + CHUNK].encode(errors="replace"))
+                    piece = text[start : start + CHUNK]
+                    stream.write(piece if isinstance(piece, bytes) else piece.encode(errors="replace"))
         except OSError:
             os.unlink(name, dir_fd=folder)
             raise

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.context import MovedOut
 from react_run.hookspecs import hookimpl
-from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.tools.arguments.key import arguments_key
@@ -85,11 +85,15 @@ class Stuck(Policy):
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         answers = run.state(Answers)
-        answers.forget_moved(run.state(MovedOut))
+        if answers.known:
+            answers.forget_moved(run.state(MovedOut))
         self._look_for_failing(run, iteration, answers)
-        keys = [_key(call) for call in iteration.calls]
-        new = [not answers.is_old(key, call, self.polls) for key, call in zip(keys, iteration.calls, strict=True)]
-        if any(new):
+        keys, new = [], False
+        for call in iteration.calls:
+            keys.append(key := _key(call))
+            if not answers.is_old(key, call, self.polls):
+                new = True
+        if new:
             if answers.stale:
                 answers.stale = {}
             return
@@ -101,9 +105,10 @@ class Stuck(Policy):
         self._react(run, iteration, count >= self.stop_at, what, (NUDGE, STUCK))
 
     def _look_for_failing(self, run: Run, iteration: Iteration, answers: Answers) -> None:
-        if not all(call.failed for call in iteration.calls):
-            answers.failing = 0
-            return
+        for call in iteration.calls:
+            if not call.failed:
+                answers.failing = 0
+                return
         answers.failing = count = answers.failing + 1
         if count >= self.failing_nudge_at:
             texts = (FAILING.format(count=count), NOTHING_WORKED.format(count=count))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from react_run.questions import Answer
 from react_run.serve.agents import Agents, ServedAgent
 from react_run.serve.approvals import Approval, Approvals, open_questions
 from react_run.serve.desk import Desk
+from react_run.serve.earlier import earlier
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.helpers import Helper
 from react_run.serve.jobs import Job, Jobs
@@ -32,7 +34,7 @@ from react_run.serve.slots import Slots
 from react_run.serve.spool import Spool
 
 if TYPE_CHECKING:
-    from react_run.cli.loading import AgentOptions
+    from react_run.launch.options import AgentOptions
     from react_run.messages import Message
 
 logger = logging.getLogger(__name__)
@@ -61,7 +63,7 @@ class Service:
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
         self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
         self.jobs.on_end += [self.measures.ended, self._over]
-        self.once = Once()
+        self.once = Once(directory / "keys", partial(earlier, self))
         self.helper = Helper(options.title_model or "offline")
         self.sessions = Sessions()
         self.parked = Parked(self.shelf, self.agents)
@@ -350,7 +352,8 @@ class Service:
             served=served,
             agent=ready.agent,
             id=run_id,
-            prompt=ready.prompt,
+            prompt=journal.header["prompt"],
+            attached=[part for part in ready.prompt if not isinstance(part, str)],
             messages=ready.incoming,
             settings=journal.header.get("settings") or {},
             workspace=Path(journal.header["workspace"]),

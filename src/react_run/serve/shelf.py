@@ -46,6 +46,10 @@ class TellingSink:
         if (job := current_job.get()) is not None:
             job.recorded.fire()
 
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
+
     async def sync(self) -> None:
         await self._sink.sync()
 
@@ -126,14 +130,15 @@ class Shelf:
     def interrupted(self, limit: int = 10_000) -> Iterator[Journal]:
         """The runs that a server started and that have not ended, the latest first."""
         for summary in summaries(run_files(self.directory)[:limit]):
-            if summary.header["options"].get(SERVED) and not summary.running and _may_go_on(summary.last):
+            if summary.header["options"].get(SERVED) and not summary.running and may_go_on(summary.last):
                 try:
                     yield read_journal(summary.path)
                 except JournalError:
                     continue
 
 
-def _may_go_on(last: Record) -> bool:
+def may_go_on(last: Record) -> bool:
+    """Whether a run whose last record this is was interrupted, and did not end by itself."""
     if last["type"] != "footer":
         return True
     return bool(last["status"] == "failed" and last["error"]["type"] in ("CancelledError", "KeyboardInterrupt"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, GetCoreSchemaHandler
@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from react_run.errors import ToolsetError
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
-from react_run.tools.arguments.model_checking import function_checker, spec_checker
+from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
 from react_run.tools.arguments.renaming import own_names, renames
 from react_run.tools.arguments.schema_checking import SchemaChecker
@@ -82,10 +82,8 @@ class Tool(ToolAnnotations):
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
-            try:
-                object.__setattr__(self, "checker", SchemaChecker(self.parameters))
-            except ToolsetError as error:
-                raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
+            given = self.parameters
+            object.__setattr__(self, "checker", SchemaChecker(lambda: given))
             _ = self.wire  # a schema that is none is reported now
 
     if not TYPE_CHECKING:
@@ -111,8 +109,11 @@ class Tool(ToolAnnotations):
     def wire(self) -> dict[str, Any]:
         """The tool as it is sent to a model, in the form that OpenAI made common."""
         try:
-            own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
-            parameters = clean_schema(own)
+            if isinstance(self.checker, ModelChecker) and self.parameters is self.checker.parameters():
+                parameters = dict(self.parameters)  # it is clean already
+            else:
+                own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
+                parameters = clean_schema(own)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}
@@ -236,6 +237,44 @@ class Tool(ToolAnnotations):
             function=function,
             toolset=toolset,
             checker=checker,
+            **flags,
+        )
+
+    @classmethod
+    def from_schema(
+        cls,
+        schema: Callable[[], Mapping[str, Any]],
+        function: Function,
+        *,
+        name: str,
+        description: str,
+        toolset: ReActToolset | None = None,
+        context: Mapping[str, str] | None = None,
+        **flags: Unpack[ToolOptions],
+    ) -> Tool:
+        """Make a tool whose JSON Schema is made when it is first looked at: most tools of a big toolset never are.
+
+        Args:
+            schema: Gives the schema of its arguments. What is none is reported when it is first looked at, so who
+                passes on schemas of others checks them before.
+            function: What runs, called with the arguments as keywords.
+            name: The name of the tool.
+            description: What it does and when to use it.
+            toolset: Who interprets its results.
+            context: See :class:`Tool`.
+            flags: See :class:`ToolAnnotations`.
+
+        Raises:
+            ToolsetError: The name is not valid.
+        """
+        return cls(
+            name=name,
+            description=description,
+            parameters=_LATER,
+            function=function,
+            toolset=toolset,
+            context=context or {},
+            checker=SchemaChecker(cache(schema)),
             **flags,
         )
 

@@ -55,7 +55,8 @@ class ResponsePostprocessor(ABC):
         llm_response: ChatCompletionResponse,
         llm: Model,
     ) -> MaybeAwaitable[ChatCompletionResponse | Sequence[object] | None]:
-        """A response to go on with, messages to send along, or ``None`` to leave it as it is.
+        """A response to go on with, messages to send along, or ``None`` to leave it as it is:
+        changes made in place count only when it is returned.
 
         Messages end up in ``RunResult.emitted``. Those for the model (text, or messages of the user) are added to the
         conversation after the iteration as well, when the run goes on.

@@ -1,8 +1,18 @@
-"""Replacing a passage of a text: it must be there, exactly, and only once unless every place is meant."""
+"""Replacing a passage of a text: it must be there as it is shown, and only once unless every place is meant."""
 
 from __future__ import annotations
 
+import json
+import re
+
+from react_toolsets.files.as_shown import AsShown, as_stored, shown_as, with_line_ends
 from react_toolsets.files.trouble import FileTrouble
+
+_NUMBERED = re.compile(r"[ \t]*\d+(?:: ?|\t|\| ?|→|- )")
+"""How the lines of a listing begin that numbers them."""
+_ODD_BLANK = re.compile(r"[^\S ]")
+_SHOWN = 160
+"""Characters of a line that are shown in a hint."""
 
 
 def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> tuple[str, list[int]]:
@@ -11,15 +21,21 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
     Raises:
         FileTrouble: ``old`` is empty, is not there, is there more than once, or is ``new`` already.
     """
-    old, new = (part.replace("\r\n", "\n") if "\r\n" not in text else part for part in (old, new))
+    if "\r\n" not in text:
+        old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+    said, old = old, shown_as(old)
+    ends_are_meant = "\r\n" in said  # who writes the line ends of a file that mixes them means those
     if not old:
         raise FileTrouble("old_text is empty; to write a whole file use write_file", code="invalid_edit")
-    if old == new:
+    if said == new or (old == shown_as(new) and not ends_are_meant):
         raise FileTrouble("old_text and new_text are the same, so there is nothing to change", code="invalid_edit")
-    places = _places(text, old)
+    view = AsShown(text)
+    places = view.passages(old)
+    if ends_are_meant:
+        places = [(begin, end) for begin, end in places if text[begin:end] == said] or places
     if not places:
-        raise FileTrouble(f"old_text is not in {path!r}. {_hint(text, old)}", code="text_not_found")
-    lines = [text.count("\n", 0, place) + 1 for place in places]
+        raise FileTrouble(f"old_text is not in {path!r}. {_hint(view.text, old)}", code="text_not_found")
+    lines = [text.count("\n", 0, begin) + 1 for begin, _ in places]
     if len(places) > 1 and not everywhere:
         where = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
         raise FileTrouble(
@@ -27,25 +43,55 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
             "mean, or set everywhere",
             code="text_not_unique",
         )
-    return text.replace(old, new), lines
+    pieces, at = [], 0
+    for begin, end in places:
+        pieces += [text[at:begin], _new_passage(new, text[begin:end], "" if ends_are_meant else text)]
+        at = end
+    return "".join([*pieces, text[at:]]), lines
 
 
-def _places(text: str, old: str) -> list[int]:
-    places, at = [], text.find(old)
-    while at >= 0:
-        places.append(at)
-        at = text.find(old, at + len(old))
-    return places
+def _new_passage(new: str, passage: str, text: str) -> str:
+    stored = as_stored(new, passage)
+    if stored is None:
+        raise FileTrouble(
+            "the passage holds both a control character and the text that it is shown as, such as \\x1b, so it cannot "
+            "be told which of them new_text means; edit a shorter passage that holds only one of them",
+            code="invalid_edit",
+        )
+    return with_line_ends(stored, passage, text) if "\r\n" in text else stored
 
 
 def _hint(text: str, old: str) -> str:
     """Where something like ``old`` is."""
-    lines = [" ".join(line.split()) for line in text.split("\n")]
-    wanted = [" ".join(line.split()) for line in old.strip("\n").split("\n")]
+    if (without := _without_numbers(old)) and without in text:
+        return "It is there without the line numbers at the beginning of each line: leave them out."
+    lines, wanted = text.split("\n"), old.strip("\n").split("\n")
+    plain, plain_wanted = ([" ".join(line.split()) for line in each] for each in (lines, wanted))
     for at in range(len(lines) - len(wanted) + 1):
-        if lines[at : at + len(wanted)] == wanted:
-            return f"Line {at + 1} differs from it in white space only: copy it exactly."
-    first = next((at for at, line in enumerate(lines) if line and line == wanted[0]), None)
+        if plain[at : at + len(wanted)] == plain_wanted:
+            return _other_blanks(lines[at : at + len(wanted)], wanted, at + 1)
+    first = next((at for at, line in enumerate(plain) if line and line == plain_wanted[0]), None)
     if first is not None:
         return f"Its first line is at line {first + 1}, but what follows is different: read the file again."
     return "Read the file, and copy the passage exactly."
+
+
+def _other_blanks(there: list[str], wanted: list[str], number: int) -> str:
+    for at, (line, other) in enumerate(zip(there, wanted, strict=True)):
+        if line != other:
+            return (
+                f"Line {number + at} differs from it in white space only: it is {_quoted(line)}, and old_text has "
+                f"{_quoted(other)}."
+            )
+    return f"Line {number} differs from it in white space only: old_text has other line breaks around it."
+
+
+def _quoted(line: str) -> str:
+    """``line`` as JSON, so that tabs and blanks that only look like blanks can be told apart, and copied."""
+    text = json.dumps(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…", ensure_ascii=False)
+    return _ODD_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _without_numbers(old: str) -> str:
+    lines = old.strip("\n").split("\n")
+    return "\n".join(_NUMBERED.sub("", line, count=1) for line in lines) if all(map(_NUMBERED.match, lines)) else ""

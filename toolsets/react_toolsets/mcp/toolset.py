@@ -23,9 +23,9 @@ from react_toolsets.mcp.importing import as_toolsets
 from react_toolsets.mcp.inspection import Inspection
 from react_toolsets.mcp.listing import Listed, Listing
 from react_toolsets.mcp.lock import Lock
-from react_toolsets.mcp.naming import tool_names
 from react_toolsets.mcp.options import McpOptions
 from react_toolsets.mcp.source import Source
+from react_toolsets.tool_names import tool_names
 
 if TYPE_CHECKING:
     from react_toolsets.mcp.server import Server

@@ -23,6 +23,7 @@ from react_run.journal.result import result_of
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.results import RunResult
 
 
@@ -38,7 +39,7 @@ class Resumption:
     """
 
     agent: ReActAgent
-    prompt: str
+    prompt: str | list[str | Part]
     incoming: Sequence[Message]
     notes: Sequence[str] = ()
 
@@ -134,7 +135,7 @@ def prepare(
 def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plugins: Sequence[object]) -> Resumption:
     from react_run import __version__
     from react_run.journal.recorder import Recorder
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     footer = journal.footer
     if footer is not None and footer["status"] == "finished":
@@ -143,13 +144,14 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     if found and not force:
         listed = "\n".join(f"  {line}" for line in found)
         raise ConfigError(f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force goes on")
-    answers = {number: call for number, call in journal.answers.items() if number < journal.first_unanswered}
+    first = journal.first_unanswered
+    answers = {number: call for number, call in journal.answers.items() if number < first}
     record = {
         "type": "resumed",
         "run": journal.run_id,
         "time": round(time(), 6),
         "react_run": __version__,
-        "first_call": journal.first_unanswered,
+        "first_call": first,
         "changes": found,
     }
     sink.write(*encoded(record, agent.config.masker))
@@ -160,7 +162,7 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     )
     return Resumption(
         agent=again,
-        prompt=journal.header["prompt"],
+        prompt=journal.prompt,
         incoming=journal.incoming,
         notes=[*(f"changed: {line}" for line in found), *_about_masks(journal)],
     )

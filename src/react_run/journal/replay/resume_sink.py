@@ -32,7 +32,7 @@ class ContinuingSink:
         self._offers = set(journal.offers)
         self._live = False
         self._held: list[tuple[Record, str]] = []
-        records = kept(journal.valid, journal.first_unanswered)
+        records = kept(journal.valid, self._first_call)
         self._known = Counter(_key(record) for record in records if record["type"] not in ("header", "resumed"))
 
     def go_live(self) -> None:
@@ -82,6 +82,10 @@ class ContinuingSink:
             case str(kind):
                 return kind in _ANSWERED
         return False
+
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
 
     async def sync(self) -> None:
         await self._sink.sync()

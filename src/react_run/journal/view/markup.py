@@ -48,6 +48,7 @@ class Anchors:
 
     def __init__(self, journal: Journal) -> None:
         self._prefix = journal.run_id[:12]
+        self.attachment = journal.attachment
 
     def of_call(self, call: ModelCall) -> str:
         """The place of a model call; one that was made again after an interruption stands in another iteration."""

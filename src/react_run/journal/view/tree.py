@@ -29,6 +29,8 @@ def tree_of(journal: Journal) -> Branch:
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
+    if files := formatting.attached(journal):
+        root.below.append(Branch(text=files, mark="attached", colour="dim"))
     root.below += map(_iteration, journal.iterations)
     for child in journal.below:
         root.below.append(tree_of(child))
@@ -74,7 +76,8 @@ def _model_call(call: ModelCall) -> Branch:
 
 def _tool_use(use: ToolUse) -> Branch:
     text = f"{use.name} {formatting.arguments(use.arguments)}"
-    branch = Branch(text=text, mark="✗" if use.failed else "✓", colour="red" if use.failed else "green")
+    mark, colour = ("…", "yellow") if not use.finished else ("✗", "red") if use.failed else ("✓", "green")
+    branch = Branch(text=text, mark=mark, colour=colour)
     branch.below.append(Branch(text=" · ".join(formatting.tool_use(use)), colour="dim"))
     if use.content is not None:
         branch.below.append(Branch(text=formatting.one_line(use.content), mark="→", colour="dim"))

@@ -119,7 +119,7 @@ class Disclosure:
         if not new and not expands:
             return
         state.active |= new
-        state.fresh = bool(new)
+        state.fresh = any(next(skill.unlocks, "") for skill in new.values())  # else there is nothing to go on with
         state.expanded = state.expanded or expands
         before = run.offered_tools
         self._offer(run, state)

@@ -74,6 +74,9 @@ class ReplayModel(Model):
         window: int | None = self.recording.header["context_window"]
         return window if self.then is None else self.then.context_window
 
+    def can_read(self, media_type: str) -> bool:
+        return True  # nothing is sent, and everything is compared
+
     async def open(self) -> None:
         if self.then is not None:
             await self.then.open()

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from itertools import islice
 
 from react_run.messages import Message, ModelRequest
-from react_run.policies.preview import size_of
+from react_run.support.preview import size_of
 from react_run.tools.tool import Tool
 
 BYTES_PER_TOKEN = 4
+PER_FILE = 6_000
+"""Bytes of text that an image, or a page of a PDF, takes as much room as."""
 PER_MESSAGE = 16
 """Bytes that a message takes beside its text."""
 
@@ -73,6 +75,8 @@ class Gauge:
 def bytes_of(message: Message) -> int:
     """The size of ``message`` in bytes, calls included."""
     size = size_of(message.text) + PER_MESSAGE
+    if not isinstance(message.content, str):
+        size += PER_FILE * sum(part.get("type") != "text" for part in message.content)
     for request in message.tool_requests:
         size += len(request.name) + len(str(request.arguments)) + PER_MESSAGE
     return size

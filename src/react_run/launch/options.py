@@ -1,4 +1,4 @@
-"""From a command line to a configuration and an agent."""
+"""From options, as a command line or a server has them, to a configuration and an agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from react_run.cli.app import no_such_file
 from react_run.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -94,7 +93,9 @@ class AgentOptions:
             ConfigError: It is not there.
         """
         if not Path(self.file).exists():
-            raise ConfigError(no_such_file(self.file))
+            error = ConfigError(f"there is no file {self.file}")
+            error.missing = self.file
+            raise error
 
     def extra_plugins(self) -> list[object]:
         """The plugins given with ``-p``, then those of ``REACT_RUN_PLUGINS``.
@@ -148,7 +149,7 @@ def speaks_for_us(journal: Path) -> bool:
 
 def _journals(config: ReActAgentConfig) -> Iterator[Path]:
     """The journals that answer for the models of an agent."""
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     pending: list[object] = [config.model, *config.fallback_models]
     while pending:
