@@ -226,12 +226,12 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
 class _Proceed:
     """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
 
-    __slots__ = ("args", "called", "chain", "closed", "error", "index", "result")
+    __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
 
     def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
         self.chain, self.index, self.args = chain, index, args
         self.called = self.closed = False
-        self.error: BaseException | None = None
+        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
         self.result: Any = None
 
     async def __call__(self) -> Any:
@@ -263,10 +263,10 @@ class _Proceed:
                     return answer
             raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
         except BaseException as error:
-            self.error = error
+            self.failure = id(error)
             if inner is not None:
                 inner.closed = True
-            if index < len(chain) and (inner is None or error is not inner.error):  # the last one is the loop itself
+            if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
                 impl.blame(error)
             raise
 
@@ -276,7 +276,7 @@ class _Proceed:
         Raises:
             PluginError: There is none, because it did not proceed, or swallowed what came of it.
         """
-        if self.called and self.error is None:
+        if self.called and not self.failure:
             return self.result
         raise PluginError(
             f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"

@@ -128,7 +128,7 @@ class EvalRun:
         return (self.only is None or self.only in name) and (not self.tag or bool({*self.tag} & {*tags}))
 
     def _no_case(self, suite: Cases) -> str:
-        from react_run.components.kinds import near
+        from react_run.components.errors import near
 
         if self.tag:
             known = sorted({tag for case in suite.cases for tag in case.tags})

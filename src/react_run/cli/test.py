@@ -15,8 +15,8 @@ from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.cli.cases import Verdict
     from react_run.evals.cases import Case
+    from react_run.evals.offline import Verdict
     from react_run.evals.scorer import Scorer
 
 
@@ -42,11 +42,11 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
 
     A case may also say contains, matches, success, stop_reason and max_iterations, and name scorers (docs/evals.md).
     """
-    from react_run.cli.cases import needs_network
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive
     from react_run.config.trust import is_trusted
     from react_run.errors import ConfigError
+    from react_run.evals.offline import needs_network
     from react_run.evals.suite import read_suite
 
     options = AgentOptions(file=file, foreign=not is_trusted(Path(cases).parent), **given)
@@ -70,7 +70,7 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
 
 
 async def _judged(cases: list[Case], agent: ReActAgent, shared: list[Scorer], *, quiet: bool) -> list[Verdict]:
-    from react_run.cli.cases import judged
+    from react_run.evals.offline import judged
 
     verdicts = []
     for case in cases:

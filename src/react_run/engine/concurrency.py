@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from react_run.support.tasks import cancellations
+from react_run.support.tasks import begun, cancellations
 
 T = TypeVar("T")
 
@@ -30,9 +30,11 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
             if cancellations():  # all of this is cancelled, whatever the job made of it: no other job may start
                 return
 
-    tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
+    tasks: list[asyncio.Task[None]] = []
     try:
-        await asyncio.wait(tasks)
+        tasks.extend(begun(worker()) for _ in range(min(limit, len(jobs))))
+        if not all(task.done() for task in tasks):
+            await asyncio.wait(tasks)
     except BaseException:  # cancellation, as a rule
         for task in tasks:
             task.cancel()

@@ -38,19 +38,21 @@ async def drain(run: Run) -> None:
         state.endings = []
         if state.listeners:
             await asyncio.wait(set(state.listeners))
-    _let_go(run)
 
 
-def _let_go(run: Run) -> None:
+def let_go(run: Run) -> None:
     """Have an ended run freed as soon as nobody holds it: no cycle waits for the collector, which a server may put off.
 
-    Its iterations and calls name it for as long as somebody does hold it.
+    Its iterations and calls name it for as long as somebody does hold it; what a tool raised loses its traceback, whose
+    frames hold the run.
     """
     ended = weakref.proxy(run)
     for iteration in run.iterations:
         iteration.run = ended
         for call in iteration.calls:
-            call.run = ended
+            call.run, error = ended, call.error
+            while error is not None and error.__traceback__ is not None:
+                error.__traceback__, error = None, error.__cause__ or error.__context__
 
 
 def check_cancelled(run: Run) -> None:

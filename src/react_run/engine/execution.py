@@ -21,7 +21,7 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
-from react_run.support.tasks import cancellations, forget, running_loop
+from react_run.support.tasks import begun, cancellations, forget, running_loop
 from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
@@ -261,7 +261,9 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: Tool
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
-    task = asyncio.ensure_future(work)
+    task = begun(work)
+    if task.done():
+        return task.result()
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     clock = Clock(partial(paused_seconds, call), limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))

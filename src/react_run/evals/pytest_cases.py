@@ -86,7 +86,7 @@ class CaseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run it; it fails with what is wrong."""
-        from react_run.cli.cases import judged, needs_network
+        from react_run.evals.offline import judged, needs_network
         from react_run.support.threads import run_blocking
 
         file = self.parent

@@ -75,7 +75,7 @@ class ScoredRun:
         return None if self.path is None else read_journal(self.path)
 
 
-class Scorer(Component):
+class Scorer(Component, group="scorers"):
     """Marks runs; its fields are its YAML options."""
 
     asks_model: ClassVar[bool] = False

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, ValidationError, model_validator
 
 from react_run.components import LocalPath, Options, Origin
-from react_run.components.kinds import how_to_trust
+from react_run.components.errors import how_to_trust
 from react_run.components.option_errors import problem
 from react_run.config.texts import note_errors
 from react_run.config.yaml import AgentFileError, Report, locate, plain

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -24,3 +28,13 @@ def forget(task: asyncio.Task[Any]) -> None:
     """Look at what became of a finished task that nobody waits for any more, so that asyncio does not report it."""
     if not task.cancelled():
         task.exception()
+
+
+def begun(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that has run ``work`` up to where it first waits; before Python 3.12 it starts a turn of the loop later.
+
+    Most coroutines of tools never wait, or not for long: then nothing has to be scheduled at all.
+    """
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
+    return asyncio.ensure_future(work)

@@ -1,4 +1,4 @@
-"""Running the cases of ``react-run test``: offline, and each must pass."""
+"""Cases that run offline and must pass: those of ``react-run test``, and of pytest."""
 
 from __future__ import annotations
 
