@@ -24,7 +24,7 @@ from react_run.tools.schemas.docstrings import description_in
 from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
 
 if TYPE_CHECKING:
-    from react_run.outcome import Outcome
+    from react_run.outcome import Observation, Outcome
     from react_run.skills import ReActSkillSpec
 
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
