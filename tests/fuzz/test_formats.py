@@ -120,9 +120,9 @@ SCHEMAS = [
 ]  # fmt: skip
 
 
-def _tool_of(text: str, _: Path) -> None:
+def _tool_of(text: str, folder: Path) -> None:
     tool = Tool(name="made", description="Made.", parameters=_loaded(text), function=look)  # type: ignore[arg-type]
-    _ = tool.wire
+    assert tool.wire["type"] == "function"
     tool.prepare({"a": "x", "b": 1})
 
 
@@ -349,7 +349,7 @@ def _try(reader: Format, text: str, folder: Path) -> str:
 def test_whatever_comes_is_read_or_refused(
     reader: Format, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    wrong = {}
+    wrong: dict[str, str] = {}
     for text in reader.inputs(COUNT):
         if problem := _try(reader, text, tmp_path):
             wrong.setdefault(problem[:80], text)
