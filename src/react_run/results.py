@@ -188,9 +188,24 @@ class RunResult:
     @property
     def response(self) -> ChatCompletionResponse:
         """The result in the ChatCompletion shape, with the trace in ``provider_specific_fields`` (behaviour L9)."""
-        from react_run.chat import response_from
+        from react_run.chat import ChatChoice, ChatCompletionResponse, ChatMessage, chat_usage
 
-        return response_from(self)
+        fields: dict[str, object] = {
+            "react_trace": [step.to_dict() for step in self.steps],
+            "iterations": self.iterations,
+            "success": self.success,
+            "termination_reason": str(self.stop_reason),
+            "unresolved_tool_failures": [failure.to_dict() for failure in self.unresolved],
+            "emitted": self.emitted_values,
+        }
+        choice = ChatChoice(
+            message=ChatMessage(role="assistant", content=self.answer),
+            finish_reason=self.finish_reason,
+            provider_specific_fields=fields,
+        )
+        return ChatCompletionResponse(
+            id=f"chatcmpl-{self.run_id}", model=self.model, choices=[choice], usage=chat_usage(self.usage)
+        )
 
     def _repr_markdown_(self) -> str:
         """The answer, as notebooks show it, and below it how the run ended, where that was not well."""

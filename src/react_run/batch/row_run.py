@@ -18,7 +18,7 @@ from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.journal.files import Sink
+    from react_run.journal.sinks import Sink
     from react_run.results import RunResult
     from react_run.run import Run
 

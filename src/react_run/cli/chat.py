@@ -15,8 +15,11 @@ from react_run.launch.options import AgentOptions
 @agent_options
 @session_options
 @click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
+@click.option("--raw", is_flag=True, help="Show answers as they are, their Markdown not rendered.")
 @click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
-def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
+def command(
+    file: str, continues: bool, session: str | None, no_save: bool, raw: bool, verbose: int, **given: Any
+) -> int:
     """Talk with the agent that AGENT.yaml describes.
 
     The conversation is kept from turn to turn. Ctrl-C ends one answer, Ctrl-D the chat.
@@ -28,12 +31,22 @@ def command(file: str, continues: bool, session: str | None, no_save: bool, verb
       @FILE         in a line: send an image, PDF or text file along
     """
     options = AgentOptions(file=file, **given)
-    return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save)
+    return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save, raw=raw)
 
 
-def talk(options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool = False) -> int:
+def talk(
+    options: AgentOptions,
+    *,
+    session: str | None,
+    continues: bool,
+    verbosity: int,
+    no_save: bool = False,
+    raw: bool = False,
+) -> int:
     """Talk until the user leaves; the exit status."""
     from react_run.cli.conversation import Conversation
 
-    with Conversation(options, session=session, continues=continues, verbosity=verbosity, no_save=no_save) as chat:
+    with Conversation(
+        options, session=session, continues=continues, verbosity=verbosity, no_save=no_save, raw=raw
+    ) as chat:
         return chat.talk()

@@ -21,7 +21,7 @@ from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
 from react_run.cli.terminal import coloured, fitted, printable, width
-from react_run.components.kinds import near
+from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
 
@@ -47,9 +47,16 @@ class Conversation:
     """One chat. Use it as a context manager: what the agent opened is closed at the end."""
 
     def __init__(
-        self, options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool
+        self,
+        options: AgentOptions,
+        *,
+        session: str | None,
+        continues: bool,
+        verbosity: int,
+        no_save: bool,
+        raw: bool = False,
     ) -> None:
-        self.options, self.verbosity, self.no_save = options, verbosity, no_save
+        self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
         self.screen = Screen()
         self.runner = asyncio.Runner()
@@ -180,7 +187,7 @@ class Conversation:
             return
         finally:
             self.screen.stop_status()
-        show_answer(self.config.masker.mask(result.answer), self.draft, self.screen)
+        show_answer(self.config.masker.mask(result.answer), self.draft, self.screen, raw=self.raw)
         if reason := why(result):
             self.screen.note(self.config.masker.mask(reason))
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)

@@ -46,6 +46,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--output-format", type=click.Choice(FORMATS), help="How the result is written.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
+@click.option("--raw", is_flag=True, help="Show the answer on a terminal as it is, its Markdown not rendered.")
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
 @click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
 @click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
@@ -104,5 +105,5 @@ def _talk(options: AgentOptions, style: str, given: dict[str, Any]) -> int:
     for name, wanted in meant.items():
         if wanted:
             raise click.UsageError(f"{name} is for a single run: give a PROMPT, or - for standard input")
-    kept = {name: given[name] for name in ("session", "continues", "no_save")}
+    kept = {name: given[name] for name in ("session", "continues", "no_save", "raw")}
     return talk(options, verbosity=given["verbose"], **kept)

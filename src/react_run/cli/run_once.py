@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -45,6 +46,7 @@ class OneRun:
     verbose: int = 0
     quiet: bool = False
     yes: bool = False
+    raw: bool = False
     attach: Sequence[str] = ()
     screen: Screen = field(init=False)
     progress: Progress = field(init=False)
@@ -161,7 +163,7 @@ class OneRun:
 
         self.screen.stop_status()
         if self.style == "text":
-            show_answer(config.masker.mask(result.answer), draft, self.screen)
+            show_answer(config.masker.mask(result.answer), draft, self.screen, raw=self.raw)
         else:
             kind = {"type": "result"} if self.style == "stream-json" else {}
             self._write_json({**kind, **result.to_dict()}, config)
@@ -178,7 +180,7 @@ class OneRun:
         result = result_left(error)
         if result is not None and result.answer and self.config is not None:
             self.screen.stop_status()
-            show_answer(self.config.masker.mask(result.answer), None, self.screen)
+            show_answer(self.config.masker.mask(result.answer), None, self.screen, raw=self.raw)
 
     def _say_interrupted(self) -> None:
         from react_run.cli.persistence import shown_run
@@ -193,17 +195,29 @@ class OneRun:
         return self.journal.file_for(run) if self.journal else None
 
 
-def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
-    """Write the accepted answer, unless it stands there as the draft."""
-    from react_run.cli.terminal import shown
+def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool = False) -> None:
+    """Write the accepted answer, unless it stands there as the draft.
 
+    Args:
+        answer: The answer.
+        draft: What was shown of it so far.
+        screen: Where it was shown.
+        raw: Whether Markdown stays as it is on a terminal; it always does elsewhere.
+    """
+    from react_run.cli.markdown import has_markdown, show
+    from react_run.cli.terminal import is_dumb, is_terminal, shown
+
+    rendered = not raw and is_terminal(sys.stdout) and not is_dumb() and has_markdown(answer)
     if draft is not None:
         draft.finish()
-        if draft.shown.strip() == answer.strip() and answer:
+        same = draft.shown.strip() == answer.strip() and bool(answer)
+        if same and not rendered and screen.keeps_draft():
             return
-        if draft.shown:
-            screen.withdraw()
-    print(shown(answer), flush=True)
+        screen.take_away()
+    if rendered:
+        show(answer)
+    else:
+        print(shown(answer), flush=True)
 
 
 def described(error: Exception) -> dict[str, object]:

@@ -21,6 +21,10 @@ _TOOL = ("tool_started", "tool_finished", "tool_answered")
 _KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_finished", "footer")
 
 
+_FROM_OUTSIDE = ("serve", "desk")
+"""Notes of a server that stopped the run, and of people who answered its questions."""
+
+
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
     """The records of a run without run id, times and seconds, in an order that does not depend on timing.
 
@@ -38,7 +42,8 @@ def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
 
 def _is_of_the_run(record: Record) -> bool:
     """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
-    return record["type"] in _KINDS and "inside" not in record and "by_clock" not in record
+    from_outside = record["type"] == "guard" and record["guard"] in _FROM_OUTSIDE
+    return record["type"] in _KINDS and not from_outside and "inside" not in record and "by_clock" not in record
 
 
 def canonical_record(record: Record) -> Record:

@@ -14,10 +14,9 @@ from react_run.journal.lines import as_bytes, encoded
 from react_run.journal.values import VERSION, Record, message_to_data, reference
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config.yaml import Node
     from react_run.parts import Part
-    from react_run.run import Run
+    from react_run.run import ReActAgent, Run
     from react_run.secrets import Masker
 
 
@@ -58,10 +57,21 @@ def header_of(
         "options": dict(options),
         **({"settings": dict(state.settings)} if state.settings else {}),
         **({} if within is None else {"within": [len(within.run.iterations), within.position]}),
+        **({"goes_on": True} if run.parent is not None and goes_on(run) else {}),
         "prompt": run.prompt,
         **({"attachments": [keep(part) for part in state.attached]} if state.attached else {}),
         "incoming": [message_to_data(message, keep) for message in state.incoming],
     }
+
+
+def goes_on(run: Run) -> bool:
+    """Whether ``run`` goes on where it was when it is interrupted and the run above all others is resumed."""
+    while run.parent is not None:
+        call = run.state(EngineState).parent_call
+        if call is None or call.tool is None or not call.tool.delegates:
+            return False
+        run = run.parent
+    return True
 
 
 def described(agent: ReActAgent, masker: Masker) -> Record:

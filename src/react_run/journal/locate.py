@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from react_run.errors import ConfigError, JournalError
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.locks import try_lock
 from react_run.journal.reading import Journal
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
-from react_run.support.run_files import run_directory
+from react_run.support.files.run_files import run_directory
 
 if TYPE_CHECKING:
     from react_run.messages import Usage

@@ -148,6 +148,7 @@ class AgentsToolset(ReActToolset):
             read_only=False if False in changes else None if None in changes else True,
             network=any(tool.network for tool in tools),
             runs_programs=any(tool.runs_programs for tool in tools),
+            delegates=True,
         )
 
     async def _delegate(self, member: Member, task: str, run: Run) -> Observation:

@@ -87,9 +87,9 @@ class ReplayModel(Model):
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         call = self.answers.get(request.call)
+        if self.then is not None and (call is None or self._is_of_another(request)):
+            return await self.then.complete(request)
         if call is None:
-            if self.then is not None:
-                return await self.then.complete(request)
             raise self._too_many(request)
         if self.compare:
             self._check(call, request)
@@ -98,13 +98,17 @@ class ReplayModel(Model):
         return _response(call)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        if self.then is not None and request.call not in self.answers:
+        if self.then is not None and (request.call not in self.answers or self._is_of_another(request)):
             async with streaming(self.then, request) as items:
                 async for item in items:
                     yield item
         else:
             async for item in super().stream(request):
                 yield item
+
+    def _is_of_another(self, request: ModelRequest) -> bool:
+        """Whether it is of a subagent that has no model of its own."""
+        return request.run_id != self.recording.run_id
 
     def _check(self, call: ModelCall, request: ModelRequest) -> None:
         """Compare a request with the recorded one."""
