@@ -13,8 +13,8 @@ import pytest
 
 from react_run import ReActAgent, RunResult, tool
 from react_run.journal import Journal, canonical
-from react_run.journal.files import MemorySink
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import MemorySink
 from react_run.support.threads import busy_threads
 from react_run.testing import agent_with, calls
 
