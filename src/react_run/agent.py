@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
+from react_run.components.building import build
 from react_run.config import ReActAgentConfig
 from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
@@ -36,8 +37,9 @@ from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
 from react_run.support.tasks import cancellations, forget
 from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
+from react_run.tools.composite import CompositeToolset, is_enabled
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
+from react_run.tools.toolset import ReActToolset
 from react_run.wrappers.calling import unwrap
 
 if TYPE_CHECKING:
@@ -152,6 +154,11 @@ class ReActAgent:
         again.workspace = self.workspace
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
+
+    @property
+    def plugins(self) -> tuple[object, ...]:
+        """All plugins, policies and the loop included, outermost first."""
+        return tuple(self._plugins)
 
     async def run(
         self,
@@ -323,6 +330,7 @@ class ReActAgent:
         run.id = run_id or run.id
         state = run.state(EngineState)
         state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
+        state.output_schema = self.config.output_schema if self.config.output_mode == "auto" else None
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
@@ -408,9 +416,7 @@ def _journals(journal: object) -> list[object]:
     if isinstance(journal, (list, tuple)):
         return [*journal]
     if isinstance(journal, (str, PathLike)):
-        from react_run.journal.recorder import Recorder
-
-        return [Recorder(path=Path(journal))]
+        return [build("plugins", {"kind": "journal", "path": Path(journal)})]
     return [journal]
 
 

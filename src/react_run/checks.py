@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 
-class Check(Component):
+class Check(Component, group="checks"):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
 
     costly: ClassVar[bool] = False

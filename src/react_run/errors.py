@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from react_run.run import RunResult
+    from react_run.results import RunResult
 
 BLAME = "raised by plugin "
 """How the note begins that names the plugin and the hook which an exception came from."""

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import pluggy
 
 from react_run.components import Component
-from react_run.components.kinds import kind_of_class, near
+from react_run.components.errors import near
+from react_run.components.kinds import kind_of_class
 from react_run.errors import PluginError
 from react_run.hooks import HookTable, IdentityProxy, Mask, check_form, hook_names
 from react_run.hookspecs import Hooks

@@ -18,7 +18,7 @@ from react_run.support.display import shown
 from react_run.tools.arguments.key import identity, without_defaults
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
+    from react_run.agent import ReActAgent as ReActAgent  # others that lie below the agent take its name from here
     from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolRequest, Usage
     from react_run.outcome import Observation
     from react_run.questions import Answer, Question

@@ -11,7 +11,7 @@ from react_run.batch.rows import Row, RowResult
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
-    from react_run.journal.files import Sink
+    from react_run.journal.sinks import Sink
 
 
 class EngineError(ReactError):

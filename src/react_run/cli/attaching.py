@@ -79,7 +79,7 @@ def _read(file: str, where: str) -> Part:
 
 
 def _near(path: Path) -> str:
-    from react_run.components.kinds import near
+    from react_run.components.errors import near
 
     try:
         names = [each.name for each in path.parent.iterdir() if each.is_file()]

@@ -188,7 +188,8 @@ def _starts(toolset: object) -> Finding:
     import asyncio
 
     from react_run.config.dump import kind_name
-    from react_run.tools.toolset import ReActToolset, offered
+    from react_run.tools.composite import offered
+    from react_run.tools.toolset import ReActToolset
 
     assert isinstance(toolset, ReActToolset)  # a configuration holds nothing else there
     what = f"toolset {kind_name(toolset)}"

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from react_run.cli.run_once import Prompt
     from react_run.config import ReActAgentConfig
     from react_run.journal import Journal
-    from react_run.journal.files import Sink
     from react_run.journal.replay.resume import Resumption
     from react_run.journal.shipped_store import PostgresStore, StoredSink
+    from react_run.journal.sinks import Sink
     from react_run.messages import Message
     from react_run.results import RunResult
     from react_run.run import Run

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from react_run.components.kinds import OURS, installed, near
+from react_run.components.errors import near
+from react_run.components.kinds import OURS, installed
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report, locate
 

@@ -12,9 +12,8 @@ from react_run.engine.state import EngineState
 from react_run.errors import ConfigError
 from react_run.outcome import Observation
 from react_run.parts import LARGEST, PDF, FilePart, Part
-from react_run.policies.spill import write_new
+from react_run.support.files.run_files import run_folders, write_new
 from react_run.support.render import render
-from react_run.support.run_files import run_folders
 
 if TYPE_CHECKING:
     from react_run.messages import Message
@@ -64,7 +63,7 @@ def saved(run: Run, part: Part) -> Part:
     folders, name = (*run_folders(run.id), "attachments"), f"{part.digest[:16]}{part.ending}"
     try:
         with suppress(FileExistsError):  # named by its content
-            write_new(run.workspace, folders, name, part.data)
+            write_new(run.workspace, folders, name, [part.data])
     except OSError as error:
         logger.warning("%s cannot be saved: %s", part.label, error)
         return part

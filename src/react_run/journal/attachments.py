@@ -17,7 +17,7 @@ from react_run.journal.values import Record, reference
 from react_run.parts import AbsentPart, FilePart, Part, attachment
 
 if TYPE_CHECKING:
-    from react_run.journal.files import Sink
+    from react_run.journal.sinks import Sink
     from react_run.secrets import Masker
 
 _DIGEST = re.compile("[0-9a-f]{64}")

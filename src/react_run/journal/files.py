@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import sleep
-from typing import Protocol
 
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
@@ -21,53 +19,6 @@ from react_run.support.threads import in_thread
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BLOCK = 65_536
 _PATIENCE = 5
-
-
-class Sink(Protocol):
-    """Takes the records of one run and of the runs below it.
-
-    One with a place for attachments has a method ``attach(name, data)``, which says whether it kept them; otherwise
-    they stand in the first record that refers to them.
-    """
-
-    def write(self, record: Record, text: str) -> None:
-        """Take one record, which is ``text`` as JSON.
-
-        Raises:
-            JournalError: It cannot be kept.
-        """
-
-    async def sync(self) -> None:
-        """Return when everything taken so far would survive a crash of the machine.
-
-        Raises:
-            JournalError: It cannot be kept.
-        """
-
-    def close(self) -> None:
-        """Take no more."""
-
-
-class MemorySink:
-    """Keeps records, as a reader of the file would see them."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-        self.attachments: dict[str, bytes] = {}
-
-    def write(self, record: Record, text: str) -> None:
-        self.records.append(json.loads(text))
-
-    def attach(self, name: str, data: bytes) -> bool:
-        """Keep an attachment."""
-        self.attachments[name] = data
-        return True
-
-    async def sync(self) -> None:
-        """Memory is as safe as it gets."""
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 class FileSink:

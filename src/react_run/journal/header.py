@@ -14,10 +14,9 @@ from react_run.journal.lines import as_bytes, encoded
 from react_run.journal.values import VERSION, Record, message_to_data, reference
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config.yaml import Node
     from react_run.parts import Part
-    from react_run.run import Run
+    from react_run.run import ReActAgent, Run
     from react_run.secrets import Masker
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
-
-if TYPE_CHECKING:
-    from react_run.journal.reading import Journal
+from react_run.parts import Part
 
 
 @dataclass(kw_only=True, eq=False)
@@ -160,15 +157,23 @@ class Iteration:
 
 
 class Reader:
-    """Reads the records of one run, in order, into iterations."""
+    """Reads the records of one run, in order, into iterations.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        records: Those of the run itself, the header first.
+        incoming: The earlier turns of the conversation.
+        attachment: Finds the attachments that records refer to.
+    """
+
+    def __init__(
+        self, records: Sequence[Record], incoming: Sequence[Message], attachment: Callable[[Record], Part]
+    ) -> None:
         self.iterations: dict[int, Iteration] = {}
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
-        self._rebuilt = Rebuilt(journal.incoming, journal.attachment)
-        self.opening = self._rebuilt.follow(0, journal.header["opening"])
+        self._rebuilt = Rebuilt(incoming, attachment)
+        self.opening = self._rebuilt.follow(0, records[0]["opening"])
         """The conversation that the run began with."""
         self.messages = self.opening
         """The conversation as the last request, or the footer, has it."""
@@ -188,7 +193,7 @@ class Reader:
             "footer": self._footer,
             "resumed": self._resumed,
         }
-        for record in journal.own:
+        for record in records:
             if record["type"] in readers:
                 readers[record["type"]](record)
 

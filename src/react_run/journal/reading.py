@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.errors import JournalError
+from react_run.journal.iterations import Iteration, ModelCall, Reader
+from react_run.journal.stats import RunStats, stats_of
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
     from react_run.journal.attachments import Kept
-    from react_run.journal.iterations import Iteration, ModelCall, Reader
-    from react_run.journal.stats import RunStats
     from react_run.messages import Message
     from react_run.parts import Part
 
@@ -115,10 +115,8 @@ class Journal:
 
     @cached_property
     def _read(self) -> Reader:
-        from react_run.journal.iterations import Reader
-
         try:
-            return Reader(self)
+            return Reader(self.own, self.incoming, self.attachment)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a record that is none of ours
             problem = f"{self.path or 'the journal'}: a record of run {self.run_id} is damaged"
             raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
@@ -172,9 +170,8 @@ class Journal:
     @property
     def stats(self) -> RunStats:
         """What the run used: calls, tokens, cost, seconds."""
-        from react_run.journal.stats import stats_of
-
-        return stats_of(self)
+        below = [child.stats.usage for child in self.below] if self.footer is None else []
+        return stats_of(self.iterations, self.own, self.footer, below)
 
 
 def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:

@@ -6,8 +6,8 @@ from hashlib import sha256
 from time import perf_counter, time
 from typing import TYPE_CHECKING
 
-from react_run.journal.files import Sink
 from react_run.journal.lines import encoded
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.tools.annotations import ToolAnnotations
 

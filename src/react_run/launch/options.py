@@ -194,7 +194,7 @@ def _texts(error: ValidationError, entry: object) -> Iterator[str]:
 
 
 def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
-    from react_run.components.kinds import near
+    from react_run.components.errors import near
     from react_run.config.dump import kind_of
 
     listed = [kind_of(type(plugin)) for plugin in config.plugins]

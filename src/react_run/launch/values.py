@@ -14,7 +14,7 @@ from react_run.config.dump import kind_name, kind_of, shared_keys_of
 from react_run.config.yaml import Node, locate
 from react_run.config.yaml.problems import key_path
 from react_run.secrets import MASK
-from react_run.tools.one_tool import OneTool
+from react_run.tools.toolset import OneTool
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

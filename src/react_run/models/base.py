@@ -15,7 +15,7 @@ from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, 
 from react_run.support.display import shown
 
 
-class Model(Component):
+class Model(Component, group="models"):
     """Completes a request. Subclasses are pydantic models: their fields are their YAML options.
 
     Raises (from :meth:`complete` and :meth:`stream`):

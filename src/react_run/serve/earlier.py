@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import time
 from typing import TYPE_CHECKING
 
@@ -14,35 +14,49 @@ from react_run.serve.shelf import may_go_on, stopped_by_somebody
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal
-    from react_run.serve.agents import ServedAgent
-    from react_run.serve.approvals import Approval
-    from react_run.serve.service import Service
+    from react_run.serve.agents import Agents, ServedAgent
+    from react_run.serve.approvals import Approval, Approvals
+    from react_run.serve.jobs import Jobs
+    from react_run.serve.shelf import Shelf
 
 
-async def earlier(service: Service, run_id: str, by: str) -> Job | None:
+async def earlier(
+    run_id: str,
+    by: str,
+    *,
+    jobs: Jobs,
+    shelf: Shelf,
+    agents: Agents,
+    approvals: Approvals,
+    resume: Callable[..., Awaitable[Job]],
+) -> Job | None:
     """The run with this id: under way, with the result it ended with, or going on from now; ``None`` when there is
     no journal of it.
 
     Args:
-        service: The server.
         run_id: The run.
         by: Who asks.
+        jobs: The runs under way here.
+        shelf: The runs that are kept.
+        agents: The agents that are served.
+        approvals: The questions that wait for a person.
+        resume: Has a run go on.
 
     Raises:
         ApiError: It cannot go on.
     """
-    if (job := service.jobs.live.get(run_id)) is not None:
+    if (job := jobs.live.get(run_id)) is not None:
         return job
-    journal = service.shelf.read(run_id)
+    journal = shelf.read(run_id)
     if journal is None:
         return None
-    served = service.agents.of_file(journal.header["agent"]["file"])
+    served = agents.of_file(journal.header["agent"]["file"])
     if served is not None:
-        if waiting := service.approvals.of_run(run_id):
+        if waiting := approvals.of_run(run_id):
             return _waiting(served, journal, waiting)
         if (over := _over(served, journal)) is not None:
             return over
-    return await service.resume(run_id, by=by)
+    return await resume(run_id, by=by)
 
 
 def _waiting(served: ServedAgent, journal: Journal, waiting: Sequence[Approval]) -> Job:

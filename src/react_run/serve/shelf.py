@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.locate import Summary, run_files, summaries
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import Sink
 from react_run.serve.jobs import Job, current_job
 from react_run.serve.signals import Signal
 

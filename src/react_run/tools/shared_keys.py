@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from react_run.components import Options
-from react_run.components.kinds import near
+from react_run.components.errors import near
 from react_run.errors import Fault
 from react_run.skills import AgentSkill, ReActSkillSpec
 from react_run.tools.tool import Tool

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -24,7 +24,8 @@ from react_run.tools.schemas.docstrings import description_in
 from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
 
 if TYPE_CHECKING:
-    from react_run.tools.toolset import ReActToolset
+    from react_run.outcome import Observation, Outcome
+    from react_run.skills import ReActSkillSpec
 
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
@@ -37,6 +38,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class ToolWarning(UserWarning):
     """A tool works, but a model would do better with a description or a type."""
+
+
+class Interprets(Protocol):
+    """What a tool asks of its toolset, which is a :class:`~react_run.tools.toolset.ReActToolset`."""
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None: ...
+    def get_skill_specs(self) -> list[ReActSkillSpec]: ...
+    def replayed(self, call: Any, observation: Observation) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +73,7 @@ class Tool(ToolAnnotations):
     description: str
     parameters: Mapping[str, Any] = field(repr=False)
     function: Function
-    toolset: ReActToolset | None = field(default=None, repr=False)
+    toolset: Interprets | None = field(default=None, repr=False)
     context: Mapping[str, str] = field(default_factory=dict)
     checker: Checker | None = field(default=None, repr=False)
     own_name: str = field(default="", repr=False)
@@ -165,7 +174,7 @@ class Tool(ToolAnnotations):
         *,
         name: str = "",
         description: str = "",
-        toolset: ReActToolset | None = None,
+        toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
         """Make a tool of a function, method, partial or callable object; what ``@tool`` said of it holds.
@@ -213,7 +222,7 @@ class Tool(ToolAnnotations):
         *,
         name: str,
         description: str,
-        toolset: ReActToolset | None = None,
+        toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
         """Make a tool whose arguments are a pydantic model.
@@ -248,7 +257,7 @@ class Tool(ToolAnnotations):
         *,
         name: str,
         description: str,
-        toolset: ReActToolset | None = None,
+        toolset: Interprets | None = None,
         context: Mapping[str, str] | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:

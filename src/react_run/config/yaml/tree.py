@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from react_run.components.kinds import how_to_trust
+from react_run.components.errors import how_to_trust
 from react_run.config.yaml.compose import compose
 from react_run.config.yaml.nodes import Node, copy
 from react_run.config.yaml.problems import Place, Report

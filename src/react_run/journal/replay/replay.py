@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ReplayMismatch
 from react_run.journal.canonical import canonical
-from react_run.journal.files import MemorySink
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal
 from react_run.journal.replay.differences import Difference
 from react_run.journal.replay.replay_calls import LiveTools, RecordedTools, RecordingEnded
+from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.header import changes, described
 from react_run.journal.lines import encoded, to_json
 from react_run.journal.reading import Journal, read_journal
@@ -20,6 +20,7 @@ from react_run.journal.replay.resume_calls import ResumedTools
 from react_run.journal.replay.resume_sink import ContinuingSink
 from react_run.journal.replay.resume_subagents import ResumedSubagents, recorded_answers, resumed_record
 from react_run.journal.result import result_of
+from react_run.journal.sinks import Sink
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

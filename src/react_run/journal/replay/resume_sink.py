@@ -6,9 +6,9 @@ import json
 from collections import Counter
 
 from react_run.journal.canonical import canonical_record
-from react_run.journal.files import Sink
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal, kept
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 
 _ANSWERED = ("model_response", "model_error", "tool_started")

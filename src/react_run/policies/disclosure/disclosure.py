@@ -17,8 +17,7 @@ from react_run.policies.disclosure.selector import LISTED
 from react_run.skills import ReActSkillSpec
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
-    from react_run.run import Iteration, Run, ToolCall
+    from react_run.run import Iteration, ReActAgent, Run, ToolCall
 
 
 def disclosure_for(agent: ReActAgent) -> list[object]:

@@ -65,7 +65,7 @@ class Seen:
         if self.job is not None:
             return of_job(self.job)
         assert self.summary is not None  # one of both is there
-        return of_summary(self.site.service, self.summary)
+        return of_summary(self.site.service.approvals, self.summary)
 
     @property
     def end(self) -> float:
