@@ -79,7 +79,7 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
 
 
 def _show(reports: dict[str, list[dict[str, object]]], wrong: int) -> None:
-    from react_run.cli.terminal import printable
+    from react_run.support.text import printable
 
     for name, problems in reports.items():
         for problem in problems:
