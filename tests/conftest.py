@@ -25,6 +25,7 @@ PROCESSES = (
     "cli/test_interrupts.py",
     "journal/test_kill.py",
     "serve/",
+    "support/programs/",
     "toolsets/mcp/",
     "toolsets/programs/",
     "toolsets/shell/",

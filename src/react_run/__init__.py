@@ -84,8 +84,12 @@ if TYPE_CHECKING:
     from react_run.support.json_schema import JsonSchema as JsonSchema
     from react_run.support.own_code import guard_imports as guard_imports
     from react_run.support.own_code import own_code as own_code
+    from react_run.support.programs.running import Finished as Finished
+    from react_run.support.programs.running import run_program as run_program
+    from react_run.support.programs.running import run_program_sync as run_program_sync
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
+    from react_run.support.typed import instance_of as instance_of
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.composite import CompositeToolset as CompositeToolset
     from react_run.tools.tool import Tool as Tool
@@ -123,6 +127,7 @@ _HOMES = {
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
     "support.own_code": ("guard_imports", "own_code"),
+    "support.programs.running": ("Finished", "run_program", "run_program_sync"),
     "support.regex": ("Pattern", "SlowPattern"),
     "engine.workers": ("in_worker",),
     "hooks": ("inline",),
@@ -163,6 +168,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.typed": ("instance_of",),
     "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
     "tools.composite": ("CompositeToolset",),

@@ -325,6 +325,7 @@ class ReActAgent:
         run.id = run_id or run.id
         state = run.state(EngineState)
         state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
+        state.output_schema = self.config.output_schema if self.config.output_mode == "auto" else None
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:

@@ -65,11 +65,50 @@ def test_check_writes_json_for_ci_and_takes_directories(call: Call, tmp_path: Pa
     assert call("check", "a.yaml")[0] == 0
 
 
+FUNCTIONS = """
+from react_run import tool
+
+def price(net: int) -> int:
+    "The price."
+    return net
+
+def order(item: str) -> str:
+    "Order it."
+    return item
+
+@tool(read_only=True)
+def stock(item: str) -> int:
+    "The stock."
+    return 4
+"""
+
+
+FREE = "model: {kind: scripted, replies: [done]}\n"
+
+
+def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path: Path) -> None:  # F4, F6
+    write(tmp_path, FUNCTIONS, "shop.py")
+    path = write(tmp_path, FREE + "toolsets: [{kind: functions, path: shop.py}]\n", "a.yaml")
+    status, out, _ = call("check", "--trust", path.name)
+    assert (status, "note: price, order: no mark says whether they change anything" in out) == (0, True)
+    (entry,) = json.loads(call("check", "--trust", "--json", path.name)[1])["files"]
+    assert (entry["ok"], len(entry["notes"]), "stock" in entry["notes"][0]) == (True, 1, False)
+    assert "note: price, order: no mark" in call("explain", "--trust", path.name)[1]
+    marked = FREE + (
+        "toolsets:\n  - kind: functions\n    path: shop.py\n"
+        "    annotations: {price: {read_only: true}, order: {read_only: false}}\n"
+    )
+    write(tmp_path, marked, "a.yaml")
+    assert "note:" not in call("check", "--trust", path.name)[1]
+    assert "note:" not in call("explain", "--trust", path.name)[1]
+
+
 def test_every_agent_file_that_ships_is_right_and_matches_the_schema(call: Call) -> None:
     paths = [str(path) for path in sorted((ROOT / "agents").glob("*.yaml"))]
     assert paths
     status, out, _ = call("check", "--trust", *paths)
     assert status == 0, out
+    assert "note:" not in out  # their tools are marked
     validator = jsonschema.Draft202012Validator(agent_file_schema())
     for path in paths:
         validator.validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))

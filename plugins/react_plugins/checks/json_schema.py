@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from react_run import Check, Run, Verdict
+from react_run import Check, Run, Verdict, instance_of
 from react_run.support import JsonSchema, SlowPattern, place_of, schema_problem
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ class JsonSchemaCheck(Check):
 
     schema_: dict[str, Any] = Field(alias="schema")
     """The JSON Schema."""
+
+    type_: SkipJsonSchema[Any] = Field(default=None, alias="type", exclude=True)
+    """From Python: the class that the value becomes an instance of."""
+
+    @field_validator("type_")
+    @classmethod
+    def _is_a_class(cls, given: Any) -> Any:
+        if isinstance(given, (str, list, dict, bool, int, float)):
+            raise ValueError("only Python can name a class here; in a file, leave it out")
+        return given
 
     @field_validator("schema_")
     @classmethod
@@ -58,12 +69,24 @@ class JsonSchemaCheck(Check):
         except SlowPattern as error:
             return Verdict(accepted=False, feedback=f"The answer cannot be checked by its schema: {error}")
         errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
-        if not errors:
+        if not errors and self.type_ is None:
             run.outcome.value = value
             return Verdict(accepted=True)
+        if not errors:
+            return self._typed(run, value)
         lines = [f"- {_short(error)}" for error in errors[:MOST]]
         more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []
         return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
+
+    def _typed(self, run: Run, value: object) -> Verdict:
+        """Make the value an instance of the class, which may ask for more than its schema says."""
+        try:
+            run.outcome.value = instance_of(self.type_, value)
+        except ValueError as error:
+            return Verdict(
+                accepted=False, feedback=f"The answer satisfies its schema, but not more than that:\n{error}"
+            )
+        return Verdict(accepted=True)
 
     def presented(self, answer: str) -> str:
         """The JSON alone, so that another program can read it."""

@@ -21,6 +21,7 @@ COMMANDS = {
     "mcp": "Lock, compare, list and try the MCP servers of an agent; log in to one.",
     "openapi": "Fetch the OpenAPI document of a service.",
     "serve": "Serve agents to OpenAI clients, with a page to watch them.",
+    "acp": "Talk with an editor (Agent Client Protocol).",
     "ui": "Look at the runs that are kept, in a browser.",
     "trust": "Let agent files of a directory start programs and load code beside them.",
     "completion": "Print the completion script for a shell.",

@@ -12,6 +12,7 @@ from react_run.cli.exit import complain, logs_to
 from react_run.cli.interrupts import drive
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text, shown
+from react_run.cli.validation import doubts
 from react_run.components.looking import looking
 from react_run.launch.explanation import explanation
 from react_run.launch.options import MACHINE_PLUGINS, AgentOptions, built
@@ -42,6 +43,7 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
         return 0
     with logs_to(complain):
         explained = explanation(agent, drive)
+    explained["notes"] = [text for text in (doubts(agent.tools),) if text]
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
     if as_json:
         print(json_text(config.masker.mask_data(explained), indent=2))
@@ -78,6 +80,7 @@ def _as_text(explained: dict[str, Any]) -> list[str]:
         lines += [f"    {line}".rstrip() for line in tool["description"].splitlines()]
         lines.append(f"    {json.dumps(tool['parameters'], ensure_ascii=False)}")
     lines += [] if explained["tools"] else ["  none"]
+    lines += ["", *(f"  note: {text}" for text in explained["notes"])] if explained["notes"] else []
     lines += ["", "HOOKS, outermost first", ""]
     width = max(map(len, explained["hooks"]))
     lines += [f"  {hook:<{width}}  {' > '.join(plugins)}" for hook, plugins in explained["hooks"].items()]

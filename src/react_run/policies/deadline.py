@@ -90,6 +90,12 @@ class Deadline:
         return self._clock is not None and not self.expired
 
     @property
+    def share(self) -> float:
+        """How much of the time is used, from 0 to 1; 0 when there is no clock."""
+        whole = self._seconds + self.extra
+        return 0.0 if self._clock is None or whole <= 0 else min(1.0, max(0.0, 1 - self._clock.left / whole))
+
+    @property
     def overdue(self) -> bool:
         """Whether the time is up, and nobody has noticed: what never waits lets no clock strike."""
         return self._clock is not None and not self.expired and self._clock.left <= 0

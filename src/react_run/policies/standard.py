@@ -41,7 +41,7 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
 def _is_limited(config: ReActAgentConfig) -> bool:
     """Whether somebody set a limit that a model can be warned of."""
     limits = config.limits
-    chosen = (limits.max_cost, limits.max_total_tokens)
+    chosen = (limits.max_cost, limits.max_total_tokens, limits.run_timeout)
     return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)
 
 

@@ -11,9 +11,9 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
-from contextvars import Context, copy_context
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import Context, ContextVar, copy_context
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -57,6 +57,8 @@ def _resolve(future: asyncio.Future[Any], result: object, error: BaseException |
         future.set_exception(error)
 
 
+_awaited: ContextVar[asyncio.Future[Any] | None] = ContextVar("react_run_awaited", default=None)
+"""In a thread: what stands for its function on the event loop, until somebody gives it up."""
 _idle: deque[_Worker] = deque()
 _workers: list[_Worker] = []
 
@@ -93,14 +95,41 @@ def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
+    context = copy_context()
+    context.run(_awaited.set, future)
     try:
         worker = _idle.pop()
     except IndexError:
         worker = _Worker(_idle)
         worker.start()
         _workers.append(worker)
-    worker.jobs.put((copy_context(), function, loop, future))
+    worker.jobs.put((context, function, loop, future))
     return future
+
+
+@contextmanager
+def given_up(react: Callable[[], object]) -> Iterator[None]:
+    """Have ``react`` called, on the thread of the event loop, when nobody waits any more for the function running here.
+
+    A thread cannot be ended from outside; what it has started can. Outside of such a function nothing is called.
+    """
+    future, over = _awaited.get(), threading.Event()
+    if future is None:
+        yield
+        return
+
+    def tell(_: object) -> None:
+        if not over.is_set():
+            react()
+
+    try:
+        future.get_loop().call_soon_threadsafe(future.add_done_callback, tell)
+    except RuntimeError:  # the loop is closed: it was given up long ago
+        react()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:

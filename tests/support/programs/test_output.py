@@ -10,9 +10,9 @@ import psutil
 import pytest
 
 from react_run import tool
+from react_run.support.programs.output import Output
 from react_run.testing import calls, run_agent, says
 from react_toolsets.programs import run_program, scrubbed_environment
-from react_toolsets.programs.output import Output
 
 
 def kept(data: bytes, ceiling: int, tail: int, chunk: int) -> Output:
