@@ -218,8 +218,9 @@ def test_the_declared_distributions_are_those_that_are_imported() -> None:
     declared = {_normal(re.split(r"[\[<>=!; ]", one)[0]) for one in requirements} - {"react-run"}
     known = declared | FOR_DEVELOPERS | {one for name in declared for one in BRINGS.get(name, ())}
     used: set[str] = set()
+    homes_of = packages_distributions()
     for top in {top for root in OURS for path in (ROOT / root).rglob("*.py") for top in _imported_tops(path)}:
-        homes = {_normal(home) for home in packages_distributions().get(top, ())} - {"react-run"}
+        homes = {_normal(home) for home in homes_of.get(top, ())} - {"react-run"}
         assert not homes or homes & known, f"{top} is imported, and nothing declared brings it"
         used |= homes
     assert declared - used - NOT_IMPORTED == set(), "declared, but imported nowhere"
