@@ -29,7 +29,7 @@ ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "t
     "--json", "as_json", is_flag=True, help="Write JSON: a list, or an object of lists when nothing is named."
 )
 def command(what: str | None, as_json: bool) -> int:
-    """List what is installed: toolsets, plugins, models, checks; and the agents here and in ./agents.
+    """List what is installed: toolsets, plugins, models, checks, scorers; and the agents here and in ./agents.
 
     What cannot be loaded is listed with the reason.
     """
