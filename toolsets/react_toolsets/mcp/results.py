@@ -9,14 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from mimetypes import guess_extension
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from react_run import attachment
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult
-
-    from react_run.parts import Part
 
 Save = Callable[[bytes, str], str]
 """Keeps bytes in a file with the given ending; says where it is."""
@@ -33,7 +31,7 @@ class Told:
 
     save: Save
     text: str = ""
-    parts: list[Part] = field(default_factory=list)
+    parts: list[Any] = field(default_factory=list)
     """The images and PDFs in it, for models that read them."""
 
     @classmethod
