@@ -33,7 +33,7 @@ GROUPS = {
     "Prompt": ("system_prompt", "guides"),
     "Loop": (
         *("max_iterations", "failure_handling", "tool_disclosure", "skill_activation_followup"),
-        *("skill_activation_observation", "skill_disclosure_progression", "output_schema", "checks"),
+        *("skill_activation_observation", "skill_disclosure_progression", "output_schema", "output_mode", "checks"),
     ),
     "Tools": ("toolsets", "skills", "subagents", "permissions"),
     "Plugins": (

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from weakref import WeakSet
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
+from pydantic_core import to_jsonable_python
 
 from react_run import (
     Iteration,
@@ -100,7 +101,7 @@ class Redact(Plugin):
         run.outcome.answer = self._text(run, result.answer)
         claimed = None if result.unverified_answer is None else self._text(run, result.unverified_answer)
         return replace(
-            result, answer=run.outcome.answer, unverified_answer=claimed, value=self._data(run, result.value)
+            result, answer=run.outcome.answer, unverified_answer=claimed, value=self._value(run, result.value)
         )
 
     @hookimpl(tryfirst=True)
@@ -158,6 +159,12 @@ class Redact(Plugin):
 
     def _data(self, run: Run, data: object) -> object:
         return run.agent.config.masker.mask_data(data)
+
+    def _value(self, run: Run, value: object) -> object:
+        """A value without secrets; an instance of a class with one in it is given as JSON values."""
+        shown = to_jsonable_python(value, inf_nan_mode="strings", fallback=str)
+        masked = self._data(run, shown)
+        return value if masked == shown else masked
 
     def _content(self, run: Run, content: str | Sequence[Mapping[str, object]]) -> str | Sequence[Mapping[str, object]]:
         """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""

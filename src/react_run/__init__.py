@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
+    from react_run.evals.scorer import Score as Score
+    from react_run.evals.scorer import ScoredRun as ScoredRun
+    from react_run.evals.scorer import Scorer as Scorer
     from react_run.hooks import inline as inline
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
@@ -89,6 +92,7 @@ if TYPE_CHECKING:
     from react_run.support.programs.running import run_program_sync as run_program_sync
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
+    from react_run.support.typed import instance_of as instance_of
     from react_run.support.user_dirs import config_directory as config_directory
     from react_run.tools.composite import CompositeToolset as CompositeToolset
     from react_run.tools.tool import Tool as Tool
@@ -122,6 +126,7 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
+    "evals.scorer": ("Score", "ScoredRun", "Scorer"),
     "support.files.run_files": ("run_directory",),
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
@@ -167,6 +172,7 @@ _HOMES = {
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.typed": ("instance_of",),
     "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
     "tools.composite": ("CompositeToolset",),

@@ -155,6 +155,11 @@ class ReActAgent:
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
 
+    @property
+    def plugins(self) -> tuple[object, ...]:
+        """All plugins, policies and the loop included, outermost first."""
+        return tuple(self._plugins)
+
     async def run(
         self,
         prompt: Prompt = "",
@@ -325,6 +330,7 @@ class ReActAgent:
         run.id = run_id or run.id
         state = run.state(EngineState)
         state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
+        state.output_schema = self.config.output_schema if self.config.output_mode == "auto" else None
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from react_run.support.fast_init import fast_init
 from react_run.support.thinking import split_thinking, without_tags
@@ -208,7 +208,7 @@ class MessageView(Sequence[Message]):
 @fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
-    """Everything a model gets to see for one call.
+    """Everything a model gets to see for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
 
     ``messages`` is a fixed-length view of the run's list, never a copy. ``call`` is the 1-based number of this model
     call in its run (retries and recovery calls count), set by the loop just before the model is called.
@@ -220,6 +220,7 @@ class ModelRequest:
     settings: Mapping[str, object] = field(default_factory=dict)
     run_id: str = ""
     call: int = 1
+    output_schema: Mapping[str, Any] | None = None
 
 
 @fast_init

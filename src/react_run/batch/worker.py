@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from react_run.batch.engine import Claim, Engine, EngineError, Unreachable
 from react_run.batch.gate import Gate
-from react_run.batch.row_run import Again, RowRunner
+from react_run.batch.row_run import Again, Runner
 from react_run.batch.rows import RowResult
 from react_run.errors import JournalError
 from react_run.support.tasks import cancellations
@@ -44,7 +44,7 @@ class Worker:
     def __init__(
         self,
         engine: Engine,
-        runner: RowRunner,
+        runner: Runner,
         gate: Gate,
         *,
         retries: int = 2,

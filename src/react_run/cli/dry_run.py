@@ -44,7 +44,11 @@ def body(model: Model, request: ModelRequest) -> dict[str, object]:
     from react_run.models.remote import RemoteModel
     from react_run.models.wire import message_json
 
-    fields = model.fields(request, stream=False) if isinstance(model, RemoteModel) else dict(request.settings)
+    if isinstance(model, RemoteModel):
+        fields = model.fields(request, stream=False)
+        request, _ = model.asked(request)
+    else:
+        fields = dict(request.settings)
     data: dict[str, object] = {
         "model": model.name,
         "messages": [message_json(m, can_read=model.can_read) for m in request.messages],

@@ -53,6 +53,7 @@ class AgentKeys(LimitKeys, total=False):
     skill_activation_observation: Literal["standard", "explicit"]
     skill_disclosure_progression: Literal["sticky", "expand_after_first_success"]
     output_schema: Mapping[str, Any] | type | None
+    output_mode: Literal["auto", "prompt"]
     checks: Iterable[Check | Entry]
     skills: Iterable[str | PathLike[str]] | None
     subagents: Iterable[Entry] | None

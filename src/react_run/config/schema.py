@@ -137,7 +137,9 @@ class ReActAgentConfig(Options):
     skill_disclosure_progression: Literal["sticky", "expand_after_first_success"] = "sticky"
     """Whether all tools are offered after the first successful call."""
     output_schema: dict[str, Any] | None = None
-    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check."""
+    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check. In Python, a class will do as well."""
+    output_mode: Literal["auto", "prompt"] = "auto"
+    """How the model is told of `output_schema`: in the provider's own form where it has one, or in the prompt alone."""
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass before it is accepted."""
 

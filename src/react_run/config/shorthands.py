@@ -13,7 +13,7 @@ from react_run.components.errors import near
 from react_run.components.kinds import ALIASES
 from react_run.config.limits import Limits
 from react_run.config.wrapper_levels import LEVELS
-from react_run.config.yaml import Node, Report
+from react_run.config.yaml import Node, Report, wrap
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
@@ -128,10 +128,27 @@ def expand_shorthands(tree: Node, loading: Loading) -> None:
     permissions = entries.get("permissions")
     if permissions is not None and isinstance(permissions.value, list):
         _append(entries, "plugins", _component("approval", rules=permissions))
-    schema = entries.get("output_schema")
-    if schema is not None and isinstance(schema.value, dict):
-        _append(entries, "checks", _component("json_schema", schema=schema))
+    _output_schema(entries, loading.report)
     _check_class_name(entries, loading)
+
+
+def _output_schema(entries: dict[str, Node], report: Report) -> None:
+    node = entries.get("output_schema")
+    if node is None or node.value is None or isinstance(node.value, (str, list, bool, int, float)):
+        return  # what is no mapping is reported as such
+    if isinstance(node.value, dict):
+        _append(entries, "checks", _component("json_schema", schema=node))
+        return
+    from react_run.support.typed import schema_of
+
+    try:
+        schema = schema_of(node.value)
+    except TypeError as error:
+        report.add("cfg.type", f"output_schema: {error}", node.place, node.path)
+        del entries["output_schema"]
+        return
+    entries["output_schema"] = wrap(schema, node.place, node.path)
+    _append(entries, "checks", _component("json_schema", schema=entries["output_schema"], type=node))
 
 
 def _component(kind: str, **options: Node) -> Node:

@@ -62,6 +62,7 @@ def new_request(
         settings=state.settings,
         run_id=run.id,
         call=state.model_calls + 1,
+        output_schema=state.output_schema,
     )
 
 

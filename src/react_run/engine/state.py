@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from react_run.engine.timer import Pauses
 from react_run.messages import NO_USAGE
@@ -32,6 +32,8 @@ class EngineState:
     parent_call: ToolCall | None = None
     """The call of the parent run that this run works for."""
     settings: Mapping[str, object] = field(default_factory=dict)
+    output_schema: Mapping[str, Any] | None = None
+    """What the answer must satisfy, when the provider is to be asked for that."""
     incoming: tuple[Message, ...] = ()
     attached: tuple[Part, ...] = ()
     """What the prompt carries besides text."""

@@ -150,6 +150,10 @@ class LiteLLMModel(RemoteModel):
 
         return list(behind_results(messages, keep_images=self._provider == "anthropic"))
 
+    @property
+    def _formats_beside_tools(self) -> bool:
+        return self._provider in ("openai", "azure")
+
     def _table_ids(self) -> tuple[str, ...]:
         return (self.model, self.model.partition("/")[2])
 

@@ -65,6 +65,10 @@ class OpenAIModel(RemoteModel):
         # Ollama cuts longer prompts silently, and its OpenAI endpoint offers no way to ask for more.
         return _OLLAMA_WINDOW if urlsplit(self.base_url or "").port == _OLLAMA_PORT else None
 
+    @property
+    def _formats_beside_tools(self) -> bool:
+        return self._host == "api.openai.com"
+
     def _table_ids(self) -> tuple[str, ...]:
         return (self._sent_model, f"openrouter/{self.model}")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from fnmatch import fnmatchcase
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator
@@ -18,6 +19,9 @@ from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, 
 from react_run.models import prices
 from react_run.models.base import Model, counted
 
+if TYPE_CHECKING:
+    from react_run.models.typed_answers import AnswerTools
+
 _OTHER_NAMES: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """What a limit is called by servers that refuse its other name."""
 
@@ -26,6 +30,12 @@ _ABILITIES: Mapping[str, str] = {"image": "supports_vision", "application": "sup
 _ABOUT_PARTS = re.compile(
     r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
 )
+
+_ABOUT_FORMAT = re.compile(r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided", re.IGNORECASE)
+
+NO_MODELS = "REACT_RUN_NO_MODELS"
+"""The environment variable that keeps every model of another machine from being asked; its text is the reason."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
 
@@ -74,6 +84,7 @@ class RemoteModel(Model):
 
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
     """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
+    _answer_tools: AnswerTools | None = PrivateAttr(default=None)
     _refuses_parts: bool = PrivateAttr(default=False)
     """Whether the provider refused an attachment because the model cannot read it."""
 
@@ -115,6 +126,11 @@ class RemoteModel(Model):
             fields["tool_choice"] = request.tool_choice
         if stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
+        if (way := self.answers_by(request)) == "response_format":
+            from react_run.models.typed_answers import response_format
+
+            assert request.output_schema is not None  # there is no way otherwise
+            fields[way] = response_format(request.output_schema)
         for key, value in (*self.settings.items(), *request.settings.items()):
             if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever the source calls it
                 fields.pop(_OTHER_NAMES[key], None)
@@ -124,24 +140,67 @@ class RemoteModel(Model):
         fields = {self._left_out.get(key, key): value for key, value in fields.items()}
         return {key: value for key, value in fields.items() if key and value is not None}
 
+    def _check_allowed(self) -> None:
+        reason = os.environ.get(NO_MODELS, "")
+        if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
+            raise ModelError(
+                f"{self.name} may not be asked: {reason}", provider=self.kind, code="blocked", retryable=False
+            )
+
+    def answers_by(self, request: ModelRequest) -> Literal["", "response_format", "tool"]:
+        """How a typed answer is asked for; not at all when there is no schema, or the settings say how."""
+        schema = request.output_schema
+        if schema is None or "response_format" in self.settings or "response_format" in request.settings:
+            return ""
+        has_tools = bool(request.tools) and request.tool_choice != "none"
+        by_format = schema.get("type") == "object" and "response_format" not in self._left_out
+        if by_format and (self._formats_beside_tools or not has_tools):
+            return "response_format"
+        return "tool" if has_tools else ""
+
+    @property
+    def _formats_beside_tools(self) -> bool:
+        """Whether this provider's models still call tools when the form of their answer is given."""
+        return False
+
+    def asked(self, request: ModelRequest) -> tuple[ModelRequest, str]:
+        """``request`` with the tool that a typed answer is asked for by, and its name, if there is one."""
+        if self.answers_by(request) != "tool":
+            return request, ""
+        if self._answer_tools is None:
+            from react_run.models.typed_answers import AnswerTools
+
+            self._answer_tools = AnswerTools()
+        return self._answer_tools.offered(request)
+
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        self._check_allowed()
         refused = 0
         while True:
+            asked, tool = self.asked(request)
             try:
-                return counted(await self._complete(request), refused)
+                return counted(_answered(await self._complete(asked), tool, request), refused)
             except ModelError as error:
                 if (response := self._settled(error, request)) is not None:
                     return counted(response, refused)
                 refused += 1
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        self._check_allowed()
         refused, begun = 0, False
         while True:
+            asked, tool = self.asked(request)
             try:
-                async with aclosing(self._stream(request)) as items:
+                async with aclosing(self._stream(asked)) as items:
                     async for item in items:
-                        begun = True
-                        yield counted(item, refused) if isinstance(item, ModelResponse) else item
+                        if isinstance(item, ModelResponse):
+                            reply = counted(_answered(item, tool, request), refused)
+                            if reply.text != item.text and not begun:
+                                yield TextDelta(text=reply.text)
+                            yield reply
+                        else:
+                            begun = True
+                            yield item
                 return
             except ModelError as error:
                 if begun:
@@ -175,6 +234,11 @@ class RemoteModel(Model):
             words = "it is told their names, types and sizes from now on; `reads: []` in the agent file says so at once"
             _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
             return None
+        if self._refused_format(error, request):
+            self._left_out["response_format"] = ""
+            words = "the form of answers is asked for in other ways from now on; `output_mode: prompt` says so at once"
+            _log.warning("%s refuses response_format (%s): %s.", self.name, error, words)
+            return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
             raise error
@@ -193,6 +257,12 @@ class RemoteModel(Model):
 
         return carries_parts(request.messages)
 
+    def _refused_format(self, error: ModelError, request: ModelRequest) -> bool:
+        """Whether the error is about the schema of the answer, which some servers and models do not take."""
+        if self.answers_by(request) != "response_format" or error.status not in (400, 404, 422, 500, 501):
+            return False
+        return error.parameter == "response_format" or _ABOUT_FORMAT.search(str(error)) is not None
+
     def _refused_field(self, error: ModelError, request: ModelRequest) -> str:
         """The field of ours that a provider refused by its name, if it was sent as it is."""
         sent = {
@@ -208,3 +278,13 @@ class RemoteModel(Model):
         words = str(error)
         named = [(found.start(), field) for field in sent if (found := re.search(rf"\b{re.escape(field)}\b", words))]
         return min(named)[1] if named and not error.parameter else ""
+
+
+def _answered(response: ModelResponse, tool: str, request: ModelRequest) -> ModelResponse:
+    """``response`` with the call of ``tool`` as its text."""
+    if not tool or not response.message.tool_requests:
+        return response
+    from react_run.models.typed_answers import answered
+
+    assert request.output_schema is not None  # there is no tool otherwise
+    return answered(response, tool, request.output_schema)

@@ -103,7 +103,8 @@ class TextProtocolModel(Model):
         self, request: ModelRequest, *, stream: bool
     ) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         """Ask, and ask for corrections, until the reply can be read."""
-        asked = replace(request, messages=as_text(request), tools=(), tool_choice=None)
+        messages = as_text(request)  # calls are written as text, which no schema of the answer may rule out
+        asked = replace(request, messages=messages, tools=(), tool_choice=None, output_schema=None)
         shown = _Shown()
         usage = NO_USAGE
         for _ in range(CORRECTIONS + 1):

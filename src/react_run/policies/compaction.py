@@ -89,7 +89,8 @@ class Compaction(Policy):
         run.note(self.guard, f"about {before:,.0f} tokens reduced to {after:,.0f}")
 
     async def _summary(self, run: Run, iteration: Iteration, gauge: Gauge, older: list[Message], room: int) -> str:
-        request = replace(iteration.request, messages=question(older, room), tools=(), tool_choice=None)
+        asked = question(older, room)
+        request = replace(iteration.request, messages=asked, tools=(), tool_choice=None, output_schema=None)
         asking = Iteration(run, number=iteration.number, request=request)
         gauge.busy = True
         try:
