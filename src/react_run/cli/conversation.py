@@ -20,10 +20,11 @@ from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
-from react_run.cli.terminal import coloured, fitted, printable, width
+from react_run.cli.terminal import coloured, fitted, width
 from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

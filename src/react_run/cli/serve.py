@@ -125,7 +125,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
     from contextlib import ExitStack
     from tempfile import TemporaryDirectory
 
-    from react_run.cli.exit import complain, logs_to
+    from react_run.cli.exit import complain, logs_to, settle_in
     from react_run.errors import ConfigError
     from react_run.journal.locate import runs_directory
 
@@ -150,6 +150,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
                 "(a directory for each session), --max-runs 1, or --trust to let them share the working directory"
             )
         stack.enter_context(logs_to(complain))
+        settle_in()
 
         async def serve() -> int:
             def ready() -> None:

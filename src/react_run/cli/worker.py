@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     A worker takes rows only of batches that were begun with the same agent: the same values, toolsets and plugins.
     The first Ctrl-C lets the rows at work end, the second stops them.
     """
-    from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
+    from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
     from react_run.launch.options import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
@@ -54,6 +54,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
         if yes:
             approve_all(config, plugins)
         agents.append(built(config, plugins, ()))
+    settle_in()
     with logs_to(complain), asyncio.Runner() as runner:
         try:
             runner.run(_all(agents, engine, given))
