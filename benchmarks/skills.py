@@ -4,7 +4,7 @@
 
 A FOLDER holds skills anywhere in it: a clone of a repository, or its git directory alone, which is read with ``git``.
 Each SKILL.md is read by itself, as a user would who took it home. Prints one JSON line per FOLDER and one for all: how
-many are there, how many load, and how many of these break a rule of the standard and therefore load with a warning. What
+many are there, how many load, and how many of these break a rule of the standard and so load with a warning. What
 cannot be loaded is named on stderr. Nothing of what is read is run or kept.
 """
 
