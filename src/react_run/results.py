@@ -140,7 +140,8 @@ class RunOutcome:
 
     ``stop_reason`` is ``None`` while the run goes on. ``answer`` is what the user gets to read; ``unverified_answer``
     what the model claimed while facts were missing; ``value`` the parsed answer under ``output_schema``;
-    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along.
+    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along; ``plan`` the todo list that
+    the model keeps, each step with its ``status`` (``open``, ``doing``, ``done``).
     """
 
     stop_reason: str | None = None
@@ -150,6 +151,7 @@ class RunOutcome:
     value: object = None
     disclosure: dict[str, object] | None = None
     emitted: list[object] = field(default_factory=list)
+    plan: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +161,8 @@ class RunResult:
     ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
     missing (behaviour F5). ``success`` is true only for a completed run with a whole, non-empty answer that its tool
     calls give no reason to doubt (F6). ``value`` is the parsed answer under ``output_schema``, ``None`` when the answer
-    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values.
+    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values. ``plan`` is
+    the todo list of the model, as it left it.
     """
 
     answer: str
@@ -177,6 +180,7 @@ class RunResult:
     run_id: str = ""
     model: str = ""
     emitted: Sequence[object] = field(default=(), repr=False)
+    plan: Sequence[Mapping[str, str]] = field(default=(), repr=False)
 
     @property
     def emitted_values(self) -> list[object]:
@@ -229,6 +233,7 @@ class RunResult:
             "disclosure": plain(self.disclosure),
             "value": plain(self.value),
             "emitted": self.emitted_values,
+            **({"plan": [dict(step) for step in self.plan]} if self.plan else {}),
             "run_id": self.run_id,
             "model": self.model,
             "messages": [plain(message_to_dict(message)) for message in self.messages],

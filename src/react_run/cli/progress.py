@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from react_run.cli.screen import Screen
-from react_run.cli.terminal import cells, coloured, fitted, printable, width
+from react_run.cli.terminal import cells, coloured, fitted, width
 from react_run.hookspecs import hookimpl
 from react_run.secrets.stream import StreamMasker
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _SHORT_ARGUMENTS = 60
 _SHORT_RESULT = 80
 _SHORT_PROGRESS = 40
+_SHORT_PLAN = 50
 
 
 class Progress:
@@ -49,6 +52,8 @@ class Progress:
             parts.append(", ".join(f"{name} {self.far.get(name, '')}".rstrip() for name in dict.fromkeys(self.running)))
         elif self.thinking:
             parts.append("thinking")
+        if run is not None and run.outcome.plan:
+            parts.append(fitted(printable(self.masker.mask(planned(run.outcome.plan))), _SHORT_PLAN))
         parts.append(f"{seconds:.1f} s")
         if run is not None and run.usage.total_tokens:
             parts.append(f"{run.usage.total_tokens:,} tokens")
@@ -208,6 +213,13 @@ def _far(done: float | None, total: float | None, message: str) -> str:
     """``3/10 message``."""
     number = "" if done is None else f"{done:g}" if total is None else f"{done:g}/{total:g}"
     return " ".join(f"{number} {message}".split())
+
+
+def planned(plan: Sequence[Mapping[str, str]]) -> str:
+    """``plan 2/5: what is being done``."""
+    done = sum(step["status"] == "done" for step in plan)
+    at = next((step["step"] for status in ("doing", "open") for step in plan if step["status"] == status), "")
+    return f"plan {done}/{len(plan)}{f': {at}' if at else ''}"
 
 
 def _count(number: int | None) -> str:

@@ -261,6 +261,8 @@ class Recording:
         }
         if result.emitted:
             fields["emitted"] = result.emitted_values
+        if result.plan:
+            fields["plan"] = [dict(step) for step in result.plan]
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)

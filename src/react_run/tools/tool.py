@@ -24,7 +24,7 @@ from react_run.tools.schemas.docstrings import description_in
 from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
 
 if TYPE_CHECKING:
-    from react_run.outcome import Outcome
+    from react_run.outcome import Observation, Outcome
     from react_run.skills import ReActSkillSpec
 
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
@@ -45,6 +45,7 @@ class Interprets(Protocol):
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None: ...
     def get_skill_specs(self) -> list[ReActSkillSpec]: ...
+    def replayed(self, call: Any, observation: Observation) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

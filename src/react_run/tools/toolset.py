@@ -13,7 +13,7 @@ from pydantic import BaseModel, ModelWrapValidatorHandler, PrivateAttr, Validati
 from react_run.components import Component
 from react_run.components.option_errors import line_errors
 from react_run.errors import ToolsetError
-from react_run.outcome import Outcome, ToolError
+from react_run.outcome import Observation, Outcome, ToolError
 from react_run.skills import ReActSkillSpec
 from react_run.tools.annotations import ToolAnnotations, options_of
 from react_run.tools.tool import Tool, is_tool
@@ -165,6 +165,9 @@ class ReActToolset(Component, group="toolsets"):
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
         """What a result means for the run; ``None`` leaves it opaque (behaviour F)."""
         return None
+
+    def replayed(self, call: Any, observation: Observation) -> None:  # a ToolCall, which is above the tools
+        """A recording answered ``call`` in place of its tool: take up what the tool would have kept in the run."""
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skills that unlock these tools; none offers them all at once (behaviour D)."""

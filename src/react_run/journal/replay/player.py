@@ -136,7 +136,7 @@ class Player:
         call.opaque = finished["opaque"]
         outcome = outcome_from_data(finished.get("outcome"))
         call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None
-        return Observation(
+        observation = Observation(
             content=finished["content"],
             outcome=outcome,
             repaired=tuple(finished.get("repaired", ())),
@@ -144,6 +144,9 @@ class Player:
             spilled_to=finished.get("spilled_to"),
             parts=self._parts(run, finished),
         )
+        if call.tool is not None and call.tool.toolset is not None:
+            call.tool.toolset.replayed(call, observation)
+        return observation
 
     def _parts(self, run: Run, finished: Record) -> tuple[Part, ...]:
         if "parts" not in finished:

@@ -155,3 +155,12 @@ def carried(message: Message) -> str:
 def attached(journal: Journal) -> str:
     """The images and files that came with the prompt, in one line."""
     return ", ".join(journal.attachment(said).label for said in journal.header.get("attachments", ()))
+
+
+_STEPS = {"done": "✓", "doing": "▸"}
+
+
+def plan(journal: Journal) -> list[str]:
+    """The todo list of the model as the run left it, a line for each step."""
+    steps = (journal.footer or {}).get("plan", ())
+    return [f"{_STEPS.get(step['status'], '·')} {one_line(step['step'])}" for step in steps]

@@ -83,7 +83,10 @@ def _head(journal: Journal) -> Iterator[str]:
         "tool time": formatting.seconds(stats.tool_seconds),
     }
     yield from (f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items())
-    yield '</dl>\n<div class="two">'
+    yield "</dl>\n"
+    if steps := formatting.plan(journal):
+        yield f'<div class="card"><h3>Plan</h3>{block(chr(10).join(steps))}</div>\n'
+    yield '<div class="two">'
     yield f'<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>'
     yield f'<div class="card"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
     if footer.get("unverified_answer"):

@@ -90,6 +90,10 @@ def _end(journal: Journal) -> Branch:
     branch.colour = "green" if formatting.succeeded(journal) else "red"
     if footer is not None and footer["answer"]:
         branch.below.append(Branch(text=formatting.one_line(footer["answer"])))
+    if steps := formatting.plan(journal):
+        branch.below.append(
+            Branch(text="plan", colour="dim", below=[Branch(text=step, colour="dim") for step in steps])
+        )
     if footer is not None and "error" in footer:
         branch.below.append(Branch(text=formatting.error(footer["error"]), colour="red"))
     return branch
