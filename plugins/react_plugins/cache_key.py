@@ -25,12 +25,13 @@ class NotPlain(Exception):
     """A value has no form that means the same in another process."""
 
 
-def key_of(tool: Tool, arguments: Mapping[str, object]) -> str:
-    """One text for a call; equal only for calls that mean the same, in this process or another."""
+def key_of(tool: Tool, arguments: Mapping[str, object], scope: str = "") -> str:
+    """One text for a call; equal only for calls that mean the same, in this process or another, and in one scope."""
     # To say what a parameter is anyway makes no other call.
     defaults = {name: _as_json(value) for name, value in tool.defaults.items()}
     said = {name: value for name, value in arguments.items() if _as_json(value) != defaults.get(name)}
-    return hashlib.sha256(f"{_identity(tool)}\n{_as_json(said)}".encode("utf-8", "surrogatepass")).hexdigest()
+    text = f"{scope}{_identity(tool)}\n{_as_json(said)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def outlives_the_process(tool: Tool) -> bool:

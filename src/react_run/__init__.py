@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
+    from react_run.evals.scorer import Score as Score
+    from react_run.evals.scorer import ScoredRun as ScoredRun
+    from react_run.evals.scorer import Scorer as Scorer
     from react_run.hooks import inline as inline
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
@@ -123,6 +126,7 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
+    "evals.scorer": ("Score", "ScoredRun", "Scorer"),
     "support.files.run_files": ("run_directory",),
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),

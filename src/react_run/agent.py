@@ -155,6 +155,11 @@ class ReActAgent:
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
 
+    @property
+    def plugins(self) -> tuple[object, ...]:
+        """All plugins, policies and the loop included, outermost first."""
+        return tuple(self._plugins)
+
     async def run(
         self,
         prompt: Prompt = "",

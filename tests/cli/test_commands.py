@@ -228,7 +228,7 @@ def test_list_names_what_is_installed_with_its_distribution(call: Call, tmp_path
     assert math["description"]
     write(tmp_path, "name: mine\ndescription: Mine.\nmodel: offline\n")
     everything = json.loads(call("list", "--json")[1])
-    assert set(everything) == {"toolsets", "plugins", "models", "checks", "agents"}
+    assert set(everything) == {"toolsets", "plugins", "models", "checks", "scorers", "agents"}
     assert everything["agents"] == [{"name": "mine", "description": "Mine.", "file": "agent.yaml", "error": ""}]
     out = call("list")[1]
     assert re.search(r"^math +\S", out, re.MULTILINE)

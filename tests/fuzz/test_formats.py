@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from react_run.cli.cases import read_cases
 from tests.fuzz.mutators import documents, edited
 
 from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
-from react_run.cli.cases import read_cases
 from react_run.config import load_config
 from react_run.journal import canonical
 from react_run.journal.reading import read_journals

@@ -29,7 +29,7 @@ ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "t
     "--json", "as_json", is_flag=True, help="Write JSON: a list, or an object of lists when nothing is named."
 )
 def command(what: str | None, as_json: bool) -> int:
-    """List what is installed: toolsets, plugins, models, checks; and the agents here and in ./agents.
+    """List what is installed: toolsets, plugins, models, checks, scorers; and the agents here and in ./agents.
 
     What cannot be loaded is listed with the reason.
     """
@@ -111,7 +111,8 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
     """A table on a terminal; aligned columns, never cut, anywhere else."""
     import sys
 
-    from react_run.cli.terminal import is_dumb, is_terminal, printable, width
+    from react_run.cli.terminal import is_dumb, is_terminal, width
+    from react_run.support.text import printable
 
     columns = tuple(column for column in columns if any(entry[column] for entry in entries))
     if is_terminal(sys.stdout) and not is_dumb():

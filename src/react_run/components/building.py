@@ -14,7 +14,13 @@ from react_run.components.option_errors import at, problem
 from react_run.components.origin import Origin
 from react_run.errors import ReactError
 
-ARTICLES = {"toolsets": "a toolset", "plugins": "a plugin", "models": "a model", "checks": "a check"}
+ARTICLES = {
+    "toolsets": "a toolset",
+    "plugins": "a plugin",
+    "models": "a model",
+    "checks": "a check",
+    "scorers": "a scorer",
+}
 
 
 def build(group: str, entry: object, origin: object = None) -> object:

@@ -12,7 +12,7 @@ from react_run.components.errors import KindImportError, UnknownKind, install_hi
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
-GROUPS = ("toolsets", "plugins", "models", "checks")
+GROUPS = ("toolsets", "plugins", "models", "checks", "scorers")
 """What can be named by ``kind``; each is the entry-point group ``react_run.<name>``."""
 
 

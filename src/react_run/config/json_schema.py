@@ -173,7 +173,8 @@ def _lenient(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     if GROUP_MARK in schema:
-        return _ref(str(schema[GROUP_MARK])[:-1])
+        about = {"description": schema["description"]} if "description" in schema else {}
+        return {**about, **_ref(str(schema[GROUP_MARK])[:-1])}
     made = {
         key: value if key in ("default", "examples", "enum", "const") else _lenient(value)
         for key, value in schema.items()

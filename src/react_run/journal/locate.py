@@ -41,12 +41,20 @@ def batches_directory() -> Path:
     return data_directory() / "batches"
 
 
+def evals_directory() -> Path:
+    """Where evaluations are kept, each with the journals of its runs below ``runs``."""
+    from react_run.support.user_dirs import data_directory
+
+    return data_directory() / "evals"
+
+
 def is_kept_here(path: Path) -> bool:
     """Whether a journal lies where react-run itself keeps journals."""
     directory = path.resolve().parent
     if directory == runs_directory().resolve():
         return True
-    return directory.name == "runs" and directory.parent.parent == batches_directory().resolve()
+    homes = (batches_directory().resolve(), evals_directory().resolve())
+    return directory.name == "runs" and directory.parent.parent in homes
 
 
 def run_files(directory: Path | None = None) -> list[Path]:
@@ -128,7 +136,8 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
         return path
     found = [path for path in run_files(directory) if path.name.startswith(name)] if name.isalnum() else []
     if not found and directory is None and name.isalnum():
-        found = sorted(batches_directory().glob(f"*/runs/{name}*.jsonl"))
+        homes = (batches_directory(), evals_directory())
+        found = sorted(path for home in homes for path in home.glob(f"*/runs/{name}*.jsonl"))
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -31,6 +32,10 @@ _ABOUT_PARTS = re.compile(
 )
 
 _ABOUT_FORMAT = re.compile(r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided", re.IGNORECASE)
+
+NO_MODELS = "REACT_RUN_NO_MODELS"
+"""The environment variable that keeps every model of another machine from being asked; its text is the reason."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +140,13 @@ class RemoteModel(Model):
         fields = {self._left_out.get(key, key): value for key, value in fields.items()}
         return {key: value for key, value in fields.items() if key and value is not None}
 
+    def _check_allowed(self) -> None:
+        reason = os.environ.get(NO_MODELS, "")
+        if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
+            raise ModelError(
+                f"{self.name} may not be asked: {reason}", provider=self.kind, code="blocked", retryable=False
+            )
+
     def answers_by(self, request: ModelRequest) -> Literal["", "response_format", "tool"]:
         """How a typed answer is asked for; not at all when there is no schema, or the settings say how."""
         schema = request.output_schema
@@ -162,6 +174,7 @@ class RemoteModel(Model):
         return self._answer_tools.offered(request)
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        self._check_allowed()
         refused = 0
         while True:
             asked, tool = self.asked(request)
@@ -173,6 +186,7 @@ class RemoteModel(Model):
                 refused += 1
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        self._check_allowed()
         refused, begun = 0, False
         while True:
             asked, tool = self.asked(request)
