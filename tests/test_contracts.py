@@ -207,6 +207,7 @@ def test_a_development_install_brings_every_extra() -> None:
 
 
 BRINGS = {
+    "aiohttp": ["yarl"],
     "httpx": ["idna"],
     "jsonschema": ["referencing"],
     "mcp": ["httpx2", "mcp-types"],

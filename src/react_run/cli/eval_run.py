@@ -17,12 +17,13 @@ from uuid import uuid4
 from react_run.cli.batch_run import Listener
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.statuses import ANSWERED, NO_ANSWER, PROVIDER_FAILED
-from react_run.cli.terminal import coloured, json_text, printable
+from react_run.cli.terminal import coloured, json_text
 from react_run.errors import ConfigError
 from react_run.evals.gates import against_baseline, check_baseline, judge_gates
 from react_run.evals.plan import Plan, Variant, distinct_names
 from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
 from react_run.launch.options import AgentOptions, approve_all, built
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.cli.eval_progress import EvalMeter
