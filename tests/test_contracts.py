@@ -9,14 +9,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from importlib.metadata import EntryPoint, packages_distributions
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import react_run
+from react_run import support
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
@@ -76,9 +79,14 @@ def every_import(path: Path, *, types: bool = True) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
+FACES = {("__init__",), ("support", "__init__")}
+"""Modules that only hand on names of the modules in other rooms."""
+
+
+@cache
 def graph() -> dict[str, set[str]]:
     """What each module of the runtime imports of it, in any way; without the two exceptions."""
-    known = {name: path for name, path in modules() if name != "__init__"}
+    known = {name: path for name, path in modules() if path.relative_to(SOURCE).with_suffix("").parts not in FACES}
     found = {}
     for name, path in known.items():
         imports = {imported.removeprefix("react_run.") for imported in every_import(path)} & known.keys()
@@ -157,29 +165,31 @@ def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -
 
 @pytest.mark.parametrize("root", ["toolsets/react_toolsets", "plugins/react_plugins"])
 def test_toolsets_and_plugins_import_only_public_names(root: str) -> None:
+    open_names = {package.__name__: package.__all__ for package in (react_run, support)}
     wrong = []
     for path in (ROOT / root).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "react_run":
-                names = [alias.name for alias in node.names if alias.name not in react_run.__all__]
-                if node.module != "react_run" or names:
+                public = open_names.get(node.module or "", [])
+                if names := [alias.name for alias in node.names if alias.name not in public]:
                     wrong.append(f"{path.name}:{node.lineno}: from {node.module} import {', '.join(names)}")
     assert not wrong
 
 
-def test_the_public_names_are_sorted_complete_and_importable() -> None:
-    assert react_run.__all__ == sorted(react_run.__all__)
-    for name in react_run.__all__:
-        assert getattr(react_run, name) is not None, name
+@pytest.mark.parametrize("package", [react_run, support], ids=lambda package: package.__name__)
+def test_the_public_names_are_sorted_complete_and_importable(package: ModuleType) -> None:
+    assert package.__all__ == sorted(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name) is not None, name
     declared = {
         alias.asname or alias.name
-        for node in ast.walk(ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8")))
         if isinstance(node, ast.If)
         for statement in node.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert declared == set(react_run.__all__) - {"__version__"}
+    assert declared == set(package.__all__) - {"__version__"}
 
 
 @pytest.mark.parametrize("group", ["toolsets", "plugins", "models", "checks"])
@@ -197,6 +207,7 @@ def test_a_development_install_brings_every_extra() -> None:
 
 
 BRINGS = {
+    "aiohttp": ["yarl"],
     "httpx": ["idna"],
     "jsonschema": ["referencing"],
     "mcp": ["httpx2", "mcp-types"],

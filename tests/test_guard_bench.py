@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from benchmarks.guards.behaviours import BEHAVIOURS
+from benchmarks.guards.bench import CLAIMED, RIGHT
+from benchmarks.guards.driving import Driven, drive
 from benchmarks.guards.report import BEGIN, END, updated
 from benchmarks.guards.running import guards
 
@@ -29,6 +33,26 @@ def test_there_are_many_behaviours_each_with_a_name_of_its_own() -> None:
     assert len(names) == len(BEHAVIOURS) >= 45
     assert {behaviour.persona for behaviour in BEHAVIOURS} == {"obedient", "slow", "stubborn"}
     assert sum(behaviour.quiet for behaviour in BEHAVIOURS) >= 5
+
+
+def test_right_agents_are_as_many_as_those_that_misbehave() -> None:
+    wrong = [behaviour for behaviour in BEHAVIOURS if not behaviour.quiet]
+    names = Counter(driven.name for driven in (*RIGHT, *CLAIMED))
+    assert len(names) == len(RIGHT) + len(CLAIMED)
+    assert len(RIGHT) + sum(behaviour.quiet for behaviour in BEHAVIOURS) >= len(wrong) + len(CLAIMED)
+    assert all(driven.right for driven in RIGHT)
+    assert not any(driven.right for driven in CLAIMED)
+
+
+@pytest.mark.parametrize("driven", [next(iter(RIGHT)), RIGHT[-1]], ids=lambda driven: driven.name)
+def test_an_answer_or_a_success_that_is_taken_away_is_a_false_void(driven: Driven) -> None:
+    fine = asyncio.run(drive(driven))
+    assert fine.result is not None
+    assert (fine.problem, fine.false_void, fine.false_success) == ("", False, False)
+    for spoilt in (replace(fine.result, success=False), replace(fine.result, answer="Unresolved: …")):
+        assert "a false void" in replace(fine, result=spoilt).problem
+    assert "a false success" in replace(fine, sound=False).problem
+    assert replace(fine, result=replace(fine.result, success=False), sound=False).problem
 
 
 def test_the_document_explains_every_guard_and_no_other() -> None:

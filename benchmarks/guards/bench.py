@@ -10,10 +10,18 @@ from dataclasses import dataclass, field
 import psutil
 
 from benchmarks.guards.behaviours import BEHAVIOURS, Behaviour
+from benchmarks.guards.driving import Driven, Verdict, drive
+from benchmarks.guards.long_tasks import claimed, done_right
+from benchmarks.guards.right_answers import answering, looking_up, within_limits
+from benchmarks.guards.right_changes import changing
 from benchmarks.guards.running import Trial, guards, trial
 from react_run.support.threads import busy_threads
 
 AT_ONCE = 8
+RIGHT: list[Driven] = [*changing(), *looking_up(), *answering(), *within_limits(), *done_right()]
+"""Agents that do nothing wrong: no guard may spoil what they do."""
+CLAIMED: list[Driven] = list(claimed())
+"""Agents that say that all is done, when it is not, and the runtime could know."""
 
 
 @dataclass
@@ -24,6 +32,8 @@ class Report:
     failing_without: dict[str, list[str]] = field(default_factory=dict)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_behind: list[str] = field(default_factory=list)
+    driven: list[Verdict] = field(default_factory=list)
+    """What became of the right agents, and of those that claim too much."""
 
     @property
     def fired(self) -> Counter[str]:
@@ -32,8 +42,14 @@ class Report:
 
     @property
     def false_successes(self) -> int:
-        """Runs that claimed success with a wrong answer."""
-        return sum(trial.false_success for trials in self.trials.values() for trial in trials)
+        """Runs that count as a success although the answer, or the state of the world, is wrong."""
+        trials = [trial for listed in self.trials.values() for trial in listed]
+        return sum(trial.false_success for trial in trials) + sum(verdict.false_success for verdict in self.driven)
+
+    @property
+    def false_voids(self) -> int:
+        """Right agents that were kept from a success, or whose answer was replaced."""
+        return sum(verdict.false_void or (verdict.driven.right and not verdict.sound) for verdict in self.driven)
 
     def problems(self) -> list[str]:
         """Everything that is not as it must be."""
@@ -51,6 +67,7 @@ class Report:
             for name, (with_guards, without) in self.tokens.items()
             if with_guards != without
         ]
+        found += [f"{verdict.driven.name}: {verdict.problem}" for verdict in self.driven if verdict.problem]
         return found + self.left_behind
 
 
@@ -70,6 +87,7 @@ async def run_bench(seeds: int = 3) -> Report:
     report.tokens = {
         trial_.behaviour.name: (report.trials[trial_.behaviour.name][0].tokens, trial_.tokens) for trial_ in bare
     }
+    report.driven = [await drive(driven) for driven in (*RIGHT, *CLAIMED)]
     report.left_behind = await left_behind()
     return report
 

@@ -270,6 +270,16 @@ def test_what_is_attached_reaches_the_model(tmp_path: Path) -> None:
     assert "image/png" in text
 
 
+def test_pictures_of_a_tool_are_shown_in_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "dot.png").write_bytes(base64.b64decode(PIXEL))
+    path = scripted(tmp_path, call("read_file", path="dot.png"), "A dot.", more=FILES)
+    path.write_text(path.read_text().replace('"replies"', '"reads": ["image/*"], "replies"'))
+    editor = Editor()
+    talked(path, editor, lambda connection: asked(connection, tmp_path))
+    pictures = [part.content for part in editor.of("tool_call_update")[-1].content if part.content.type == "image"]
+    assert [(picture.mime_type, picture.data) for picture in pictures] == [("image/png", PIXEL)]
+
+
 def test_a_form_is_filled_in_where_the_editor_can(tmp_path: Path) -> None:
     editor = Editor(form={"answer": "blue"})
     file = scripted(tmp_path, call("ask_user", question="Which colour?"), "Blue it is.", more="toolsets: [people]")

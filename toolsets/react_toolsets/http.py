@@ -11,16 +11,14 @@ import ssl
 import zlib
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from http import HTTPStatus
-from math import isfinite
 from random import uniform
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from react_run import ToolError
+from react_run.support import retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -106,23 +104,6 @@ def ssl_context() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context()
-
-
-def retry_after(value: str | None) -> float | None:
-    """Seconds named by a ``Retry-After`` header (seconds or a date), or ``None``."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(0.0, seconds) if isfinite(seconds) else None
-    try:
-        moment = parsedate_to_datetime(value)
-        return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # years and zones beyond all time
-        return None
 
 
 def check_status(status: int, host: str, wait: float | None = None) -> None:
@@ -282,7 +263,7 @@ class JsonClient:
                 if response.has_redirect_location:
                     url = self._redirected(response)
                     continue
-                wait = retry_after(response.headers.get("Retry-After"))
+                wait = retry_after(response.headers)
                 check_status(response.status_code, self.host, wait)
                 return response.status_code, wait, await self._read(response)
         raise RequestFailed("http_error", f"{self.host} redirected more than {MAX_REDIRECTS} times.")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from react_run import Check, JsonSchema, Run, SlowPattern, Verdict, instance_of
+from react_run import Check, Run, Verdict, instance_of
+from react_run.support import JsonSchema, SlowPattern, place_of, schema_problem
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -45,13 +45,8 @@ class JsonSchemaCheck(Check):
     @field_validator("schema_")
     @classmethod
     def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        from jsonschema.exceptions import SchemaError
-        from jsonschema.validators import validator_for
-
-        try:
-            validator_for(schema).check_schema(schema)
-        except SchemaError as error:
-            raise ValueError(f"this is not a JSON Schema: {_place(error.absolute_path)}{error.message}") from None
+        if problem := schema_problem(schema):
+            raise ValueError(f"this is not a JSON Schema: {problem}")
         return schema
 
     @cached_property
@@ -79,7 +74,7 @@ class JsonSchemaCheck(Check):
             return Verdict(accepted=True)
         if not errors:
             return self._typed(run, value)
-        lines = [f"- {_place(error.absolute_path)}{_short(error)}" for error in errors[:MOST]]
+        lines = [f"- {_short(error)}" for error in errors[:MOST]]
         more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []
         return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
 
@@ -103,10 +98,7 @@ def _refuse(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _place(path: Iterable[str | int]) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-    return f"{where}: " if where else ""
-
-
 def _short(error: ValidationError) -> str:
-    return error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    where = place_of(error)
+    return f"{where}: {message}" if where else message

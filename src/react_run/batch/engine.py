@@ -94,7 +94,7 @@ class Terms:
     Args:
         max_cost: USD for all rows together.
         reserve: USD that a running row may still cost.
-        rate: Rows begun per minute.
+        rate: Requests to models per minute.
     """
 
     max_cost: float | None = None
@@ -122,6 +122,9 @@ class Engine(Protocol):
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
         """Say that a worker is alive, and what it was told by providers: seconds to leave a model alone, by name."""
+
+    async def admit(self, run_id: str) -> float:
+        """Count one more request of a claimed row to a model; seconds until its batch's rate lets it be made."""
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
         """Keep the result of a row; ``False`` when the claim does not hold any more, and nothing was kept."""

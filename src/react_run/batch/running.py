@@ -264,7 +264,7 @@ def run_batch(agent: ReActAgent, rows: Iterable[object], **options: Any) -> Batc
         retries: How often a row is tried again after a failure of the provider or the infrastructure.
         retry_errors: Whether rows that ended with an error before go on from their journals.
         max_cost: USD for all rows together.
-        rate: Rows begun per minute.
+        rate: Requests to models per minute, by all workers together.
         keep_going: Go on though the first ten rows failed alike.
         workspaces: Where each row gets a directory of its own.
         engine: Another engine than the embedded one.

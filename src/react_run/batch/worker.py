@@ -58,6 +58,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._lost = False
         self._error: BaseException | None = None
+        gate.admit = self._admit
 
     def stop(self) -> None:
         """Begin no more rows; :meth:`run` returns when those at work have ended."""
@@ -139,6 +140,9 @@ class Worker:
             return
         if await self._reaching(lambda: self.engine.finish(claim, result), persist=True):
             self.finished(result)
+
+    async def _admit(self, run_id: str) -> float:
+        return await self._reaching(lambda: self.engine.admit(run_id), persist=True) or 0.0
 
     async def _beats(self) -> None:
         while True:

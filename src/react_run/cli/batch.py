@@ -45,7 +45,7 @@ def _rate(context: click.Context, parameter: click.Parameter, value: str | None)
     except (ValueError, KeyError):
         rate = 0
     if not 0 < rate < float("inf"):
-        raise click.BadParameter(f"{value!r} is not a rate: write rows per minute, such as 30/min")
+        raise click.BadParameter(f"{value!r} is not a rate: write requests per minute, such as 30/min")
     return rate
 
 
@@ -59,7 +59,7 @@ def _rate(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.option(
     "--format", "form", type=click.Choice(["jsonl", "csv", "tsv", "text"]), help="By INPUTS' ending, or jsonl."
 )
-@click.option("--rate", metavar="N/min", callback=_rate, help="Rows begun per minute, by all workers together.")
+@click.option("--rate", metavar="N/min", callback=_rate, help="Requests to models per minute, by all workers together.")
 @click.option("--max-cost", metavar="USD", type=click.FloatRange(0), help="What all rows together may cost.")
 @click.option("--retries", type=click.IntRange(0), default=2, show_default=True, help="After failures of the provider.")
 @click.option("--retry-errors", is_flag=True, help="Let rows that ended with an error go on from their journals.")

@@ -12,7 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from react_run.batch.engine import EngineError, Progress
-from react_run.cli.terminal import is_dumb, is_terminal, printable
+from react_run.cli.terminal import is_dumb, is_terminal
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.batch.rows import RowResult

@@ -28,6 +28,7 @@ def command(
       /help         what there is to type        /save FILE    write the conversation (Markdown, or .json)
       /tools        the agent's tools            /model ID     go on with another model
       /reset        forget the conversation      /quit         leave
+      /SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it
       @FILE         in a line: send an image, PDF or text file along
     """
     options = AgentOptions(file=file, **given)

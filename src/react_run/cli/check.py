@@ -90,7 +90,7 @@ def problems_of(
 
 
 def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[str, str]) -> None:
-    from react_run.cli.terminal import printable
+    from react_run.support.text import printable
 
     for name, problems in reports.items():
         for problem in problems:

@@ -6,11 +6,15 @@ import asyncio
 import dataclasses
 import json
 import re
+import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+import click
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.interrupts import drive
@@ -20,14 +24,16 @@ from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
-from react_run.cli.terminal import coloured, fitted, printable, width
+from react_run.cli.terminal import coloured, fitted, width
 from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.messages import Message
+    from react_run.parts import Part
 
 HELP = """\
 /help         this text
@@ -35,6 +41,7 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
+/SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it; /SERVER: lists them
 @FILE         in a line: send an image, PDF or text file along
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
@@ -144,6 +151,8 @@ class Conversation:
             return True
         name, _, rest = line.partition(" ")
         command = self.commands.get(name)
+        if command is None and ":" in name:
+            command = partial(self._prompt, name)
         if command is None:
             self._say(f"unknown command {name}.{near(name, self.commands)} /help lists them.")
             return True
@@ -163,6 +172,9 @@ class Conversation:
             return
         for word in strange:
             self.screen.note(f"{printable(word)} is no file here: it goes out as text")
+        self._turn(prompt)
+
+    def _turn(self, prompt: str | Sequence[str | Part]) -> None:
         self.progress.begin()
         if self.draft is not None:
             self.draft.begin()
@@ -213,6 +225,23 @@ class Conversation:
         self.messages = []
         self.keeping.keep([])
         self._say("forgotten")
+        return True
+
+    def _prompt(self, name: str, arguments: str) -> bool:
+        """Ask what a prompt of an MCP server says; what stands in it names no files of ours."""
+        from react_run.cli.mcp import pairs, toolset_of
+        from react_run.outcome import ToolError
+
+        server, _, prompt = name[1:].partition(":")
+        try:
+            given = dict(pairs(shlex.split(arguments)))
+            text = toolset_of(self.config, server).inspection().prompt(server, prompt, given)
+        except (ToolError, ValueError, click.UsageError) as error:
+            complain(self.config.masker.mask(error.message if isinstance(error, click.UsageError) else str(error)))
+            return True
+        self._say(self.config.masker.mask(text))
+        if prompt and text.strip():
+            self._turn(text)
         return True
 
     def _save(self, name: str) -> bool:

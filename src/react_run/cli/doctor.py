@@ -41,7 +41,8 @@ def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
 def _show(findings: Sequence[Finding]) -> None:
     import sys
 
-    from react_run.cli.terminal import coloured, printable
+    from react_run.cli.terminal import coloured
+    from react_run.support.text import printable
 
     marks = {"ok": ("✓", "green"), "note": ("-", "dim"), "failed": ("✗", "red")}
     for finding in findings:

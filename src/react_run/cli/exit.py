@@ -15,7 +15,8 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import NoReturn, TextIO
 
-from react_run.cli.terminal import plain_letters, printable
+from react_run.cli.terminal import plain_letters
+from react_run.support.text import printable
 
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"

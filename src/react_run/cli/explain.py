@@ -64,7 +64,7 @@ def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
 
 
 def _as_text(explained: dict[str, Any]) -> list[str]:
-    from react_run.cli.terminal import printable
+    from react_run.support.text import printable
 
     rows = explained["values"]
     keys = min(44, max(len(row["key"]) for row in rows))

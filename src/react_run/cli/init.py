@@ -15,7 +15,7 @@ from string import Template
 
 import click
 
-from react_run.cli.terminal import printable
+from react_run.support.text import printable
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 

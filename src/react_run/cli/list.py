@@ -111,7 +111,8 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
     """A table on a terminal; aligned columns, never cut, anywhere else."""
     import sys
 
-    from react_run.cli.terminal import is_dumb, is_terminal, printable, width
+    from react_run.cli.terminal import is_dumb, is_terminal, width
+    from react_run.support.text import printable
 
     columns = tuple(column for column in columns if any(entry[column] for entry in entries))
     if is_terminal(sys.stdout) and not is_dumb():

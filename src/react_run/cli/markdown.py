@@ -7,7 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from react_run.cli.terminal import printable, width
+from react_run.cli.terminal import width
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -5,7 +5,7 @@ The toolset of kind ``mcp`` does the work (:class:`Servers` is what is asked of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -33,6 +33,7 @@ class Servers(Protocol):
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]: ...
     def locked(self) -> dict[str, dict[str, Any]] | None: ...
     def differences(self, *, anew: bool = False) -> dict[str, list[str]]: ...
+    def health(self, *, remote: bool = True) -> dict[str, tuple[bool, str]]: ...
     def prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str: ...
     def login(self, name: str, say: Callable[[str], None]) -> None: ...
 
@@ -149,10 +150,10 @@ def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: 
     """Call one tool, within the permissions and limits of the agent, and print what comes back."""
     from react_run.cli.interrupts import drive
 
-    given = {key: parsed(value) for key, value in _pairs(arguments)}
+    given = {key: parsed(value) for key, value in pairs(arguments)}
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
     agent = built(config)
-    toolset = _toolset_of(config, name)
+    toolset = toolset_of(config, name)
 
     async def work() -> int:
         async with agent:
@@ -174,7 +175,7 @@ def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_fi
 
     with _servers(file, env_file, trust, name) as (config, [servers]):
         try:
-            text = servers.prompt(name, prompt, dict(_pairs(arguments)))
+            text = servers.prompt(name, prompt, dict(pairs(arguments)))
         except ToolError as error:
             raise ConfigError(str(error)) from error
     print(shown(config.masker.mask(text)))
@@ -220,7 +221,7 @@ def _servers(
 ) -> Iterator[tuple[ReActAgentConfig, list[Servers]]]:
     """The servers that ``file`` names, or the toolset of the one that is called ``name``."""
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
-    toolsets = [_toolset_of(config, name)] if name else list(_mcp_toolsets(config.toolsets))
+    toolsets = [toolset_of(config, name)] if name else list(mcp_toolsets(config.toolsets))
     if not toolsets:
         raise ConfigError(f"{file} names no MCP server (kind: mcp)")
     inspections = [toolset.inspection() for toolset in toolsets]
@@ -231,18 +232,24 @@ def _servers(
             inspection.end()
 
 
-def _mcp_toolsets(toolsets: Any) -> Iterator[Any]:
+def mcp_toolsets(toolsets: Any) -> Iterator[Any]:
+    """Those of kind ``mcp``, also inside others."""
     from react_run.config.dump import kind_name
 
     for toolset in toolsets:
         if kind_name(toolset) == "mcp":
             yield toolset
         elif hasattr(toolset, "toolsets"):
-            yield from _mcp_toolsets(toolset.toolsets)
+            yield from mcp_toolsets(toolset.toolsets)
 
 
-def _toolset_of(config: ReActAgentConfig, name: str) -> Any:
-    found = {server: toolset for toolset in _mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
+def toolset_of(config: ReActAgentConfig, name: str) -> Any:
+    """The toolset with the MCP server ``name``.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    found = {server: toolset for toolset in mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
     if name not in found:
         raise ConfigError(f"{config.path} names no MCP server {name!r}. Servers: {', '.join(found) or 'none'}")
     return found[name]
@@ -256,7 +263,12 @@ def _lock_of(servers: Servers) -> Entries:
         return {}
 
 
-def _pairs(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def pairs(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What ``KEY=VALUE`` of a command line says.
+
+    Raises:
+        UsageError: One has no such form.
+    """
     for argument in arguments:
         key, sign, value = argument.partition("=")
         if not sign or not key:

@@ -8,9 +8,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from react_run.cli.screen import Screen
-from react_run.cli.terminal import cells, coloured, fitted, printable, width
+from react_run.cli.terminal import cells, coloured, fitted, width
 from react_run.hookspecs import hookimpl
 from react_run.secrets.stream import StreamMasker
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse

@@ -93,8 +93,8 @@ def _row(summary: Summary) -> dict[str, str]:
 @naming_damage
 def show_run(run: str | None, as_json: bool) -> int:
     """Show what a run was, and what it used."""
-    from react_run.cli.terminal import printable
     from react_run.journal.view.export import as_json as exported
+    from react_run.support.text import printable
 
     journal, path = _journal(run)
     if as_json:

@@ -9,7 +9,8 @@ from itertools import cycle
 from time import monotonic
 
 from react_run.cli.draft_area import DraftArea
-from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, printable, width
+from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, width
+from react_run.support.text import printable
 
 REFRESH = 0.1
 """Seconds between two looks of the status line."""

@@ -84,7 +84,8 @@ async def _judged(cases: list[Case], agent: ReActAgent, shared: list[Scorer], *,
 
 
 def _show(verdict: Verdict) -> None:
-    from react_run.cli.terminal import coloured, printable
+    from react_run.cli.terminal import coloured
+    from react_run.support.text import printable
 
     mark = coloured("✗", "red", sys.stdout) if verdict.problems else coloured("✓", "green", sys.stdout)
     print(f"{mark} {printable(verdict.name)}")

@@ -10,7 +10,8 @@ import click
 
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
-from react_run.cli.terminal import json_text, printable, shown
+from react_run.cli.terminal import json_text, shown
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.journal import Journal

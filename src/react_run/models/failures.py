@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
-from react_run.models.error_body import ProviderError, parse_error_body, retry_after
+from react_run.models.error_body import ProviderError, parse_error_body
 from react_run.secrets import Masker
+from react_run.support.retrying import retry_after
 
 LONGEST_WAIT = 120.0
 """Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""

@@ -68,9 +68,23 @@ def busy_threads() -> int:
     return len(_workers) - len(_idle)
 
 
-async def in_thread(function: Callable[[], T]) -> T:
-    """Run a plain function in a thread of our own: :func:`started_in_thread`, awaited."""
-    return await started_in_thread(function)
+async def in_thread(function: Callable[[], T], *, seconds: float | None = None) -> T:
+    """Run a plain function in a thread, with the caller's context variables.
+
+    A caller that is cancelled, or has waited long enough, leaves the thread behind: it ends by itself, and keeps
+    neither the event loop nor the process from ending.
+
+    Args:
+        function: What to call.
+        seconds: How long to wait for it; ``None`` waits for ever.
+
+    Raises:
+        TimeoutError: It took longer.
+    """
+    if seconds is None:
+        return await started_in_thread(function)
+    async with asyncio.timeout(seconds):
+        return await started_in_thread(function)
 
 
 def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:

@@ -11,7 +11,8 @@ from urllib.parse import urljoin
 
 import httpcore
 
-from react_toolsets.http import READS, RequestFailed, check_status, read_body, retry_after, retrying, ssl_context
+from react_run.support import retry_after
+from react_toolsets.http import READS, RequestFailed, check_status, read_body, retrying, ssl_context
 from react_toolsets.knowledge import USER_AGENT
 from react_toolsets.web.network import CheckedBackend, Network, SystemNetwork
 from react_toolsets.web.policy import HostPolicy
@@ -121,7 +122,7 @@ async def _read(response: httpcore.Response, target: Target, limit: int) -> Answ
     charset = parameters.rpartition("charset=")[2].partition(";")[0].strip(" \"'") if "charset=" in parameters else ""
     headers = {key.decode("latin-1").lower(): value.decode("utf-8", "replace") for key, value in response.headers}
     answer = Answer(media_type=media_type.strip(), charset=charset, body=body, headers=headers, url=target.url)
-    wait = retry_after(_header(response.headers, b"retry-after") or None)
+    wait = retry_after({"retry-after": _header(response.headers, b"retry-after")})
     try:
         check_status(response.status, target.host, wait)
     except RequestFailed as failure:

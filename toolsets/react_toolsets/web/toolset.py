@@ -153,7 +153,7 @@ class WebToolset(ReActToolset):
         return {"status": "ok", "query": query, "source": self._source, "notice": SEARCH_NOTICE, "results": results}
 
     async def _page(self, url: str) -> Page:
-        from react_toolsets.threads import in_thread
+        from react_run.support import in_thread
         from react_toolsets.web.fetch import fetch
         from react_toolsets.web.network import SystemNetwork
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import binascii
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from acp import RequestError
 from acp.helpers import (
+    image_block,
     start_tool_call,
     text_block,
     tool_content,
@@ -20,6 +21,7 @@ from acp.helpers import (
 )
 from acp.schema import (
     BlobResourceContents,
+    ContentToolCallContent,
     EmbeddedResourceContentBlock,
     FileEditToolCallContent,
     ImageContentBlock,
@@ -140,6 +142,13 @@ def change_of(
     if isinstance(old, str) and isinstance(new, str):
         return [tool_diff_content(whole, masker.mask(new), masker.mask(old))]
     return None
+
+
+def pictures_in(parts: Iterable[Part]) -> Iterator[ContentToolCallContent]:
+    """The images of a result, for an editor to show."""
+    for part in parts:
+        if isinstance(part, ImagePart):
+            yield tool_content(image_block(b64encode(part.data).decode(), part.media_type))
 
 
 def _text_at(workspace: Path, path: str) -> str | None:

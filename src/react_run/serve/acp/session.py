@@ -23,7 +23,7 @@ from react_run.results import RunResult
 from react_run.results import StopReason as Why
 from react_run.run import ToolFinished, ToolStarted
 from react_run.secrets.stream import StreamMasker
-from react_run.serve.acp.content import change_of, id_of, kind_of, locations_of, title_of
+from react_run.serve.acp.content import change_of, id_of, kind_of, locations_of, pictures_in, title_of
 from react_run.serve.acp.editor import at_work
 
 if TYPE_CHECKING:
@@ -140,11 +140,12 @@ class Session:
             shown = text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}\n[and {len(text):,} in all]"
             failed = event.observation.failed
             keeps_change = kind_of(event.call.tool, event.call.name) == "edit" and not failed
+            content = [tool_content(text_block(shown)), *pictures_in(event.observation.parts)]
             yield update_tool_call(
                 id_of(event.call),
                 title=masker.mask(title_of(event.call.name, event.call.arguments)),
                 status="failed" if failed else "completed",
-                content=None if keeps_change else [tool_content(text_block(shown))],
+                content=None if keeps_change else content,
             )
 
 
