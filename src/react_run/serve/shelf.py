@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
 from react_run.journal.files import FileSink
-from react_run.journal.locate import Summary, evals_directory, run_files, summaries
+from react_run.journal.locate import Summary, batches_directory, evals_directory, run_files, summaries
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import Sink
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 SERVED = "served"
 """The field of a header's options that says that a server started the run."""
-_WHOLE_ID = re.compile("[0-9a-f]{32}")
 _KEPT = 4
 """Journals that are kept after they were read: a page looks at one several times."""
 _LOOK_AGAIN = 0.25
@@ -92,11 +90,14 @@ class Shelf:
         return TellingSink.open(self.directory / f"{run.id}.jsonl")
 
     def path_of(self, run_id: str) -> Path | None:
-        """The journal of a run, when there is one."""
-        path = self.directory / f"{run_id}.jsonl"
+        """The journal of a run, when there is one; those of batches and evaluations are among them."""
         if not run_id.isalnum():
             return None
-        return path if path.is_file() else _of_evaluation(run_id)
+        path = self.directory / f"{run_id}.jsonl"
+        if path.is_file():
+            return path
+        homes = (batches_directory(), evals_directory())
+        return next((found for home in homes for found in home.glob(f"*/runs/{run_id}.jsonl")), None)
 
     def find(self, name: str) -> Path | None:
         """The journal of the run whose id begins with ``name``, when there is exactly one."""
@@ -140,13 +141,6 @@ class Shelf:
                     yield read_journal(summary.path)
                 except JournalError:
                     continue
-
-
-def _of_evaluation(run_id: str) -> Path | None:
-    """The journal of a run of an evaluation: they have directories of their own, and their marks lead here."""
-    if not _WHOLE_ID.fullmatch(run_id):
-        return None
-    return next(evals_directory().glob(f"*/runs/{run_id}.jsonl"), None)
 
 
 def may_go_on(last: Record) -> bool:
