@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from inspect import getattr_static, isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
+from functools import cache
+from inspect import (
+    getattr_static,
+    isasyncgenfunction,
+    isawaitable,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    signature,
+)
 from operator import itemgetter
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
@@ -145,31 +153,10 @@ Chain = tuple[Implementation, ...]
 class HookTable:
     """The implementations of every hook of one agent, outermost first; an attribute per hook, and its ``plugins``."""
 
-    react_guide: Chain
-    react_run_started: Chain
-    react_run: Chain
-    react_run_finished: Chain
-    react_run_failed: Chain
-    react_iteration_started: Chain
-    react_iteration: Chain
-    react_iteration_finished: Chain
-    react_model_call_started: Chain
-    react_model_call: Chain
-    react_model_call_finished: Chain
-    react_text_delta: Chain
-    react_text_discarded: Chain
-    react_tool_call_started: Chain
-    react_tool_call: Chain
-    react_tool_permit: Chain
-    react_tool_progress: Chain
-    react_tool_call_finished: Chain
-    react_sense: Chain
-    react_settle: Chain
-    react_check_answer: Chain
-    react_asked: Chain
-    react_ask: Chain
-    react_decided: Chain
-    react_guard_fired: Chain
+    if TYPE_CHECKING:
+
+        def __getattr__(self, hook: str) -> Chain: ...
+        def __setattr__(self, hook: str, chain: object) -> None: ...
 
     def __init__(
         self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]], mask: Mask = str
@@ -195,6 +182,12 @@ def hook_names() -> list[str]:
     return [name for name in vars(Hooks) if name.startswith("react_")]
 
 
+@cache
+def layers() -> frozenset[str]:
+    """The hooks that surround a moment: those that the specification gives a ``proceed``."""
+    return frozenset(name for name in hook_names() if "proceed" in signature(getattr(Hooks, name)).parameters)
+
+
 def check_form(impl: pluggy.HookImpl, hook: str) -> None:
     """Refuse forms that the calling order cannot honour.
 
@@ -211,8 +204,8 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
     elif _lacks_its_object(impl):
         problem = "is a method of the class that was given as the plugin; give an object of that class"
-    elif impl.wrapper and hook not in ("react_run", "react_iteration", "react_model_call", "react_tool_call"):
-        problem = "is a wrapper, but only the four layer hooks can be surrounded"
+    elif impl.wrapper and hook not in layers():
+        problem = "is a wrapper, but only layer hooks can be surrounded"
     if problem:
         raise PluginError(f"plugin {impl.plugin_name!r}: {hook} {problem}")
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -17,12 +17,13 @@ from uuid import uuid4
 from react_run.cli.batch_run import Listener
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.statuses import ANSWERED, NO_ANSWER, PROVIDER_FAILED
-from react_run.cli.terminal import coloured, json_text, printable
+from react_run.cli.terminal import coloured, json_text
 from react_run.errors import ConfigError
 from react_run.evals.gates import against_baseline, check_baseline, judge_gates
 from react_run.evals.plan import Plan, Variant, distinct_names
 from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
 from react_run.launch.options import AgentOptions, approve_all, built
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.cli.eval_progress import EvalMeter
@@ -179,6 +180,7 @@ class EvalRun:
     def _directory(self) -> Path:
         """Where it is kept: what is named, else that of the last unfinished sitting of the same, else a new one."""
         if self.output is not None:
+            _list(Path(self.output))
             return Path(self.output)
         if self.rescore is not None:
             return Path(self.rescore)
@@ -273,6 +275,18 @@ class EvalRun:
         for line in lines(result, everything=self.everything, coloured=lambda text, to: coloured(text, to, sys.stdout)):
             print(line)
         print(f"kept in {printable(str(directory))}", file=sys.stderr)
+
+
+def _list(directory: Path) -> None:
+    """Have the page list an evaluation that is kept elsewhere, and its runs found by their ids."""
+    from react_run.batch.home import name_for
+    from react_run.journal.locate import evals_directory
+
+    link = evals_directory() / name_for(directory)
+    with suppress(OSError):  # it is kept all the same
+        evals_directory().mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not link.is_symlink():
+            link.symlink_to(directory.absolute(), target_is_directory=True)
 
 
 def _missing_key(model: object) -> str:

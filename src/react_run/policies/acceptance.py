@@ -41,7 +41,6 @@ class Acceptance(Policy):
     """
 
     kind: ClassVar[str] = "acceptance"
-    guard: ClassVar[str] = "acceptance"
 
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass, in order."""

@@ -39,7 +39,6 @@ class BudgetWarnings(Policy):
     """
 
     kind: ClassVar[str] = "budget_warnings"
-    guard: ClassVar[str] = "budget_warnings"
 
     at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
     """The shares of a budget, from 0 to 1, at which the model is told."""

@@ -31,7 +31,6 @@ class Compaction(Policy):
     """
 
     kind: ClassVar[str] = "compaction"
-    guard: ClassVar[str] = "compaction"
 
     above: float = Field(default=0.75, gt=0, le=1)
     """The share of the model's context window above which room is made."""

@@ -82,7 +82,6 @@ class Repeats(Policy):
     """
 
     kind: ClassVar[str] = "duplicate_calls"
-    guard: ClassVar[str] = "duplicate_calls"
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:

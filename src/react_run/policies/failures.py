@@ -48,7 +48,6 @@ class Failures(Policy):
     """
 
     kind: ClassVar[str] = "failures"
-    guard: ClassVar[str] = "failures"
 
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct."""

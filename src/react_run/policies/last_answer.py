@@ -43,7 +43,6 @@ class LastAnswer(Policy):
     """
 
     kind: ClassVar[str] = "last_answer"
-    guard: ClassVar[str] = "last_answer"
 
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:

@@ -49,7 +49,6 @@ class Replies(Policy):
     """
 
     kind: ClassVar[str] = "reply_checks"
-    guard: ClassVar[str] = "reply_checks"
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, when it is not the first, without tools."""

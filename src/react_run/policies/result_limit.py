@@ -32,7 +32,6 @@ class Ceiling(Policy):
     """
 
     kind: ClassVar[str] = "result_limit"
-    guard: ClassVar[str] = "result_limit"
 
     max_bytes: int = Field(default=24_576, ge=1_024)
     """Bytes of one result that the model gets to see; an iteration may add four times as many."""

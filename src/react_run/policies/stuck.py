@@ -69,7 +69,6 @@ class Stuck(Policy):
     """
 
     kind: ClassVar[str] = "stuck"
-    guard: ClassVar[str] = "stuck"
 
     nudge_at: int = Field(default=2, ge=1)
     """How often the same stale iteration may come before it is answered with a nudge: the second time, by default."""
