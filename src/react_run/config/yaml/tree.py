@@ -12,6 +12,7 @@ from react_run.config.yaml.nodes import Node, copy
 from react_run.config.yaml.problems import Place, Report
 from react_run.config.yaml.text import read_small_text, read_text
 from react_run.config.yaml.variables import expand, variables_of
+from react_run.support.user_dirs import from_home
 
 MOST_FILES = 200
 """Files that one agent file may extend, each time counted."""
@@ -106,7 +107,7 @@ class TreeReader:
 
     def reachable(self, node: Node, directory: Path, name: str) -> Path | None:
         """The path that ``name`` stands for, unless it leaves the directory tree without trust."""
-        path = directory / Path(name).expanduser()
+        path = directory / from_home(name)
         if self.trusted or path.resolve().is_relative_to(self.root):
             return path
         text = f"{name} is outside {self.root}, which needs trust: {how_to_trust(self.root)}"
