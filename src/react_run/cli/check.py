@@ -43,8 +43,7 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
 
 def _files(names: tuple[str, ...]) -> Iterator[str]:
-    from react_run.cli.list import heading
-    from react_run.config.packages import has_front_matter
+    from react_run.config.packages import has_front_matter, heading
 
     for name in names:
         path = Path(name)

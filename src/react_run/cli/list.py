@@ -80,7 +80,7 @@ def first_line(thing: object) -> str:
 
 def _agents() -> Iterator[dict[str, str]]:
     from react_run.cli.validation import Soundness
-    from react_run.config.packages import every_agent, has_front_matter
+    from react_run.config.packages import every_agent, has_front_matter, heading
 
     soundness = Soundness()
     for directory in (Path(), Path("agents")):
@@ -92,25 +92,6 @@ def _agents() -> Iterator[dict[str, str]]:
         texts = None if file is None else heading(file)
         about = {"description": "" if texts is None else texts["description"], "file": str(file or "")}
         yield {"name": name, **about, "error": problem or _wrong(name, soundness)}
-
-
-def heading(path: Path) -> dict[str, str] | None:
-    """Name and description in an agent file; ``None`` when it is some other file."""
-    from react_run.config.yaml import Report
-    from react_run.config.yaml.compose import compose
-    from react_run.config.yaml.markdown import split
-    from react_run.config.yaml.text import read_text
-
-    report = Report()
-    found = read_text(path, str(path), report)
-    if found is not None and path.suffix == ".md":
-        parts = split(*found, report)
-        found = None if parts is None else (parts[0], found[1])
-    tree = compose(*found, report) if found else None
-    entries = tree.mapping if tree else {}
-    if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
-        return None
-    return {key: entries[key].raw if key in entries else "" for key in ("name", "description")}
 
 
 def _wrong(path: str, soundness: Soundness) -> str:

@@ -121,3 +121,22 @@ def has_front_matter(path: Path) -> bool:
             return file.read(64).removeprefix(b"\xef\xbb\xbf").splitlines()[:1] == [b"---"]
     except OSError:
         return False
+
+
+def heading(path: Path) -> dict[str, str] | None:
+    """Name and description in an agent file; ``None`` when it is some other file."""
+    from react_run.config.yaml import Report
+    from react_run.config.yaml.compose import compose
+    from react_run.config.yaml.markdown import split
+    from react_run.config.yaml.text import read_text
+
+    report = Report()
+    found = read_text(path, str(path), report)
+    if found is not None and path.suffix == ".md":
+        parts = split(*found, report)
+        found = None if parts is None else (parts[0], found[1])
+    tree = compose(*found, report) if found else None
+    entries = tree.mapping if tree else {}
+    if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
+        return None
+    return {key: entries[key].raw if key in entries else "" for key in ("name", "description")}
