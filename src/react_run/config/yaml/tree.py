@@ -14,6 +14,8 @@ from react_run.config.yaml.text import read_small_text, read_text
 from react_run.config.yaml.variables import expand, variables_of
 from react_run.support.user_dirs import from_home
 
+MARKDOWN = ".md"
+"""The ending of agent files that are keys and a system prompt in Markdown."""
 MOST_FILES = 200
 """Files that one agent file may extend, each time counted."""
 
@@ -45,13 +47,25 @@ class TreeReader:
         found = read_text(path, name, self.report)
         if found is None:
             return None
-        tree = compose(*found, self.report)
+        (text, source), body = found, None
+        if path.suffix.lower() == MARKDOWN:
+            from react_run.config.yaml.markdown import split
+
+            parts = split(text, source, self.report)
+            if parts is None:
+                return None
+            text, body = parts
+        tree = compose(text, source, self.report)
         if tree is None:
             return None
         if not isinstance(tree.value, dict):
             self.report.add("cfg.type", "an agent file is a mapping: key: value", tree.place)
             return None
         tree = self.normalise(tree, self.report)
+        if body is not None:
+            from react_run.config.yaml.markdown import add_body
+
+            add_body(tree, body, self.report)
         self._add_env_file(tree, path.parent)
         self._files += 1
         if self._files > MOST_FILES:
