@@ -15,7 +15,13 @@ from benchmarks.guards.behaviours import BEHAVIOURS
 from benchmarks.guards.bench import CLAIMED, RIGHT
 from benchmarks.guards.driving import Driven, drive
 from benchmarks.guards.report import BEGIN, END, updated
+from benchmarks.guards.reworded import in_other_words
 from benchmarks.guards.running import guards
+
+from react_run.policies.duplicate_calls import ALIKE, ONCE, SAME
+from react_run.policies.last_answer import ASK
+from react_run.policies.reply_checks import EMPTY
+from react_run.policies.stuck import NUDGE
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = (ROOT / "docs" / "guards.md").read_text(encoding="utf-8")
@@ -53,6 +59,18 @@ def test_an_answer_or_a_success_that_is_taken_away_is_a_false_void(driven: Drive
         assert "a false void" in replace(fine, result=spoilt).problem
     assert "a false success" in replace(fine, sound=False).problem
     assert replace(fine, result=replace(fine.result, success=False), sound=False).problem
+
+
+@pytest.mark.parametrize(
+    "text", [SAME, ALIKE, ONCE, EMPTY, ASK, NUDGE, "Error: unknown tool 'fetsh'. Available tools: fetch."]
+)
+def test_rewording_leaves_no_phrase_of_ours_and_every_fact(text: str) -> None:
+    told = f"{text} page 7: number 42. 3-fetch.txt CODE=3fade1"
+    other = in_other_words(told, frozenset({"page", "number", "fetch", "fetsh"}))
+    assert other.endswith(" page 7: number 42. 3-fetch.txt CODE=3fade1")
+    words = [word for word in re.findall(r"[A-Za-z]{4,}", text.format(iteration=3)) if word not in ("fetch", "fetsh")]
+    kept = [word for word in words if re.search(rf"\b{word}\b", other)]
+    assert len(kept) <= len(words) // 10, kept
 
 
 def test_the_document_explains_every_guard_and_no_other() -> None:

@@ -36,6 +36,7 @@ def _summary(report: Report) -> str:
 * **pass^{seeds}** {share}: {solid} behaviours ended as they must with every seed.
 * **False successes** {report.false_successes}: {len(CLAIMED)} more agents say that all is done when it is not.
 * **False voids** {report.false_voids}: so many of {len(RIGHT)} right agents lost their success or their answer.
+* **In other words** {len(report.reworded)}: so many behaviours change when the runtime's texts are reworded.
 * **Wasted iterations** {wasted} of {iterations}: what they asked for failed, or had been answered before.
 * **Clean runs**: {fired} guards fired in {len(quiet)} runs; {tokens} tokens with all guards, {bare} without any."""
 

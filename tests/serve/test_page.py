@@ -14,6 +14,8 @@ from tests.serve.browser import Watched, browser, needs_chromium, violations
 from tests.serve.kit import Running, agent_file, calling, serving
 
 from react_run import tool
+from react_run.batch import Batch, run_batch
+from react_run.support.threads import run_blocking
 from react_run.testing import agent_with, calls, says
 
 __all__ = ["browser"]
@@ -59,6 +61,18 @@ def start(running: Running, agent: str, prompt: str = "go") -> str:
     return str(running.http.post("/api/runs", json={"agent": agent, "prompt": prompt}).json()["id"])
 
 
+def begin_batch() -> None:
+    """A batch with a row of each kind."""
+    rows = [{"prompt": HOSTILE, "id": HOSTILE}, {"text": HOSTILE}]
+    run_blocking(
+        all_of(run_batch(agent_with([calls(("add", {"a": 1})), says(HOSTILE)], tools=[add]), rows, name="hostile"))
+    )
+
+
+async def all_of(batch: Batch) -> None:
+    await batch
+
+
 @contextmanager
 def looking(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
     with browser.new_context(**{"viewport": {"width": 1344, "height": 896}, **options}) as context:
@@ -75,16 +89,20 @@ def test_every_page_is_accessible_and_keeps_what_was_recorded_as_text(
     run, other = start(running, "coder", HOSTILE), start(running, "talker")
     running.question()
     running.wait_for("completed", other)
+    begin_batch()
     paths = [
         "/runs",
         f"/runs/{run}",
         f"/runs/{run}?tab=messages",
+        f"/runs/{run}?tab=tree",
         f"/runs/{run}?tab=usage",
         f"/runs/{run}?tab=agent",
         f"/runs/{other}",
         "/chat?agent=coder",
         "/approvals",
         "/agents",
+        "/batches",
+        "/batches/hostile",
         "/compare",
         f"/compare?a={run}&b={other}",
     ]

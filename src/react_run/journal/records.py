@@ -205,7 +205,7 @@ class Recording:
 
     def looked(self, what: str, value: object) -> None:
         """Something was found out about the world outside."""
-        self.put("looked", {"iteration": self.iteration, "what": what, "value": value})
+        self.put("looked", {**self._within(current_call(self.run)), "what": what, "value": value})
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""

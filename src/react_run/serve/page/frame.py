@@ -26,11 +26,12 @@ _ICONS = {
     "Chat": ("/chat", "M4 5h16v11H9l-5 4z"),
     "Approvals": ("/approvals", "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM9 12l2 2 4-4"),
     "Agents": ("/agents", "M12 8a3 3 0 100-6 3 3 0 000 6zM5 21v-2a7 7 0 0114 0v2"),
+    "Batches": ("/batches", "M3 5h4v4H3zM10 5h11M10 9h7M3 14h4v4H3zM10 14h11M10 18h7"),
     "Compare": ("/compare", "M8 4v16M16 4v16M8 8H3M8 14H3M21 8h-5M21 14h-5"),
 }
 _BRAND = (
     '<div class="brand"><svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke-width="2.6" '
-    'stroke-linecap="iteration" stroke-linejoin="iteration"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
+    'stroke-linecap="round" stroke-linejoin="round"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
     '<path class="tip" d="M21.5 2.5v6.6H15"/><circle class="eye" cx="12" cy="12" r="2.6"/></svg>'
     "<span>react-run</span></div>"
 )
