@@ -43,20 +43,25 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
 
 def _files(names: tuple[str, ...]) -> Iterator[str]:
+    from react_run.config.packages import has_front_matter, heading
+
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
+            markdown = (each for each in path.glob("*.md") if has_front_matter(each) and heading(each) is not None)
+            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml"), *markdown])
             yield from map(str, found or [path])
         else:
             yield name
 
 
 def _missing(name: str) -> str:
+    from react_run.config.packages import is_packaged
+
     path = Path(name)
     if path.is_dir():
-        return f"there is no YAML file in {name}"
-    return "" if path.exists() else no_such_file(name)
+        return f"there is no agent file in {name}"
+    return "" if path.exists() or is_packaged(name) else no_such_file(name)
 
 
 def problems_of(

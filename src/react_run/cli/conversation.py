@@ -29,6 +29,7 @@ from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
 from react_run.support.text import printable
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -248,7 +249,7 @@ class Conversation:
         if not name:
             self._say("write /save FILE")
             return True
-        path = Path(name).expanduser()
+        path = from_home(name)
         path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
         self._say(f"written to {path}")
         return True

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -180,6 +180,7 @@ class EvalRun:
     def _directory(self) -> Path:
         """Where it is kept: what is named, else that of the last unfinished sitting of the same, else a new one."""
         if self.output is not None:
+            _list(Path(self.output))
             return Path(self.output)
         if self.rescore is not None:
             return Path(self.rescore)
@@ -274,6 +275,18 @@ class EvalRun:
         for line in lines(result, everything=self.everything, coloured=lambda text, to: coloured(text, to, sys.stdout)):
             print(line)
         print(f"kept in {printable(str(directory))}", file=sys.stderr)
+
+
+def _list(directory: Path) -> None:
+    """Have the page list an evaluation that is kept elsewhere, and its runs found by their ids."""
+    from react_run.batch.home import name_for
+    from react_run.journal.locate import evals_directory
+
+    link = evals_directory() / name_for(directory)
+    with suppress(OSError):  # it is kept all the same
+        evals_directory().mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not link.is_symlink():
+            link.symlink_to(directory.absolute(), target_is_directory=True)
 
 
 def _missing_key(model: object) -> str:
