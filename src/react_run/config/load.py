@@ -33,7 +33,13 @@ def load_into(
     environment: dict[str, str] | None = None,
 ) -> C:
     """:func:`~react_run.config.schema.load_config` for any class of configuration."""
+    name = str(path)
     path = Path(path)
+    if ":" in name:
+        from react_run.config.packages import is_packaged, packaged
+
+        if is_packaged(name):
+            path, trusted = packaged(name), True if trusted is None else trusted
     if trusted is None:
         from react_run.config.trust import is_trusted
 

@@ -15,6 +15,7 @@ from react_run.config.limits import Limits
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report, wrap
 from react_run.errors import ReactError
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config.loading import Loading
@@ -250,7 +251,7 @@ def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> N
     for item in node.items if node else ():
         if not isinstance(item.value, (str, Path)):
             continue  # reported as what it is
-        path = ((item.directory or loading.directory) / Path(item.value).expanduser()).resolve()
+        path = ((item.directory or loading.directory) / from_home(item.value)).resolve()
         if not path.exists():
             text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"
             loading.report.add("cfg.path_missing", text, item.place, item.path)

@@ -75,7 +75,7 @@ class AgentOptions:
     def to_record(self) -> dict[str, object]:
         """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
         data = asdict(self)
-        data["file"] = str(Path(self.file).absolute())
+        data["file"] = self.file if self.is_packaged else str(Path(self.file).absolute())
         if self.env_file is not None:
             data["env_file"] = str(Path(self.env_file).absolute())
         return {key: value for key, value in data.items() if value not in (None, (), {}, False)}
@@ -86,13 +86,22 @@ class AgentOptions:
         names = {field.name for field in fields(cls)}
         return cls(**{key: value for key, value in record.items() if key in names})
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the file is that of an installed package: ``PACKAGE:AGENT``."""
+        if ":" not in self.file:
+            return False
+        from react_run.config.packages import is_packaged
+
+        return is_packaged(self.file)
+
     def must_exist(self) -> None:
         """Say that the file is not there before anything else is asked for.
 
         Raises:
             ConfigError: It is not there.
         """
-        if not Path(self.file).exists():
+        if not self.is_packaged and not Path(self.file).exists():
             error = ConfigError(f"there is no file {self.file}")
             error.missing = self.file
             raise error
