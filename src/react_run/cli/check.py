@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, for CI.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for CI.")
 @click.option("--trust", is_flag=True, help="Trust the files' directories for this check.")
 @click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins.")
 def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | None) -> int:
-    """Report everything that is wrong with agent files.
+    """Report every mistake in agent files.
 
-    Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
+    Nothing is run and no provider is contacted. A directory means all YAML files in it.
     """
     from react_run.cli.validation import Soundness
 

@@ -42,8 +42,8 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
-/SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it; /SERVER: lists them
-@FILE         in a line: send an image, PDF or text file along
+/SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
+@FILE         anywhere in a message: attach an image, PDF or text file
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
 

@@ -26,13 +26,13 @@ ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "t
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("what", type=click.Choice(WHAT), required=False)
 @click.option(
-    "--json", "as_json", is_flag=True, help="Write JSON: a list, or an object of lists when nothing is named."
+    "--json", "as_json", is_flag=True, help="Print JSON: a list, or an object of lists when no kind is named."
 )
 def command(what: str | None, as_json: bool) -> int:
-    """List what is installed: toolsets, plugins, models, checks, scorers; and the agents: those here and in ./agents,
-    and those of installed packages, as PACKAGE:AGENT.
+    """List installed toolsets, plugins, models, checks and scorers, and agents: those in . and ./agents, and those of
+    installed packages, as PACKAGE:AGENT.
 
-    What cannot be loaded is listed with the reason.
+    Anything that cannot be loaded is listed with the reason.
     """
     found = {group: list(_agents() if group == "agents" else _kinds(group)) for group in ([what] if what else WHAT)}
     if as_json:
@@ -74,8 +74,10 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
 def first_line(thing: object) -> str:
     """The first line of a docstring of its own."""
+    from react_run.config.option_docs import shown_text
+
     own = thing.__dict__.get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", "")
-    return next(iter((own or "").strip().splitlines()), "")
+    return next(iter(shown_text(own or "").splitlines()), "")
 
 
 def _agents() -> Iterator[dict[str, str]]:

@@ -63,7 +63,7 @@ class RemoteModel(Model):
     timeout: float = Field(default=300, gt=0)
     """Seconds for one request, from sending it to the last byte of the reply."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, passed through; `null` leaves out a field that would be sent otherwise."""
+    """Further fields of the request, passed through; `null` removes a field that would otherwise be sent."""
     window: int | None = Field(default=None, ge=1, alias="context_window")
     """Tokens the model can read at once. Unset: looked up for known models."""
     explicit_cache: bool | None = None

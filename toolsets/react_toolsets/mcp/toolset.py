@@ -43,7 +43,7 @@ class McpWarning(UserWarning):
 
 
 class McpToolset(McpOptions):
-    """Tools of MCP servers: programs that are started when they are needed, or services on the network."""
+    """Tools of MCP servers: programs, which are started when needed, or network services."""
 
     kind: ClassVar[str] = "mcp"
     closes_anywhere: ClassVar[bool] = True
