@@ -78,7 +78,7 @@ def moment_at(tokens: Sequence[Token], index: int) -> MomentRead | None:
 
 def _iso_datetime(text: str) -> str:
     text = re.sub(r"(\d{2})\s+(?=\d{2}:)", r"\1T", text, count=1).upper().replace(",", ".")
-    return re.sub(r"\s+(?=[Z+-])", "", text)
+    return re.sub(r"(?<!\s)\s++(?=[Z+-])", "", text)
 
 
 def _clock(text: str) -> str:
