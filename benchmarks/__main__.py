@@ -1,15 +1,20 @@
-"""Every benchmark that needs nothing but this machine: one JSON line per measure."""
+"""Every benchmark that needs nothing but this machine: one JSON line per measure; ``--all`` writes the report."""
 
 from __future__ import annotations
 
-from benchmarks import fan_out, iterations, large, toolsets, wrappers
+import sys
+
+from benchmarks import fan_out, iterations, large, report, scale, toolsets, wrappers
 
 
-def main() -> None:
+def main() -> int:
     """Run them one after the other."""
-    for bench in (iterations, fan_out, large, wrappers, toolsets):
+    if "--all" in sys.argv[1:]:
+        return report.main()
+    for bench in (iterations, fan_out, scale, large, wrappers, toolsets):
         bench.main()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

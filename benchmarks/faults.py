@@ -1,4 +1,6 @@
-"""Attempts to break in, and what the fence costs: ``python -m benchmarks.faults --fence``.
+"""Faults put in, and what was lost: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
+
+With ``--fence`` only attempts to break in, and what the fence costs.
 
 Each kind of breach is tried in every way that programs can be confined here; printed are attempts and holds. The costs
 are CPU time: of starting a confined command above an unconfined one, and of masking ordinary texts.
@@ -17,6 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from benchmarks import reliability
 from react_run.secrets import Masker
 from react_toolsets.programs import Confinement
 from react_toolsets.programs.means import Means, best_means
@@ -89,9 +92,11 @@ def masking() -> dict[str, float]:
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--fence", action="store_true", required=True, help="Try the fence, and measure it.")
+    parser.add_argument("--fence", action="store_true", help="Only try the fence, and measure it.")
     parser.add_argument("--costs-only", action="store_true", help="Measure, and try nothing.")
     given = parser.parse_args()
+    if not given.fence:
+        sys.exit(reliability.main())
     print(f"confined by {best_means()}; {os.cpu_count()} processors; uid {os.getuid()}")
     if not given.costs_only:
         counts = attempts()

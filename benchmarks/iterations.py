@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from benchmarks.floor import BareModel, add, bare_run
 from benchmarks.measure import interleaved, report
@@ -12,17 +12,24 @@ from react_run.models.scripted import ScriptedModel
 from react_run.testing import Functions, calls
 
 
-def agent_for(iterations: int, **config: object) -> ReActAgent:
-    """An agent whose scripted model asks for one inline call per iteration, ``iterations`` times, then answers."""
+def inline_add() -> Functions:
+    """The tool that is called."""
+    return Functions(functions=[Tool.from_function(add, inline=True)])
+
+
+def agent_for(iterations: int, *, others: Sequence[Tool] = (), **config: object) -> ReActAgent:
+    """An agent whose scripted model asks for one inline call per iteration, ``iterations`` times, then answers.
+
+    ``others`` are tools that are offered beside it.
+    """
     replies = [calls(("add", {"a": number, "b": 2})) for number in range(iterations)]
     model = ScriptedModel(replies=[*replies, "done"], keep_requests=0)
-    tools = Functions(functions=[Tool.from_function(add, inline=True)])
-    return ReActAgent(config, model=model, toolsets=[tools])
+    return ReActAgent(config, model=model, toolsets=[inline_add(), *others])
 
 
-def ours(iterations: int, **config: object) -> Callable[[], object]:
+def ours(iterations: int, *, others: Sequence[Tool] = (), **config: object) -> Callable[[], object]:
     """One run of ``iterations`` iterations; agent and loop are made once."""
-    agent = agent_for(iterations, **config)
+    agent = agent_for(iterations, others=others, **config)
     agent.config.max_iterations = iterations + 1  # beyond what a file may say, to see whether an iteration's cost grows
     loop = asyncio.new_event_loop()
 

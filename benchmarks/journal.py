@@ -11,9 +11,9 @@ from time import perf_counter, process_time
 from benchmarks.measure import interleaved, report
 from react_run import ReActAgent, tool
 from react_run.journal import Journal, canonical, read_journal
-from react_run.journal.files import MemorySink
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.replay import replay
+from react_run.journal.sinks import MemorySink
 from react_run.journal.view.html import page
 from react_run.testing import agent_with, calls, says
 

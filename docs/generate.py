@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from react_run.cli.app import EPILOG, application
 from react_run.cli.commands import COMMANDS
-from react_run.components import BASES
+from react_run.components.bases import BASES
 from react_run.components.kinds import installed
 from react_run.config import Limits, ReActAgentConfig
 from react_run.config.option_docs import documented
@@ -33,7 +33,7 @@ GROUPS = {
     "Prompt": ("system_prompt", "guides"),
     "Loop": (
         *("max_iterations", "failure_handling", "tool_disclosure", "skill_activation_followup"),
-        *("skill_activation_observation", "skill_disclosure_progression", "output_schema", "checks"),
+        *("skill_activation_observation", "skill_disclosure_progression", "output_schema", "output_mode", "checks"),
     ),
     "Tools": ("toolsets", "skills", "subagents", "permissions"),
     "Plugins": (
@@ -43,7 +43,7 @@ GROUPS = {
     "What is kept": ("session", "trace", "metadata"),
 }
 COMPONENTS = {
-    **{path.rpartition(":")[2]: f"{group[:-1]}" for path, group in BASES.items()},
+    **{base.__name__: group[:-1] for group, base in BASES.items() if group != "plugins"},
     "SecretStr": "text",
     "Path": "path",
     "Limits": "limits",
@@ -102,6 +102,8 @@ def _range(field: FieldInfo) -> str:
 
 
 def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
     default = field.get_default(call_default_factory=True, validated_data={})
     if default is None or default == "" or isinstance(default, (BaseModel, list, dict)):
         return ""

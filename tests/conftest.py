@@ -22,9 +22,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 PROCESSES = (
     "batch/",
     "cli/test_contract.py",
+    "evals/test_running.py",
+    "test_pytest_plugin.py",
     "cli/test_interrupts.py",
     "journal/test_kill.py",
     "serve/",
+    "support/programs/",
     "toolsets/mcp/",
     "toolsets/programs/",
     "toolsets/shell/",

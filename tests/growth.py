@@ -68,11 +68,13 @@ def exponent(run: Callable[[str], object], attack: Attack, *, size: int) -> floa
 
 
 def _grown(run: Callable[[str], object], attack: Attack, small: int, large: int) -> float:
+    """The exponent between two sizes, and again between larger ones: a step is no growth, and noise does not last."""
     found = []
-    for _ in range(3):
-        short, long = (seconds(run, text_of(attack, it), runs=3) for it in (small, large))
+    for times in (1, 1, 4):
+        sizes = small * times, large * times
+        short, long = (seconds(run, text_of(attack, it), runs=3) for it in sizes)
         found.append(math.log(long / max(short, 1e-6)) / math.log(large / small))
-        if not EXPONENT < found[-1] < 3:
+        if found[-1] <= EXPONENT or found[-1] > 3 or long > 0.3:
             break
     return min(found)
 

@@ -20,8 +20,8 @@ from react_plugins.redact import Redact
 from react_run import ReActAgent, ReActSkillSpec, ReActToolset, RunResult, Tool
 from react_run.cli.trace import show_tree
 from react_run.journal import Journal
-from react_run.journal.files import MemorySink
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import MemorySink
 from react_run.journal.view.html import page
 from react_run.testing import agent_with, calls, run_agent, says
 from react_toolsets.web import WebToolset

@@ -8,84 +8,45 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from graphlib import TopologicalSorter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
-from importlib.metadata import distribution, packages_distributions
+from importlib.metadata import EntryPoint, packages_distributions
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import react_run
+from react_run import support
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "react_run"
 OURS = ("src/react_run", "models", "toolsets", "plugins")
 
-LAYERS = [
-    {"support.own_code", "support.regex", "support.json_schema", "support.thinking", "secrets"},
-    {
-        "support.fast_init",
-        "errors",
-        "messages",
-        "outcome",
-        "support.files",
-        "components",
-        "questions",
-    },
-    {
-        "tools.arguments",
-        "tools.schemas",
-        "support.jsonable",
-        "support.render",
-        "support.display",
-        "support.logs",
-        "support.run_files",
-        "tools.annotations",
-        "tools.naming",
-        "tools.request_ids",
-        "tools.tool",
-        "tools.toolset",
-        "tools.shared_keys",
-        "skills",
-        "checks",
-    },
-    {"models.base", "hookspecs", "hooks", "engine.timer", "engine.concurrency"},
-    {
-        "engine.execution",
-        "engine",
-        "engine.standing",
-        "engine.subjects",
-        "engine.workers",
-        "engine.reports",
-        "results",
-        "run",
-        "engine.history",
-        "journal",
-        "questions.asking",
-    },
-    {"questions.tty", "questions.terminal", "questions.dialogue"},
-    {
-        "engine.sensors",
-        "workspace.patches",
-        "workspace.seals",
-        "engine.guides",
-        "engine.iteration",
-        "engine.drafts",
-        "engine.services",
-        "loop",
+ROOMS = [
+    *("errors", "support", "components", "parts, outcome", "support.files", "secrets", "questions"),
+    *("config.yaml", "skills", "workspace", "tools", "messages", "models", "chat"),
+    *("run, results", "hooks, hookspecs", "engine, loop", "checks", "wrappers", "config", "plugins"),
+    *(
         "policies",
-        "models",
-    },
-    {"wrappers", "chat", "engine.one_call", "engine.streaming"},
-    {"components.building", "tools.one_tool", "support.user_dirs", "config.trust"},
-    {"config.yaml", "skills.fields", "skills.files", "config", "wrappers.placement", "plugins", "engine.lifecycle"},
-    {"agent"},
-    {"batch"},
-    {"evals"},
-    {"cli", "serve", "testing", "__main__"},
+        "agent",
+        "journal",
+        "launch",
+        "batch",
+        "evals",
+        "serve",
+        "cli",
+        "testing",
+        "pytest_plugin",
+        "__main__",
+    ),
 ]
-"""A module imports only from its own or earlier lines (architecture §3)."""
+"""The rooms from the ground up, as docs/architecture.md draws them: a room imports only from those before it."""
+EXCEPTIONS = {("run", "agent"), ("errors", "results")}
+"""Imports for type checkers only, which close a circle: ``Run.agent`` names the agent's class, of which every hook gets
+one, and ``ModelError.result`` the class of what a run had reached. Callers would lose these types without them."""
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -94,55 +55,96 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield name.removesuffix(".__init__"), path
 
 
-def layer_of(name: str) -> int:
-    module = name
-    while module:
-        for number, layer in enumerate(LAYERS):
-            if module in layer:
-                return number
-        module = module.rpartition(".")[0]
-    raise AssertionError(f"{name} is not in the layers")
+def room_of(module: str) -> int:
+    """The place of a module's room in :data:`ROOMS`: that of the longest name that fits."""
+    places = {name: place for place, room in enumerate(ROOMS) for name in room.split(", ")}
+    name = module
+    while name not in places:
+        assert "." in name, f"{module} is in no room: add its package to ROOMS, and to docs/architecture.md"
+        name = name.rpartition(".")[0]
+    return places[name]
 
 
-def imports(path: Path) -> Iterator[str]:
-    """What a module imports when it is imported: not under TYPE_CHECKING, not inside functions."""
-    pending: list[ast.stmt] = list(ast.parse(path.read_text(encoding="utf-8")).body)
+def every_import(path: Path, *, types: bool = True) -> Iterator[str]:
+    """All that a module imports: when it is imported, inside functions, and for type checkers where ``types``."""
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.If):
-            if "TYPE_CHECKING" not in ast.unparse(node.test):
-                pending += node.body
-            pending += node.orelse
-        elif isinstance(node, ast.Try):
-            pending += node.body + node.orelse + [s for handler in node.handlers for s in handler.body]
-        elif isinstance(node, ast.ClassDef):
-            pending += node.body
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        if types or not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+            pending += ast.iter_child_nodes(node)
+        if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
 
 
-def test_a_module_imports_only_from_its_own_or_earlier_layers() -> None:
-    known = dict(modules())
-    wrong = []
+FACES = {("__init__",), ("support", "__init__")}
+"""Modules that only hand on names of the modules in other rooms."""
+
+
+@cache
+def graph() -> dict[str, set[str]]:
+    """What each module of the runtime imports of it, in any way; without the two exceptions."""
+    known = {name: path for name, path in modules() if path.relative_to(SOURCE).with_suffix("").parts not in FACES}
+    found = {}
     for name, path in known.items():
-        if name == "__init__":
-            continue
-        for imported in imports(path):
-            target = imported.removeprefix("react_run.")
-            if imported.startswith("react_run.") and target in known and layer_of(target) > layer_of(name):
-                wrong.append(f"{name} imports {target}")
-    assert not wrong
+        imports = {imported.removeprefix("react_run.") for imported in every_import(path)} & known.keys()
+        found[name] = {other for other in imports - {name} if (name, other) not in EXCEPTIONS}
+    return found
+
+
+def circles(imports: Mapping[str, set[str]]) -> list[str]:
+    """The modules of a circle among ``imports``, when there is one."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def misplaced(imports: Mapping[str, set[str]]) -> list[str]:
+    """The imports from a later room."""
+    return [
+        f"{name} imports {other}"
+        for name, others in imports.items()
+        for other in others
+        if room_of(other) > room_of(name)
+    ]
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    known = {f"react_run.{name}": path for name, path in modules() if name != "__init__"}
-    sorter: TopologicalSorter[str] = TopologicalSorter()
-    for name, path in known.items():
-        sorter.add(name, *({one for one in imports(path) if one in known} - {name}))
-    sorter.prepare()  # raises CycleError, which names the circle
+    assert circles(graph()) == []
+
+
+def test_a_room_imports_only_from_itself_and_from_earlier_rooms() -> None:
+    assert misplaced(graph()) == []
+
+
+def test_a_single_import_for_types_can_close_a_circle() -> None:
+    imports = graph()
+    assert "config.schema" not in imports["config.dump"]
+    mutant = {**imports, "config.dump": imports["config.dump"] | {"config.schema"}}
+    assert set(circles(mutant)) == {"config.dump", "config.schema"}
+
+
+def test_a_single_import_from_a_later_room_is_found() -> None:
+    imports = graph()
+    mutant = {**imports, "serve.agents": imports["serve.agents"] | {"cli.app"}}
+    assert misplaced(mutant) == ["serve.agents imports cli.app"]
+
+
+@pytest.mark.parametrize(("name", "other"), sorted(EXCEPTIONS))
+def test_an_exception_is_for_type_checkers_only_and_still_needed(name: str, other: str) -> None:
+    path = SOURCE / f"{name}.py"
+    assert f"react_run.{other}" in set(every_import(path))
+    assert f"react_run.{other}" not in set(every_import(path, types=False))
+
+
+def test_the_architecture_page_draws_the_rooms_in_their_order() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.findall(r"^\d+\. `([^`]+)`: ", text, flags=re.MULTILINE)
+    assert drawn == [room for room in ROOMS if room not in ("testing", "pytest_plugin", "__main__")]
 
 
 def test_the_architecture_page_names_every_room() -> None:
@@ -155,7 +157,7 @@ def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -
     wrong = [
         f"{name}: {imported}"
         for name, path in modules()
-        for imported in imports(path)
+        for imported in every_import(path)
         if imported.split(".")[0] in ("react_toolsets", "react_plugins")
     ]
     assert not wrong
@@ -163,37 +165,39 @@ def test_the_runtime_never_imports_the_toolsets_or_plugins_that_ship_with_it() -
 
 @pytest.mark.parametrize("root", ["toolsets/react_toolsets", "plugins/react_plugins"])
 def test_toolsets_and_plugins_import_only_public_names(root: str) -> None:
+    open_names = {package.__name__: package.__all__ for package in (react_run, support)}
     wrong = []
     for path in (ROOT / root).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "react_run":
-                names = [alias.name for alias in node.names if alias.name not in react_run.__all__]
-                if node.module != "react_run" or names:
+                public = open_names.get(node.module or "", [])
+                if names := [alias.name for alias in node.names if alias.name not in public]:
                     wrong.append(f"{path.name}:{node.lineno}: from {node.module} import {', '.join(names)}")
     assert not wrong
 
 
-def test_the_public_names_are_sorted_complete_and_importable() -> None:
-    assert react_run.__all__ == sorted(react_run.__all__)
-    for name in react_run.__all__:
-        assert getattr(react_run, name) is not None, name
+@pytest.mark.parametrize("package", [react_run, support], ids=lambda package: package.__name__)
+def test_the_public_names_are_sorted_complete_and_importable(package: ModuleType) -> None:
+    assert package.__all__ == sorted(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name) is not None, name
     declared = {
         alias.asname or alias.name
-        for node in ast.walk(ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8")))
+        for node in ast.walk(ast.parse(Path(package.__file__ or "").read_text(encoding="utf-8")))
         if isinstance(node, ast.If)
         for statement in node.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
-    assert declared == set(react_run.__all__) - {"__version__"}
+    assert declared == set(package.__all__) - {"__version__"}
 
 
 @pytest.mark.parametrize("group", ["toolsets", "plugins", "models", "checks"])
 def test_every_kind_that_ships_can_be_loaded(group: str) -> None:
-    ours = [point for point in distribution("react-run").entry_points if point.group == f"react_run.{group}"]
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][f"react_run.{group}"]
     assert ours
-    for point in ours:
-        assert isinstance(point.load(), type), point
+    for name, target in ours.items():
+        assert isinstance(EntryPoint(name, target, f"react_run.{group}").load(), type), name
 
 
 def test_a_development_install_brings_every_extra() -> None:
@@ -203,11 +207,13 @@ def test_a_development_install_brings_every_extra() -> None:
 
 
 BRINGS = {
+    "aiohttp": ["yarl"],
     "httpx": ["idna"],
     "jsonschema": ["referencing"],
     "mcp": ["httpx2", "mcp-types"],
     "psycopg": ["psycopg-pool"],
     "pydantic": ["pydantic-core"],
+    "rich": ["markdown-it-py"],
     "trafilatura": ["lxml"],
     "uvicorn": ["uvloop"],
 }
@@ -225,8 +231,9 @@ def test_the_declared_distributions_are_those_that_are_imported() -> None:
     declared = {_normal(re.split(r"[\[<>=!; ]", one)[0]) for one in requirements} - {"react-run"}
     known = declared | FOR_DEVELOPERS | {one for name in declared for one in BRINGS.get(name, ())}
     used: set[str] = set()
+    homes_of = packages_distributions()
     for top in {top for root in OURS for path in (ROOT / root).rglob("*.py") for top in _imported_tops(path)}:
-        homes = {_normal(home) for home in packages_distributions().get(top, ())} - {"react-run"}
+        homes = {_normal(home) for home in homes_of.get(top, ())} - {"react-run"}
         assert not homes or homes & known, f"{top} is imported, and nothing declared brings it"
         used |= homes
     assert declared - used - NOT_IMPORTED == set(), "declared, but imported nowhere"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from react_run import Run, tool
-from react_run.hooks import HookTable, hook_names
+from react_run.hooks import hook_names
 from react_run.hookspecs import Hooks
 from react_run.plugins import hook_table
 from react_run.testing import calls, run_agent, says
@@ -36,7 +36,7 @@ def test_every_hook_has_a_section_with_its_exact_signature_in_the_order_of_the_m
 
 
 def test_the_table_of_hooks_knows_exactly_the_hooks_of_the_manual() -> None:
-    assert list(HookTable.__annotations__) == hook_names()
+    assert [name for name in vars(hook_table([])) if name != "plugins"] == hook_names()
 
 
 def test_a_run_has_at_most_twenty_members_and_each_is_documented_with_an_example() -> None:

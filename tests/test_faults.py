@@ -31,10 +31,10 @@ from react_run import (
     read_journal,
     tool,
 )
-from react_run.engine.concurrency import busy_threads
 from react_run.models.base import Model
 from react_run.models.protocol import ProtocolChecker
 from react_run.policies.deadline import Deadline
+from react_run.support.threads import busy_threads
 from react_run.testing import Functions
 
 

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from react_run.errors import PluginError
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import ask, ask_all, hook_names, layers, notify
 from react_run.hookspecs import hookimpl
-from react_run.outcome import Observation
-from react_run.plugins import hook_table
+from react_run.messages import ModelResponse
+from react_run.outcome import Observation, Signal
+from react_run.plugins import ANSWERS, hook_table
 
 Proceed = Callable[[], Awaitable[Observation]]
 
@@ -277,6 +278,15 @@ def test_a_listener_that_is_cancelled_with_its_run_does_not_keep_it_alive() -> N
 
 LAYERS = ["react_run", "react_iteration", "react_model_call", "react_tool_call"]
 QUESTIONS = ["react_guide", "react_tool_permit", "react_sense", "react_check_answer"]
+
+
+def test_layers_and_answers_come_from_the_specification() -> None:
+    assert sorted(layers()) == sorted(LAYERS)
+    assert ANSWERS["react_sense"] == (Signal, list, tuple)
+    assert ANSWERS["react_model_call"] == (ModelResponse,)
+    assert [hook for hook, kinds in ANSWERS.items() if kinds != (object,)] == [
+        hook for hook in hook_names() if hook in (*LAYERS, *QUESTIONS)
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
@@ -74,9 +74,13 @@ def slope(samples: Sequence[int]) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("failure_handling", TURNS_OF)
 def test_twenty_thousand_turns_leave_nothing_behind(
-    failure_handling: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    failure_handling: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    record_property("faults", TURNS)
 
     async def scenario() -> list[tuple[int, int, int, int]]:
         tools = Functions(functions=[add, shout, wait, fail])

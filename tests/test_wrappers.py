@@ -911,8 +911,9 @@ def test_the_draft_of_a_replaced_answer_is_withdrawn(level: str) -> None:
 
 def test_an_emptied_answer_is_no_success() -> None:
     class Empties(ResponsePostprocessor):
-        def postprocess(self, agent: Any, ctx: Run, final_prompt: Any, llm_response: Any, llm: Any) -> None:
+        def postprocess(self, agent: Any, ctx: Run, final_prompt: Any, llm_response: Any, llm: Any) -> Any:
             llm_response.choices[0].message.content = None
+            return llm_response
 
     result = run_agent([says("done")], response_postprocessors=[Empties()])
     assert (result.answer, result.success) == ("", False)
@@ -994,7 +995,7 @@ def test_two_hundred_runs_at_once_mix_nothing() -> None:
             if isinstance(rest[0], str):
                 return ToolCallResult(output=f"{ctx.prompt}:{rest[2]}", messages=[ctx.prompt])
             rest[1].choices[0].message.content += f"[{ctx.prompt}]"
-            return None
+            return rest[1]
 
     def number(request: Any) -> object:
         mark = int(request.messages[1].text)

@@ -10,10 +10,18 @@ from dataclasses import dataclass, field
 import psutil
 
 from benchmarks.guards.behaviours import BEHAVIOURS, Behaviour
+from benchmarks.guards.driving import Driven, Verdict, drive
+from benchmarks.guards.long_tasks import claimed, done_right
+from benchmarks.guards.right_answers import answering, looking_up, within_limits
+from benchmarks.guards.right_changes import changing
 from benchmarks.guards.running import Trial, guards, trial
-from react_run.engine.concurrency import busy_threads
+from react_run.support.threads import busy_threads
 
 AT_ONCE = 8
+RIGHT: list[Driven] = [*changing(), *looking_up(), *answering(), *within_limits(), *done_right()]
+"""Agents that do nothing wrong: no guard may spoil what they do."""
+CLAIMED: list[Driven] = list(claimed())
+"""Agents that say that all is done, when it is not, and the runtime could know."""
 
 
 @dataclass
@@ -24,6 +32,10 @@ class Report:
     failing_without: dict[str, list[str]] = field(default_factory=dict)
     tokens: dict[str, tuple[int, int]] = field(default_factory=dict)
     left_behind: list[str] = field(default_factory=list)
+    reworded: list[str] = field(default_factory=list)
+    """Behaviours that come out differently when all that the runtime says is worded differently."""
+    driven: list[Verdict] = field(default_factory=list)
+    """What became of the right agents, and of those that claim too much."""
 
     @property
     def fired(self) -> Counter[str]:
@@ -32,8 +44,14 @@ class Report:
 
     @property
     def false_successes(self) -> int:
-        """Runs that claimed success with a wrong answer."""
-        return sum(trial.false_success for trials in self.trials.values() for trial in trials)
+        """Runs that count as a success although the answer, or the state of the world, is wrong."""
+        trials = [trial for listed in self.trials.values() for trial in listed]
+        return sum(trial.false_success for trial in trials) + sum(verdict.false_success for verdict in self.driven)
+
+    @property
+    def false_voids(self) -> int:
+        """Right agents that were kept from a success, or whose answer was replaced."""
+        return sum(verdict.false_void or (verdict.driven.right and not verdict.sound) for verdict in self.driven)
 
     def problems(self) -> list[str]:
         """Everything that is not as it must be."""
@@ -51,6 +69,8 @@ class Report:
             for name, (with_guards, without) in self.tokens.items()
             if with_guards != without
         ]
+        found += [f"{name}: it hangs on the words of the runtime" for name in self.reworded]
+        found += [f"{verdict.driven.name}: {verdict.problem}" for verdict in self.driven if verdict.problem]
         return found + self.left_behind
 
 
@@ -70,18 +90,31 @@ async def run_bench(seeds: int = 3) -> Report:
     report.tokens = {
         trial_.behaviour.name: (report.trials[trial_.behaviour.name][0].tokens, trial_.tokens) for trial_ in bare
     }
+    others = await _all(((behaviour, 0, ()) for behaviour in BEHAVIOURS), in_other_words=True)
+    report.reworded = [
+        other.behaviour.name for other in others if _outcome(other) != _outcome(report.trials[other.behaviour.name][0])
+    ]
+    report.driven = [await drive(driven) for driven in (*RIGHT, *CLAIMED)]
     report.left_behind = await left_behind()
     return report
 
 
-async def _all(runs: Iterable[tuple[Behaviour, int, tuple[str, ...]]]) -> list[Trial]:
+def _outcome(trial_: Trial) -> tuple[object, ...]:
+    """What must not depend on the words in which a model is told something."""
+    result = trial_.result
+    if result is None:
+        return (trial_.passed,)
+    return trial_.passed, result.stop_reason, result.success, result.iterations, result.answer
+
+
+async def _all(runs: Iterable[tuple[Behaviour, int, tuple[str, ...]]], *, in_other_words: bool = False) -> list[Trial]:
     """Run trials a few at a time; those with deadlines apart, where nothing heavy delays the clock."""
     listed = list(runs)
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(behaviour: Behaviour, seed: int, without: tuple[str, ...]) -> Trial:
         async with slots:
-            return await trial(behaviour, seed, without)
+            return await trial(behaviour, seed, without, in_other_words=in_other_words)
 
     done: dict[int, Trial] = {}
     for timed in (False, True):

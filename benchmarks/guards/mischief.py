@@ -181,8 +181,8 @@ def cut_answer(times: int) -> Mischief:
     def change(reply: Reply, moment: Moment) -> None:
         if reply.calls:
             return
-        last = moment.request.messages[-1].text
-        before = moment.request.messages[-2].text if last.startswith("Your reply was cut off") else ""
+        earlier, last = moment.request.messages[-2:]
+        before = earlier.text if (earlier.role, last.role) == ("assistant", "user") else ""
         rest = reply.text[len(before) :]
         if (2 if before else 1) <= times:
             rest, reply.finish = rest[: len(rest) // 2], "length"

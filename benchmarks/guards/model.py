@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from benchmarks.guards.reworded import reworded
 from benchmarks.guards.tasks import NUMBER, Task
 from benchmarks.guards.view import View, look
 from react_run import Message, Model, ModelError, ModelRequest, ModelResponse, ToolRequest, Usage
+from react_run.engine.context import BYTES_PER_TOKEN, size_in_bytes
 from react_run.models.protocol import RequestChecker
-from react_run.policies.context import BYTES_PER_TOKEN, size_in_bytes
 
 PATIENCE = {"clean": 0, "obedient": 1, "slow": 2, "stubborn": 10**9}
 """How many reminders a persona needs before it behaves."""
@@ -74,6 +75,8 @@ class PolicyModel(Model):
     """Tokens above which a request is refused."""
     window: int | None = None
     """Tokens that the model admits to be able to read."""
+    in_other_words: bool = False
+    """Whether everything that the runtime says is read in words that nobody knows."""
     priced: bool = True
     """Whether replies say what they cost."""
 
@@ -96,7 +99,7 @@ class PolicyModel(Model):
         self.__dict__["sent"].append(tokens)
         if tokens > self.hard_window:
             raise ModelError("the request is too long", provider="policy", status=400, code="context_overflow")
-        reply = self._reply(request)
+        reply = self._reply(reworded(request, self.task.prompt) if self.in_other_words else request)
         requests = tuple(
             ToolRequest(id=wanted.id, name=wanted.name, arguments=wanted.arguments) for wanted in reply.calls
         )
@@ -117,7 +120,7 @@ class PolicyModel(Model):
         return sizes
 
     def _reply(self, request: ModelRequest) -> Reply:
-        if request.messages[0].text.startswith("Summarise"):
+        if not any(message.role == "user" and message.text == self.task.prompt for message in request.messages):
             found = re.findall(NUMBER, request.messages[-1].text)
             return Reply(text="; ".join(f"page {page}: number {number}." for page, number in found) or "nothing yet")
         view = look(request)

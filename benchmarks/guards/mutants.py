@@ -251,7 +251,7 @@ def mutants() -> list[Mutant]:
             "Again.",
             said("You already ran this exact call", look("a"), look("a"), DONE, step=1),
         ),
-        Mutant("compaction is not remembered", f"{P}context:MovedOut.compare", lambda *_: None, moved_out),
+        Mutant("compaction is not remembered", "react_run.engine.context:MovedOut.compare", lambda *_: None, moved_out),
         # failures
         Mutant(
             "corrections without end",
@@ -276,6 +276,25 @@ def mutants() -> list[Mutant]:
             f"{P}failures:Ledger.add",
             lambda *_: 9,
             ends("completed", look("bad a"), look("a"), DONE),
+        ),
+        Mutant(
+            "a success corrects nothing",
+            f"{P}failures:Ledger.clear",
+            lambda *_: None,
+            ends("completed", look("bad a"), look("a"), look("bad b"), look("b"), DONE),
+        ),
+        # what stands
+        Mutant(
+            "any later search answers one that found nothing",
+            "react_run.engine.standing:_is_reworded",
+            lambda *_: True,
+            ends("unresolved_tool_failure", look("none kites"), look("storks"), DONE),
+        ),
+        Mutant(
+            "a search in other words answers nothing",
+            "react_run.engine.standing:_is_reworded",
+            lambda *_: False,
+            ends("completed", look("none go"), look("milvus"), DONE),
         ),
         # getting stuck
         Mutant("no nudge", f"{P}stuck:NUDGE", "", said("repeating yourself", *[look("a")] * 3, DONE, step=2)),
@@ -388,7 +407,7 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "permission is never asked",
-            f"{E}execution:refusal",
+            f"{E}execution:_permission",
             _none,
             lambda: go(pay(), DONE, plugins=[Deny()]).steps[0].executed is False,
         ),

@@ -376,8 +376,8 @@ def no_claim() -> bool:
 
 def moved_out() -> bool:
     """What compaction took away may be read again."""
+    from react_run.engine.context import MovedOut
     from react_run.messages import Message
-    from react_run.policies.context import MovedOut
 
     moved = MovedOut()
     moved.compare([Message(role="tool", content="x", tool_request_id="1")], [])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks.guards.behaviours import Behaviour
-from benchmarks.guards.bench import Report
+from benchmarks.guards.bench import CLAIMED, RIGHT, Report
 from benchmarks.guards.model import behaves
 from benchmarks.guards.running import Trial
 
@@ -18,7 +18,7 @@ BEGIN, END = "<!-- made by `python -m benchmarks.guards`: do not edit -->", "<!-
 
 def tables(report: Report) -> str:
     """All tables, in Markdown."""
-    return "\n\n".join([_summary(report), _guards(report), _behaviours(report)])
+    return "\n\n".join([_summary(report), _guards(report), _behaviours(report), _right(report)])
 
 
 def _summary(report: Report) -> str:
@@ -34,7 +34,9 @@ def _summary(report: Report) -> str:
 {len(report.trials)} behaviours, {seeds} seeds each:
 
 * **pass^{seeds}** {share}: {solid} behaviours ended as they must with every seed.
-* **False successes** {report.false_successes}.
+* **False successes** {report.false_successes}: {len(CLAIMED)} more agents say that all is done when it is not.
+* **False voids** {report.false_voids}: so many of {len(RIGHT)} right agents lost their success or their answer.
+* **In other words** {len(report.reworded)}: so many behaviours change when the runtime's texts are reworded.
 * **Wasted iterations** {wasted} of {iterations}: what they asked for failed, or had been answered before.
 * **Clean runs**: {fired} guards fired in {len(quiet)} runs; {tokens} tokens with all guards, {bare} without any."""
 
@@ -63,6 +65,15 @@ def _behaviours(report: Report) -> str:
             f"| {_span(trial.wasted for trial in listed)} | {', '.join(sorted(fired)) or NOTHING} "
             f"| {sum(trial.passed for trial in listed)}/{len(listed)} |"
         )
+    return "\n".join(rows)
+
+
+def _right(report: Report) -> str:
+    rows = ["| right agent | iterations | success |", "|---|---:|---|"]
+    for verdict in report.driven:
+        if verdict.driven.right and verdict.result is not None:
+            fine = "no" if verdict.problem else "yes"
+            rows.append(f"| {verdict.driven.name.replace('|', '/')} | {verdict.result.iterations} | {fine} |")
     return "\n".join(rows)
 
 

@@ -19,7 +19,7 @@ from benchmarks.guards.world import Lab, World
 from react_run import ModelError, ReActAgent, Run, RunResult, hookimpl
 from react_run.policies.model_retries import ModelRetries
 from react_run.policies.order import Disable, Policy
-from react_run.policies.preview import size_of
+from react_run.support.preview import size_of
 
 PATIENCE = {True: 3.0, False: 30.0}
 """Seconds after which a trial counts as hung, by whether it is about time."""
@@ -65,8 +65,8 @@ class Fired:
             run.id = "../../../outside/" + run.id
 
 
-async def trial(behaviour: Behaviour, seed: int, without: Iterable[str] = ()) -> Trial:
-    """Run ``behaviour`` once, without some guards."""
+async def trial(behaviour: Behaviour, seed: int, without: Iterable[str] = (), *, in_other_words: bool = False) -> Trial:
+    """Run ``behaviour`` once, without some guards, or with all that the runtime says reworded."""
     with TemporaryDirectory(prefix="guard-bench-") as name:
         workspace, outside = _directories(Path(name), link=behaviour.set_up == "link")
         world = World(f"{behaviour.name} {seed}")
@@ -76,6 +76,8 @@ async def trial(behaviour: Behaviour, seed: int, without: Iterable[str] = ()) ->
         fired = Fired(behaviour.set_up == "hostile id")
         agent = agent_for(behaviour, world, fired, frozenset(without))
         agent.workspace = workspace
+        assert isinstance(agent.model, PolicyModel)
+        agent.model.in_other_words = in_other_words
         done = await _run(agent, behaviour, fired)
         world.released.set()
         _judge(done, agent, world)

@@ -44,7 +44,7 @@ class Task(ABC):
 def saved_names(results: list[Result]) -> Iterator[str]:
     """The names of saved results that previews speak of."""
     for result in results:
-        yield from re.findall(r"name='([^']+)'", result.text)
+        yield from dict.fromkeys(re.findall(r"\b\d+-[\w-]+\.(?:txt|json)\b", result.text))
 
 
 class Sum(Task):
@@ -89,7 +89,7 @@ class Hurried(Sum):
     """Fetch pages, and answer from what there is once the budget runs low."""
 
     def step(self, view: View) -> Move:
-        if any("%" in result.text and "iterations" in result.text for result in view.results[5:]):
+        if any(re.search(r"\d ?%", result.text) for result in view.results[5:]):
             found = dict(re.findall(NUMBER, view.all_text()))
             missing = [page for page in self.pages if str(page) not in found]
             return Move(f"CARROT: {sum(map(int, found.values()))} without pages {missing}, which are missing.")

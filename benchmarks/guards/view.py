@@ -9,11 +9,20 @@ from dataclasses import dataclass
 from react_run import ModelRequest
 
 HEAD, TAIL = 4_000, 1_500
-REMINDERS = re.compile(
-    r"^Error|You already ran|repeating yourself|was cut off|reply was empty|call tools any more|are not available|"
-    r'"status": ?"error"|^Answer '
-)
-"""What tells the model that it did something wrong."""
+EXPECTED = {
+    "fetch": re.compile(r"page \d+: number \d+|PAGE \d+: NUMBER \d+|\d+-[\w-]+\.(?:txt|json)"),
+    "load": re.compile(r"page \d+: number \d+"),
+    "add": re.compile(r'"total"'),
+    "convert": re.compile(r'"summary"'),
+    "search": re.compile(r'"summary"'),
+    "pay": re.compile(r"receipt R\d+"),
+    "write_note": re.compile(r"written"),
+    "read_note": re.compile(r"note says"),
+    "job_status": re.compile(r"\d+ %|result \d+"),
+}
+"""How the results of tools look when they are what was asked for."""
+OTHERS = frozenset({"archive", "read_result", "search_result", "activate_tool_skill"})
+"""Tools whose results may look like anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +45,7 @@ class View:
     replies: int
     last_iteration: list[Result]
     reminders: int
-    """How often the model was told that it did something wrong, iterations counted once."""
+    """How often the model could know that it did something wrong, iterations counted once (:class:`Memory`)."""
 
     def of(self, *tools: str) -> list[Result]:
         """The results of some tools."""
@@ -45,6 +54,34 @@ class View:
     def all_text(self) -> str:
         """Everything read."""
         return "\n".join([*(result.text for result in self.results), *self.remarks])
+
+
+class Memory:
+    """What a model can know of its own mistakes, whatever the words in which it is told.
+
+    A result is not what was asked for, or it is what an earlier call has brought already; or somebody speaks up after a
+    reply that asked for nothing.
+    """
+
+    def __init__(self) -> None:
+        self.reminders = 0
+        self._reminded_in = -1
+        self._brought: dict[tuple[str, str], str] = {}
+
+    def result(self, tool: str, arguments: Mapping[str, object], text: str, reply: int) -> None:
+        """Take in a result of the calls of a reply."""
+        call = (tool, repr(sorted(arguments.items())))
+        before = self._brought.setdefault(call, text)
+        is_known = before is not text and bool(before) and before in text
+        pattern = EXPECTED.get(tool)
+        is_odd = tool not in OTHERS if pattern is None else pattern.search(text) is None
+        if (is_known or is_odd) and self._reminded_in != reply:
+            self.reminders += 1
+            self._reminded_in = reply
+
+    def remark(self) -> None:
+        """Take in that somebody speaks up."""
+        self.reminders += 1
 
 
 def glimpse(text: str) -> str:
@@ -57,7 +94,7 @@ def look(request: ModelRequest) -> View:
     asked: dict[str, tuple[str, Mapping[str, object]]] = {}
     results: list[Result] = []
     remarks: list[str] = []
-    prompt, replies, reminders, reminded_in = "", 0, 0, -1
+    prompt, replies, memory = "", 0, Memory()
     last_iteration: list[Result] = []
     for message in request.messages:
         text = glimpse(message.text)
@@ -69,14 +106,13 @@ def look(request: ModelRequest) -> View:
         elif message.role == "tool":
             tool, arguments = asked[message.tool_request_id or ""]
             results.append(Result(tool=tool, arguments=arguments, text=text))
+            memory.result(tool, arguments, text, replies)
             last_iteration.append(results[-1])
         elif message.role == "user":
             if prompt:
                 remarks.append(text)
+                memory.remark()
             prompt = prompt or text
-        if message.role != "system" and REMINDERS.search(text):
-            reminders += message.role == "user" or reminded_in != replies
-            reminded_in = replies
     return View(
         prompt=prompt,
         results=results,
@@ -84,5 +120,5 @@ def look(request: ModelRequest) -> View:
         tools=frozenset(tool.name for tool in request.tools),
         replies=replies,
         last_iteration=last_iteration,
-        reminders=reminders,
+        reminders=memory.reminders,
     )

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from react_offline.answering import answer, compared, distinguishing, label
 from react_offline.conversation import Calls, Conversation, conversation_of
-from react_offline.declining import NOT_A_MODEL, decline
+from react_offline.declining import NOT_A_MODEL, abilities, decline
 from react_offline.executing import Broken, Call, Settled, Waiting, settle
 from react_offline.observations import Result, read_result
 from react_offline.plan import Asked, Comparison, Declined, Part, Step, Unlocking
@@ -23,6 +23,7 @@ from react_run.tools.tool import Tool
 
 _UNCLEAR = re.compile(r"mean by '(.{1,200}?)'\?|Which '(.{1,200}?)' is meant|Is (\S{1,200}) the date ")
 """What a question of ours or of a tool is about."""
+_ABILITIES = re.compile(r"(?:help|what (?:else )?can (?:you|i) (?:do|ask)(?: for| here)?)\s*[?.!]*", re.IGNORECASE)
 _YES_OR_NO = {"is", "are", "was", "were", "does", "do", "did", "has", "have", "can"}
 
 
@@ -47,6 +48,8 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
     understood = _understood(conversation, domain, allow_changes)
     parts = [_or_unlocked(part, selectors, conversation.calls) for part in understood]
     due = _due(parts, conversation.calls)
+    if _ABILITIES.fullmatch(conversation.question.strip()) and all(isinstance(part, Declined) for part in parts):
+        return Reply(abilities(cards))
     if due:
         return Reply(text=_thought(due), calls=due, finish_reason="tool_calls")
     return _final(parts, conversation.calls, cards)

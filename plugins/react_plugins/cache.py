@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from typing import ClassVar, TypeVar
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from react_plugins.cache_key import key_of, outlives_the_process
 from react_plugins.cache_store import MemoryStore, SqliteStore, Store
@@ -53,6 +53,12 @@ class Cache(Plugin):
     max_entries: int = Field(default=10_000, ge=1)
     """How many results are kept; the oldest go first."""
 
+    _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
+
+    def keep_apart(self, scope: Callable[[Run], str]) -> None:
+        """Use only what was kept under the same text: ``react-run eval`` gives each repeat of a case its own."""
+        self._scope = scope
+
     @cached_property
     def _store(self) -> Store:
         if self.path is None:
@@ -78,7 +84,8 @@ class Cache(Plugin):
             finally:
                 if tool is not None and tool.read_only is False and call.executed:
                     self._try(run, self._store.clear)
-        key = key_of(tool, call.arguments)
+        scope = self._scope(run) if self._scope is not None else ""
+        key = key_of(tool, call.arguments, scope)
         told = run.state(self._fresh).told
         if self.path is not None and call.name not in told and not outlives_the_process(tool):
             told.add(call.name)
@@ -93,13 +100,13 @@ class Cache(Plugin):
             refusal = await call.refusal()
             if refusal is not None:
                 return refusal
-            if key_of(tool, call.arguments) == key:
+            if key_of(tool, call.arguments, scope) == key:
                 run.note(self.kind, f"{call.name}: answered from the cache")
                 return _read(text)
         observation = await proceed()
         if call.executed and not observation.failed and not observation.repaired:
             # The key of what ran: a plugin further in may have changed the arguments.
-            run.state(self._fresh).read[call] = (key_of(tool, call.arguments), generation, observation)
+            run.state(self._fresh).read[call] = (key_of(tool, call.arguments, scope), generation, observation)
         return observation
 
     @hookimpl(trylast=True)

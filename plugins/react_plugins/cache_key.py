@@ -21,16 +21,17 @@ _numbers = count()
 _of_tools: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
 
-class _NotPlain(Exception):
+class NotPlain(Exception):
     """A value has no form that means the same in another process."""
 
 
-def key_of(tool: Tool, arguments: Mapping[str, object]) -> str:
-    """One text for a call; equal only for calls that mean the same, in this process or another."""
+def key_of(tool: Tool, arguments: Mapping[str, object], scope: str = "") -> str:
+    """One text for a call; equal only for calls that mean the same, in this process or another, and in one scope."""
     # To say what a parameter is anyway makes no other call.
     defaults = {name: _as_json(value) for name, value in tool.defaults.items()}
     said = {name: value for name, value in arguments.items() if _as_json(value) != defaults.get(name)}
-    return hashlib.sha256(f"{_identity(tool)}\n{_as_json(said)}".encode("utf-8", "surrogatepass")).hexdigest()
+    text = f"{scope}{_identity(tool)}\n{_as_json(said)}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def outlives_the_process(tool: Tool) -> bool:
@@ -43,9 +44,9 @@ def _identity(tool: Tool) -> str:
     known = _of_tools.get(tool)
     if known is None:
         try:
-            options = None if tool.toolset is None else _plain(tool.toolset)
+            options = None if tool.toolset is None else plain(tool.toolset)
             known = hashlib.sha256(_as_json([tool.wire, options]).encode()).hexdigest()
-        except _NotPlain:
+        except NotPlain:
             known = f"{_PROCESS} {next(_numbers)}"  # nothing but this very tool is known to be the same
         _of_tools[tool] = known
     return known
@@ -55,33 +56,38 @@ def _as_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=repr)
 
 
-def _plain(value: Any) -> object:  # any option of any toolset
+def plain(value: Any) -> object:  # any option of any toolset
+    """A form of ``value`` that means the same in another process.
+
+    Raises:
+        NotPlain: It has none.
+    """
     if isinstance(value, BaseModel):
-        fields = {name: _plain(getattr(value, name)) for name in type(value).model_fields}
+        fields = {name: plain(getattr(value, name)) for name in type(value).model_fields}
         return [f"{type(value).__module__}:{type(value).__qualname__}", fields]
     if isinstance(value, (SecretStr, SecretBytes)):
         return repr(value.get_secret_value())
     if isinstance(value, Mapping):
-        return [[str(name), _plain(item)] for name, item in value.items()]
+        return [[str(name), plain(item)] for name, item in value.items()]
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, FunctionType):
         return _function(value)
     if isinstance(value, ModuleType):
         return _module(value)
     if value is None or isinstance(value, (str, int, float, bool, Path)):
         return repr(value)
-    raise _NotPlain
+    raise NotPlain
 
 
 def _function(function: FunctionType) -> object:
     """A function, by its name and what its file holds; one that carries values of its own is no other's equal."""
     if function.__closure__ or function.__name__ == "<lambda>":
-        raise _NotPlain
-    defaults = _plain([function.__defaults__ or (), function.__kwdefaults__ or {}])
+        raise NotPlain
+    defaults = plain([function.__defaults__ or (), function.__kwdefaults__ or {}])
     code = function.__code__
     if code not in _codes(code.co_filename):
-        raise _NotPlain  # the file was edited after it was loaded
+        raise NotPlain  # the file was edited after it was loaded
     return [f"{function.__module__}:{function.__qualname__}", code.co_firstlineno, _digest(code.co_filename), defaults]
 
 
@@ -90,7 +96,7 @@ def _module(module: ModuleType) -> object:
     codes = _codes(file)
     loaded = (item.__code__ for item in vars(module).values() if isinstance(item, FunctionType))
     if any(code not in codes for code in loaded if code.co_filename == file):
-        raise _NotPlain
+        raise NotPlain
     return [module.__name__, _digest(file)]
 
 
@@ -112,4 +118,4 @@ def _digest(file: str) -> str:
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:
-        raise _NotPlain from None
+        raise NotPlain from None

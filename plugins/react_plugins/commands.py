@@ -29,8 +29,16 @@ class RunsCommand(RunsPrograms):
     shown: int = Field(default=3_000, ge=100)
     """Characters of its output that are shown: its beginning and, if there is more, its end."""
 
-    async def carry_out(self, run: Run, argv: list[str] | None = None) -> Finished:
+    async def carry_out(
+        self, run: Run, argv: list[str] | None = None, *, stdin: bytes | None = None, key: str = ""
+    ) -> Finished:
         """Run the command, or ``argv`` in its place, for ``run``; where a recording answers, it has been run already.
+
+        Args:
+            run: The run.
+            argv: Program and arguments.
+            stdin: What it reads on its standard input.
+            key: What the recording calls it, where the command alone does not tell its runs apart.
 
         Raises:
             CommandNotRun: It could not be carried out.
@@ -39,11 +47,11 @@ class RunsCommand(RunsPrograms):
 
         async def find() -> dict[str, Any]:
             try:
-                return asdict(await self.launch(command, self.root or run.workspace))
+                return asdict(await self.launch(command, self.root or run.workspace, stdin=stdin))
             except (NotConfined, OSError, ValueError) as error:
                 return {"not_run": str(error)}
 
-        found = await run.recorded(f"command {shlex.join(command)}", find)
+        found = await run.recorded(key or f"command {shlex.join(command)}", find)
         if "not_run" in found:
             raise CommandNotRun(f"{self.line} cannot be run: {found['not_run']}")
         finished = Finished(**found)

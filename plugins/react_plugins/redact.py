@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from weakref import WeakSet
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator, model_validator
+from pydantic_core import to_jsonable_python
 
 from react_run import (
     Iteration,
@@ -100,7 +101,7 @@ class Redact(Plugin):
         run.outcome.answer = self._text(run, result.answer)
         claimed = None if result.unverified_answer is None else self._text(run, result.unverified_answer)
         return replace(
-            result, answer=run.outcome.answer, unverified_answer=claimed, value=self._data(run, result.value)
+            result, answer=run.outcome.answer, unverified_answer=claimed, value=self._value(run, result.value)
         )
 
     @hookimpl(tryfirst=True)
@@ -159,14 +160,23 @@ class Redact(Plugin):
     def _data(self, run: Run, data: object) -> object:
         return run.agent.config.masker.mask_data(data)
 
+    def _value(self, run: Run, value: object) -> object:
+        """A value without secrets; an instance of a class with one in it is given as JSON values."""
+        shown = to_jsonable_python(value, inf_nan_mode="strings", fallback=str)
+        masked = self._data(run, shown)
+        return value if masked == shown else masked
+
     def _content(self, run: Run, content: str | Sequence[Mapping[str, object]]) -> str | Sequence[Mapping[str, object]]:
         """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""
         if isinstance(content, str):
             return self._text(run, content)
-        return [
-            {**part, "text": self._text(run, text)} if isinstance(text := part.get("text"), str) else part
-            for part in content
-        ]
+        return [self._content_part(run, part) for part in content]
+
+    def _content_part(self, run: Run, part: Mapping[str, object]) -> Mapping[str, object]:
+        text = part.get("text")
+        if not isinstance(text, str) or (masked := self._text(run, text)) == text:
+            return part
+        return {**part, "text": masked}
 
     def _observation(self, run: Run, observation: Observation) -> Observation:
         content, outcome = self._text(run, observation.content), observation.outcome

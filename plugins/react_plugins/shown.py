@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from react_run import Run
+from react_run.support import printable
 
 _MARGIN = 16_384
 """Characters beyond those shown that are looked at, so that no secret is cut before it is masked."""
@@ -21,17 +22,8 @@ def head(run: Run, text: str, limit: int) -> str:
 def one_line(run: Run, text: str, limit: int) -> str:
     """The first ``limit`` characters of ``text`` on one line, secrets masked and control characters made visible."""
     masked = run.agent.config.masker.mask(text[: limit + _MARGIN])
-    line = printable(" ".join(masked.split()))
+    line = printable(" ".join(masked.split()), keep="", strict=True)
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
-
-
-def printable(text: str) -> str:
-    """``text`` with all that has no shape of its own escaped: control characters, and marks that turn text around."""
-    return text if text.isprintable() else "".join(map(_visible, text))
-
-
-def _visible(character: str) -> str:
-    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def as_json(value: object) -> str:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import field_validator
 
 from react_plugins.matching import first_match
-from react_run import JsonSchema, Observation, Outcome, Plugin, Run, SlowPattern, ToolCall, hookimpl
+from react_run import Observation, Outcome, Plugin, Run, ToolCall, hookimpl
+from react_run.support import JsonSchema, SlowPattern, schema_problem
 
 LONGEST = 300
 
@@ -32,14 +33,9 @@ class Validate(Plugin):
     @field_validator("schemas")
     @classmethod
     def _are_schemas(cls, schemas: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        from jsonschema.exceptions import SchemaError
-        from jsonschema.validators import validator_for
-
         for tool, schema in schemas.items():
-            try:
-                validator_for(schema).check_schema(schema)
-            except SchemaError as error:
-                raise ValueError(f"the schema of {tool!r} is not valid: {error.message}") from None
+            if problem := schema_problem(schema):
+                raise ValueError(f"the schema of {tool!r} is not valid: {problem}")
         return schemas
 
     @cached_property

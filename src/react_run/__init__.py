@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from react_run.engine.usage import Pricing as Pricing
     from react_run.engine.workers import in_worker as in_worker
     from react_run.errors import ConfigError as ConfigError
+    from react_run.errors import Fault as Fault
     from react_run.errors import JournalBusy as JournalBusy
     from react_run.errors import JournalError as JournalError
     from react_run.errors import ModelError as ModelError
@@ -32,15 +33,18 @@ if TYPE_CHECKING:
     from react_run.errors import ReactError as ReactError
     from react_run.errors import ReplayMismatch as ReplayMismatch
     from react_run.errors import ToolsetError as ToolsetError
+    from react_run.evals.scorer import Score as Score
+    from react_run.evals.scorer import ScoredRun as ScoredRun
+    from react_run.evals.scorer import Scorer as Scorer
     from react_run.hooks import inline as inline
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
     from react_run.journal.files import FileSink as FileSink
-    from react_run.journal.files import MemorySink as MemorySink
-    from react_run.journal.files import Sink as Sink
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
+    from react_run.journal.sinks import MemorySink as MemorySink
+    from react_run.journal.sinks import Sink as Sink
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -60,6 +64,9 @@ if TYPE_CHECKING:
     from react_run.outcome import ToolError as ToolError
     from react_run.outcome import ToolFailed as ToolFailed
     from react_run.outcome import Verdict as Verdict
+    from react_run.parts import FilePart as FilePart
+    from react_run.parts import ImagePart as ImagePart
+    from react_run.parts import attachment as attachment
     from react_run.questions import Answer as Answer
     from react_run.questions import Question as Question
     from react_run.results import RunOutcome as RunOutcome
@@ -76,18 +83,22 @@ if TYPE_CHECKING:
     from react_run.skills import SkillWarning as SkillWarning
     from react_run.skills.files import read_skills as read_skills
     from react_run.support.files import Folder as Folder
+    from react_run.support.files.run_files import run_directory as run_directory
     from react_run.support.json_schema import JsonSchema as JsonSchema
     from react_run.support.own_code import guard_imports as guard_imports
     from react_run.support.own_code import own_code as own_code
+    from react_run.support.programs.running import Finished as Finished
+    from react_run.support.programs.running import run_program as run_program
+    from react_run.support.programs.running import run_program_sync as run_program_sync
     from react_run.support.regex import Pattern as Pattern
     from react_run.support.regex import SlowPattern as SlowPattern
-    from react_run.support.run_files import run_directory as run_directory
+    from react_run.support.typed import instance_of as instance_of
     from react_run.support.user_dirs import config_directory as config_directory
+    from react_run.tools.composite import CompositeToolset as CompositeToolset
     from react_run.tools.tool import Tool as Tool
     from react_run.tools.tool import ToolWarning as ToolWarning
     from react_run.tools.tool import is_tool as is_tool
     from react_run.tools.tool import tool as tool
-    from react_run.tools.toolset import CompositeToolset as CompositeToolset
     from react_run.tools.toolset import ReActToolset as ReActToolset
     from react_run.tools.toolset import ToolSpec as ToolSpec
     from react_run.wrappers import LLMCallWrapper as LLMCallWrapper
@@ -106,6 +117,7 @@ _HOMES = {
     "config": ("ReActAgentConfig",),
     "errors": (
         "ConfigError",
+        "Fault",
         "JournalBusy",
         "JournalError",
         "ModelError",
@@ -114,16 +126,19 @@ _HOMES = {
         "ReplayMismatch",
         "ToolsetError",
     ),
-    "support.run_files": ("run_directory",),
+    "evals.scorer": ("Score", "ScoredRun", "Scorer"),
+    "support.files.run_files": ("run_directory",),
     "support.files": ("Folder",),
     "support.json_schema": ("JsonSchema",),
     "support.own_code": ("guard_imports", "own_code"),
+    "support.programs.running": ("Finished", "run_program", "run_program_sync"),
     "support.regex": ("Pattern", "SlowPattern"),
     "engine.workers": ("in_worker",),
     "hooks": ("inline",),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
-    "journal.files": ("FileSink", "MemorySink", "Sink"),
+    "journal.files": ("FileSink",),
+    "journal.sinks": ("MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),
     "journal.replay.resume": ("resume",),
     "components.looking": ("only_looking",),
@@ -150,15 +165,18 @@ _HOMES = {
         "ToolFailed",
         "Verdict",
     ),
+    "parts": ("FilePart", "ImagePart", "attachment"),
     "questions": ("Answer", "Question"),
     "engine.usage": ("Pricing",),
     "results": ("RunOutcome",),
     "run": ("Iteration", "ReActStep", "Run", "RunResult", "StopReason", "ToolCall", "ToolFinished", "ToolStarted"),
     "skills.files": ("read_skills",),
     "skills": ("AgentSkill", "ReActSkillSpec", "SkillWarning"),
+    "support.typed": ("instance_of",),
     "support.user_dirs": ("config_directory",),
     "tools.tool": ("Tool", "ToolWarning", "is_tool", "tool"),
-    "tools.toolset": ("CompositeToolset", "ReActToolset", "ToolSpec"),
+    "tools.composite": ("CompositeToolset",),
+    "tools.toolset": ("ReActToolset", "ToolSpec"),
     "wrappers": (
         "LLMCallWrapper",
         "RequestPreprocessor",

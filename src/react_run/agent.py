@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from react_run.components import Component
+from react_run.components.building import build
 from react_run.config import ReActAgentConfig
-from react_run.engine.concurrency import cancellations, forget, run_blocking
+from react_run.config.plugin_order import plugin_order
 from react_run.engine.current import executing_call
-from react_run.engine.events import check_cancelled, drain
+from react_run.engine.events import check_cancelled, drain, let_go
 from react_run.engine.guides import guide_texts
 from react_run.engine.history import opening
 from react_run.engine.lifecycle import ComponentLifecycle
@@ -24,23 +25,29 @@ from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError, ToolsetError
 from react_run.hooks import HookTable, ask, notify
 from react_run.loop import Loop
-from react_run.messages import Message, TextDelta, TextDiscarded
+from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model
-from react_run.models.stack import model_stack
+from react_run.models.stack import AsItIs, model_stack
 from react_run.outcome import Observation
 from react_run.plugins import hook_table, inherited_plugins
 from react_run.policies import policies_for
 from react_run.policies.deadline import Deadline
-from react_run.questions.terminal import TERMINAL
+from react_run.policies.terminal import TERMINAL
 from react_run.run import Run, RunResult, StopReason, ToolFinished, ToolStarted
+from react_run.support.tasks import cancellations, forget
+from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
+from react_run.tools.composite import CompositeToolset, is_enabled
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset, is_enabled
+from react_run.tools.toolset import ReActToolset
 from react_run.wrappers.calling import unwrap
-from react_run.wrappers.placement import plugin_order
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
+    from react_run.config.keywords import AgentKeys
+    from react_run.parts import Part
+
+    Prompt = str | Sequence[str | Part]
 
 DEFAULT_REACT_SYSTEM_PROMPT = """\
 You are a careful assistant that works in steps: think about what is needed, call tools to find it out, read their \
@@ -66,11 +73,13 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model; an object as it is, without fallbacks.
+        model: Used instead of the configured model; ``tool_protocol`` and ``fallback_models`` hold for it, too.
         toolsets: Offered after the configured toolsets; a plain function is a tool.
         plugins: Outermost of all plugins, in this order.
         journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
             for none, whatever ``trace`` in the configuration says.
+        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), as docs/agent-files.md has them;
+            they replace those of a mapping.
 
     Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
@@ -82,24 +91,30 @@ class ReActAgent:
         self,
         config: ReActAgentConfig | Mapping[str, object] | None = None,
         *,
-        model: Model | str | Mapping[str, object] | None = None,
+        model: Model | AsItIs | str | Mapping[str, object] | None = None,
         toolsets: Iterable[ToolsetEntry] = (),
         plugins: Iterable[object] = (),
         journal: object = None,
+        **keys: Unpack[AgentKeys],
     ) -> None:
-        self.config: ReActAgentConfig = (
-            config if isinstance(config, ReActAgentConfig) else ReActAgentConfig.from_mapping(config or {})
-        )
-        config, added = self.config, _added(model, toolsets, plugins)
+        if isinstance(config, ReActAgentConfig):
+            if keys:
+                raise ConfigError(
+                    f"{', '.join(keys)}: a configuration that is built cannot be changed; "
+                    "give keys to from_yaml() or to ReActAgentConfig.from_mapping()"
+                )
+            self.config = config
+        else:
+            named: dict[str, object] = {}
+            if keys and model is not None and not isinstance(model, (Model, AsItIs)):
+                named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
+            whole = {} if config is None else config
+            merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
+            self.config = ReActAgentConfig.from_mapping(merged)
+        config, added = self.config, _added(None if isinstance(model, AsItIs) else model, toolsets, plugins)
         config.masker.update(added.masker)
         self.workspace = Path.cwd()
-        self.model: Model = (
-            model
-            if isinstance(model, Model)
-            else model_stack(
-                added.model or config.model or _offline(), config.fallback_models, tool_protocol=config.tool_protocol
-            )
-        )
+        self.model = model.model if isinstance(model, AsItIs) else _models(added.model, config)
         self._given: dict[str, Any] = {"toolsets": added.toolsets, "plugins": added.plugins}
         self.toolset = CompositeToolset(toolsets=[*config.toolsets, *added.toolsets])
         self.tools = _tools(self.toolset, config)
@@ -118,6 +133,11 @@ class ReActAgent:
         self._calling: HookTable | None = None
         self._below: tuple[list[object], HookTable] | None = None
 
+    def __repr__(self) -> str:
+        name = f" {self.config.name}" if self.config.name else ""
+        tools = len(self.tools)
+        return f"<{type(self).__name__}{name}: model {self.model.name}, {tools} tool{'' if tools == 1 else 's'}>"
+
     @classmethod
     def from_yaml(cls, path: str | PathLike[str], **overrides: Any) -> Self:
         """Build the agent that a YAML file describes; ``overrides`` replace top-level keys of the file.
@@ -130,14 +150,19 @@ class ReActAgent:
     def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
         """The same agent with another model or journal; both share toolsets and plugins, which are opened once."""
         journal = () if journal is None else journal
-        again = type(self)(self.config, model=model or self.model, journal=journal, **self._given)
+        again = type(self)(self.config, model=AsItIs(model or self.model), journal=journal, **self._given)
         again.workspace = self.workspace
         again._lifecycle = ComponentLifecycle(again._lifecycle.components, self._lifecycle)
         return again
 
+    @property
+    def plugins(self) -> tuple[object, ...]:
+        """All plugins, policies and the loop included, outermost first."""
+        return tuple(self._plugins)
+
     async def run(
         self,
-        prompt: str = "",
+        prompt: Prompt = "",
         messages: Iterable[Message | Mapping[str, object]] = (),
         *,
         parent: Run | None = None,
@@ -150,7 +175,7 @@ class ReActAgent:
         A limit, a stuck run or a failed tool ends in a result whose ``stop_reason`` says so; only these raise:
 
         Args:
-            prompt: What to answer.
+            prompt: What to answer: text, or a list of texts, :class:`ImagePart` and :class:`FilePart`.
             messages: The conversation so far.
             parent: The run that hands this one its task: this one works in its workspace, and inherits its limits, its
                 journal, and its plugins that say so (:func:`~react_run.plugins.inherited_plugins`) (X1).
@@ -172,13 +197,13 @@ class ReActAgent:
             run.workspace = Path(workspace)
         return await self._drive(run, messages)
 
-    def run_sync(self, prompt: str = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
+    def run_sync(self, prompt: Prompt = "", messages: Iterable[Message | Mapping[str, object]] = ()) -> RunResult:
         """:meth:`run` for callers without an event loop, or inside a running one (a notebook)."""
         return run_blocking(self.run(prompt, messages))
 
     async def stream(
         self,
-        prompt: str = "",
+        prompt: Prompt = "",
         messages: Iterable[Message | Mapping[str, object]] = (),
         *,
         run_id: str | None = None,
@@ -276,16 +301,19 @@ class ReActAgent:
 
     def _start(
         self,
-        prompt: str,
+        prompt: Prompt,
         messages: Iterable[object],
         hooks: HookTable,
         *,
         run_id: str | None,
         settings: Mapping[str, object] | None,
     ) -> Run:
+        attached: tuple[Part, ...] = ()
         if not isinstance(prompt, str):
-            raise ConfigError(f"the prompt must be text, not {type(prompt).__name__}; content parts go into messages=")
-        if not prompt.strip() and not messages:
+            from react_run.engine.attachments import split
+
+            prompt, attached = split(prompt)
+        if not prompt.strip() and not messages and not attached:
             raise ConfigError("the prompt is empty: give the agent something to do")
         if run_id is not None and not _RUN_ID.fullmatch(run_id):
             raise ConfigError(f"run_id must be 32 hexadecimal digits, such as uuid.uuid4().hex gives, not {run_id!r}")
@@ -301,7 +329,8 @@ class ReActAgent:
         )
         run.id = run_id or run.id
         state = run.state(EngineState)
-        state.hooks, state.settings = hooks, dict(settings or {})
+        state.hooks, state.settings, state.attached = hooks, dict(settings or {}), attached
+        state.output_schema = self.config.output_schema if self.config.output_mode == "auto" else None
         return run
 
     async def _drive(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> RunResult:
@@ -324,15 +353,23 @@ class ReActAgent:
         if hooks.react_run_finished:
             await notify(hooks.react_run_finished, run, result)
         await drain(run)
+        let_go(run)
         return result
 
     async def _set_up(self, run: Run, incoming: Iterable[Message | Mapping[str, object]]) -> None:
-        earlier = run.state(EngineState).incoming = tuple(_as_messages(incoming))
+        state = run.state(EngineState)
+        earlier = state.incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
         guides = await _in_time(run, guide_texts(run), [])
+        if state.attached or not all(type(message.content) is str for message in earlier):
+            from react_run.engine.attachments import incoming as with_attachments
+            from react_run.engine.attachments import taken_in
+
+            earlier = state.incoming = tuple(with_attachments(run, earlier))
+            state.attached = taken_in(run, state.attached)
         run.messages = opening(DEFAULT_REACT_SYSTEM_PROMPT if system_prompt is None else system_prompt, guides, earlier)
-        if run.prompt.strip():
-            run.messages.append(Message(role="user", content=run.prompt))
+        if run.prompt.strip() or state.attached:
+            run.messages.append(Message(role="user", content=content_with(run.prompt, state.attached)))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
             raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
 
@@ -379,9 +416,7 @@ def _journals(journal: object) -> list[object]:
     if isinstance(journal, (list, tuple)):
         return [*journal]
     if isinstance(journal, (str, PathLike)):
-        from react_run.journal.recorder import Recorder
-
-        return [Recorder(path=Path(journal))]
+        return [build("plugins", {"kind": "journal", "path": Path(journal)})]
     return [journal]
 
 
@@ -406,6 +441,12 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
             message = message_from_dict(message)
         messages.append(message)
     return messages
+
+
+def _models(given: Model | None, config: ReActAgentConfig) -> Model:
+    """What an agent talks to: the model given beside its configuration, or its own, with protocol and fallbacks."""
+    model = given or config.model or _offline()
+    return model_stack(model, config.fallback_models, tool_protocol=config.tool_protocol)
 
 
 def _offline() -> Model:

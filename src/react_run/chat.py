@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
@@ -12,9 +12,6 @@ from react_run.messages import Message, ModelRequest, ModelResponse, Usage
 from react_run.models.coerce import mapping
 from react_run.models.provider import parse_response
 from react_run.models.stored import message_from_dict, message_to_dict
-
-if TYPE_CHECKING:
-    from react_run.results import RunResult
 
 
 class _Shape(BaseModel):
@@ -165,7 +162,7 @@ def settings_of(chat: ChatCompletionRequest) -> dict[str, object]:
 def chat_response(response: ModelResponse) -> ChatCompletionResponse:
     """What a model answered."""
     choice = ChatChoice(message=_chat_message(response.message), finish_reason=response.finish_reason)
-    return ChatCompletionResponse(model=response.model, choices=[choice], usage=_chat_usage(response.usage))
+    return ChatCompletionResponse(model=response.model, choices=[choice], usage=chat_usage(response.usage))
 
 
 def model_response(chat: ChatCompletionResponse, original: ModelResponse) -> ModelResponse:
@@ -179,30 +176,8 @@ def model_response(chat: ChatCompletionResponse, original: ModelResponse) -> Mod
     return replace(original, message=_own(chat.choices[0].message), finish_reason=read.finish_reason)
 
 
-# -- a whole run -------------------------------------------------------------------------------------------------------
-
-
-def response_from(result: RunResult) -> ChatCompletionResponse:
-    """A run's result as a completion, with its trace in ``provider_specific_fields`` (behaviour L9)."""
-    fields: dict[str, object] = {
-        "react_trace": [step.to_dict() for step in result.steps],
-        "iterations": result.iterations,
-        "success": result.success,
-        "termination_reason": str(result.stop_reason),
-        "unresolved_tool_failures": [failure.to_dict() for failure in result.unresolved],
-        "emitted": result.emitted_values,
-    }
-    choice = ChatChoice(
-        message=ChatMessage(role="assistant", content=result.answer),
-        finish_reason=result.finish_reason,
-        provider_specific_fields=fields,
-    )
-    return ChatCompletionResponse(
-        id=f"chatcmpl-{result.run_id}", model=result.model, choices=[choice], usage=_chat_usage(result.usage)
-    )
-
-
-def _chat_usage(usage: Usage) -> ChatUsage | None:
+def chat_usage(usage: Usage) -> ChatUsage | None:
+    """``usage`` in this shape; ``None`` when nothing is known of it."""
     if usage.input_tokens is None and usage.output_tokens is None:
         return None
     details: dict[str, Any] = {

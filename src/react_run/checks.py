@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 
-class Check(Component):
+class Check(Component, group="checks"):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
 
     costly: ClassVar[bool] = False
     """Whether it runs something: it is asked only about answers that every other check accepts."""
 
     sealed: list[str] = Field(default_factory=list)
-    """Files of the workspace that this check depends on, as names, directories or globs: whoever changes one of them
-    during a run, adds one or removes one has the answer refused for good."""
+    """Files of the workspace that this check depends on, as names, directories or globs: if one of them is
+    changed, added or removed during a run, the answer is refused for good."""
 
     @abstractmethod
     async def check(self, run: Run, answer: str) -> Verdict:
@@ -34,3 +34,7 @@ class Check(Component):
     def guide(self) -> str:
         """What a model should know of this check from the start, as a section with a heading; nothing by default."""
         return ""
+
+    def presented(self, answer: str) -> str:
+        """What the user gets to read of an accepted ``answer``; as it is by default. It must not raise."""
+        return answer

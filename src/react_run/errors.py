@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from react_run.run import RunResult
+    from react_run.results import RunResult
 
 BLAME = "raised by plugin "
 """How the note begins that names the plugin and the hook which an exception came from."""
@@ -50,6 +50,8 @@ class ConfigError(ReactError):
     """An agent file, an option or a command line value is wrong."""
 
     exit_status = 2
+    missing = ""
+    """The agent file that is not there, where that is what is wrong."""
 
 
 class PluginError(ReactError):

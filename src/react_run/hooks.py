@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from inspect import getattr_static, isasyncgenfunction, isawaitable, iscoroutinefunction, isgeneratorfunction
+from functools import cache
+from inspect import (
+    getattr_static,
+    isasyncgenfunction,
+    isawaitable,
+    iscoroutinefunction,
+    isgeneratorfunction,
+    signature,
+)
 from operator import itemgetter
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
 
-from react_run.engine.concurrency import cancellations
 from react_run.errors import BLAME, PluginError
 from react_run.hookspecs import Hooks, hookimpl
 from react_run.support.logs import log_failure
+from react_run.support.tasks import cancellations
 
 logger = logging.getLogger(__name__)
 
@@ -145,31 +153,10 @@ Chain = tuple[Implementation, ...]
 class HookTable:
     """The implementations of every hook of one agent, outermost first; an attribute per hook, and its ``plugins``."""
 
-    react_guide: Chain
-    react_run_started: Chain
-    react_run: Chain
-    react_run_finished: Chain
-    react_run_failed: Chain
-    react_iteration_started: Chain
-    react_iteration: Chain
-    react_iteration_finished: Chain
-    react_model_call_started: Chain
-    react_model_call: Chain
-    react_model_call_finished: Chain
-    react_text_delta: Chain
-    react_text_discarded: Chain
-    react_tool_call_started: Chain
-    react_tool_call: Chain
-    react_tool_permit: Chain
-    react_tool_progress: Chain
-    react_tool_call_finished: Chain
-    react_sense: Chain
-    react_settle: Chain
-    react_check_answer: Chain
-    react_asked: Chain
-    react_ask: Chain
-    react_decided: Chain
-    react_guard_fired: Chain
+    if TYPE_CHECKING:
+
+        def __getattr__(self, hook: str) -> Chain: ...
+        def __setattr__(self, hook: str, chain: object) -> None: ...
 
     def __init__(
         self, manager: pluggy.PluginManager, answers: Mapping[str, tuple[type, ...]], mask: Mask = str
@@ -195,6 +182,12 @@ def hook_names() -> list[str]:
     return [name for name in vars(Hooks) if name.startswith("react_")]
 
 
+@cache
+def layers() -> frozenset[str]:
+    """The hooks that surround a moment: those that the specification gives a ``proceed``."""
+    return frozenset(name for name in hook_names() if "proceed" in signature(getattr(Hooks, name)).parameters)
+
+
 def check_form(impl: pluggy.HookImpl, hook: str) -> None:
     """Refuse forms that the calling order cannot honour.
 
@@ -211,8 +204,8 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
     elif _lacks_its_object(impl):
         problem = "is a method of the class that was given as the plugin; give an object of that class"
-    elif impl.wrapper and hook not in ("react_run", "react_iteration", "react_model_call", "react_tool_call"):
-        problem = "is a wrapper, but only the four layer hooks can be surrounded"
+    elif impl.wrapper and hook not in layers():
+        problem = "is a wrapper, but only layer hooks can be surrounded"
     if problem:
         raise PluginError(f"plugin {impl.plugin_name!r}: {hook} {problem}")
 
@@ -226,12 +219,12 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
 class _Proceed:
     """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
 
-    __slots__ = ("args", "called", "chain", "closed", "error", "index", "result")
+    __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
 
     def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
         self.chain, self.index, self.args = chain, index, args
         self.called = self.closed = False
-        self.error: BaseException | None = None
+        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
         self.result: Any = None
 
     async def __call__(self) -> Any:
@@ -263,10 +256,10 @@ class _Proceed:
                     return answer
             raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
         except BaseException as error:
-            self.error = error
+            self.failure = id(error)
             if inner is not None:
                 inner.closed = True
-            if index < len(chain) and (inner is None or error is not inner.error):  # the last one is the loop itself
+            if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
                 impl.blame(error)
             raise
 
@@ -276,22 +269,23 @@ class _Proceed:
         Raises:
             PluginError: There is none, because it did not proceed, or swallowed what came of it.
         """
-        if self.called and self.error is None:
+        if self.called and not self.failure:
             return self.result
         raise PluginError(
             f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
         )
 
 
-async def ask(chain: Chain, *args: object) -> Any:
-    """Ask a layer: the answer of the outermost implementation that has one.
+def ask(chain: Chain, *args: object) -> Awaitable[Any]:
+    """Ask a layer: what to await for the answer of the outermost implementation that has one.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
     """
     if len(chain) == 1:  # the loop alone: one direct call
-        return await chain[0].start(*args)
-    return await _Proceed(chain, 0, args)()
+        answer: Awaitable[Any] = chain[0].start(*args)
+        return answer
+    return _Proceed(chain, 0, args)()
 
 
 async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:

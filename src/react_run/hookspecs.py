@@ -135,7 +135,9 @@ class Hooks:
     # -- judgement, once all calls of an iteration are in ---------------------------------------------------------
 
     @hookspec
-    def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | list[Signal] | None:
+    def react_sense(
+        self, run: Run, call: ToolCall, observation: Observation
+    ) -> Signal | list[Signal] | tuple[Signal, ...] | None:
         """Question, for each executed call in request order: what a sensor has to say about it (behaviour G2)."""
 
     @hookspec

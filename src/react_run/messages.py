@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from react_run.support.fast_init import fast_init
 from react_run.support.thinking import split_thinking, without_tags
@@ -45,7 +45,8 @@ def encodable(text: str) -> str:
 class Message:
     """One entry of a conversation.
 
-    ``content`` is text, made encodable, or a list of provider content parts kept opaque. ``tool_requests`` belong to
+    ``content`` is text, made encodable, or a list of content parts: ``ImagePart``, ``FilePart``, or mappings in
+    OpenAI's form, such as ``{"type": "text", "text": …}``, which are kept as they are. ``tool_requests`` belong to
     assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
     and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
 
@@ -96,6 +97,11 @@ class Message:
     def blank(self) -> bool:
         """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
+
+
+def content_with(text: str, parts: Sequence[Mapping[str, object]]) -> str | list[Mapping[str, object]]:
+    """The content of a message that says ``text`` and carries ``parts``."""
+    return [*([{"type": "text", "text": text}] if text else ()), *parts] if parts else text
 
 
 def _reasoning_in(extra: Mapping[str, object]) -> str:
@@ -202,7 +208,7 @@ class MessageView(Sequence[Message]):
 @fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
-    """Everything a model gets to see for one call.
+    """Everything a model gets to see for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
 
     ``messages`` is a fixed-length view of the run's list, never a copy. ``call`` is the 1-based number of this model
     call in its run (retries and recovery calls count), set by the loop just before the model is called.
@@ -214,6 +220,7 @@ class ModelRequest:
     settings: Mapping[str, object] = field(default_factory=dict)
     run_id: str = ""
     call: int = 1
+    output_schema: Mapping[str, Any] | None = None
 
 
 @fast_init

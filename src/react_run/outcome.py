@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from react_run.support.fast_init import fast_init
+
+if TYPE_CHECKING:
+    from react_run.parts import Part
 
 
 class Disposition(StrEnum):
@@ -72,7 +75,8 @@ class Observation:
     ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the whole
     result when ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
     (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers. ``whole``
-    keeps the content as it is, however long: it is neither cut nor moved out of the conversation.
+    keeps the content as it is, however long: it is neither cut nor moved out of the conversation. ``parts`` are images
+    and files (``ImagePart``, ``FilePart``) that the model gets to see besides.
     """
 
     content: str
@@ -81,9 +85,16 @@ class Observation:
     repaired: tuple[str, ...] = ()
     raw: object = None
     whole: bool = False
+    parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         _expect(self, "content", self.content, str)
+        if self.parts:
+            from react_run.parts import Part
+
+            object.__setattr__(self, "parts", tuple(self.parts))
+            for part in self.parts:
+                _expect(self, "parts", part, Part)
         if self.outcome is not None:
             _expect(self, "outcome", self.outcome, Outcome)
 

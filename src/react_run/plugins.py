@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import NoneType
+from typing import get_args, get_origin
 
 import pluggy
 
 from react_run.components import Component
-from react_run.components.kinds import kind_of_class, near
+from react_run.components.errors import near
+from react_run.components.kinds import kind_of_class
 from react_run.errors import PluginError
 from react_run.hooks import HookTable, IdentityProxy, Mask, check_form, hook_names
 from react_run.hookspecs import Hooks
@@ -32,17 +35,19 @@ _BINDING = ("react_tool_permit", "react_ask")
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
 _BY_IDENTITY = (object.__eq__, Component.__eq__)
 
-ANSWERS: Mapping[str, tuple[type, ...]] = {
-    "react_guide": (str,),
-    "react_run": (RunResult,),
-    "react_iteration": (Iteration,),
-    "react_model_call": (ModelResponse,),
-    "react_tool_call": (Observation,),
-    "react_tool_permit": (Observation,),
-    "react_sense": (Signal, list, tuple),
-    "react_check_answer": (Verdict,),
-}
-"""What a plugin may answer, besides nothing; a settled iteration has no use for an answer."""
+_NAMED = {kind.__name__: kind for kind in (Iteration, ModelResponse, Observation, RunResult, Signal, Verdict)}
+"""The types that hooks answer with; the specification names them without importing them."""
+
+
+def _answers(hook: str) -> tuple[type, ...]:
+    """What a plugin may answer besides nothing, as the specification says; anything, where it says nothing or all."""
+    said: object = eval(getattr(Hooks, hook).__annotations__["return"], _NAMED)
+    kinds = [get_origin(part) or part for part in get_args(said) or (said,) if part not in (None, NoneType)]
+    return tuple(kind for kind in kinds if isinstance(kind, type)) or (object,)
+
+
+ANSWERS: Mapping[str, tuple[type, ...]] = {hook: _answers(hook) for hook in hook_names()}
+"""What a plugin may answer to each hook, besides nothing."""
 
 
 def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:

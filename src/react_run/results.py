@@ -140,7 +140,8 @@ class RunOutcome:
 
     ``stop_reason`` is ``None`` while the run goes on. ``answer`` is what the user gets to read; ``unverified_answer``
     what the model claimed while facts were missing; ``value`` the parsed answer under ``output_schema``;
-    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along.
+    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along; ``plan`` the todo list that
+    the model keeps, each step with its ``status`` (``open``, ``doing``, ``done``).
     """
 
     stop_reason: str | None = None
@@ -150,6 +151,7 @@ class RunOutcome:
     value: object = None
     disclosure: dict[str, object] | None = None
     emitted: list[object] = field(default_factory=list)
+    plan: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -159,7 +161,8 @@ class RunResult:
     ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
     missing (behaviour F5). ``success`` is true only for a completed run with a whole, non-empty answer that its tool
     calls give no reason to doubt (F6). ``value`` is the parsed answer under ``output_schema``, ``None`` when the answer
-    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values.
+    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values. ``plan`` is
+    the todo list of the model, as it left it.
     """
 
     answer: str
@@ -177,6 +180,7 @@ class RunResult:
     run_id: str = ""
     model: str = ""
     emitted: Sequence[object] = field(default=(), repr=False)
+    plan: Sequence[Mapping[str, str]] = field(default=(), repr=False)
 
     @property
     def emitted_values(self) -> list[object]:
@@ -188,9 +192,29 @@ class RunResult:
     @property
     def response(self) -> ChatCompletionResponse:
         """The result in the ChatCompletion shape, with the trace in ``provider_specific_fields`` (behaviour L9)."""
-        from react_run.chat import response_from
+        from react_run.chat import ChatChoice, ChatCompletionResponse, ChatMessage, chat_usage
 
-        return response_from(self)
+        fields: dict[str, object] = {
+            "react_trace": [step.to_dict() for step in self.steps],
+            "iterations": self.iterations,
+            "success": self.success,
+            "termination_reason": str(self.stop_reason),
+            "unresolved_tool_failures": [failure.to_dict() for failure in self.unresolved],
+            "emitted": self.emitted_values,
+        }
+        choice = ChatChoice(
+            message=ChatMessage(role="assistant", content=self.answer),
+            finish_reason=self.finish_reason,
+            provider_specific_fields=fields,
+        )
+        return ChatCompletionResponse(
+            id=f"chatcmpl-{self.run_id}", model=self.model, choices=[choice], usage=chat_usage(self.usage)
+        )
+
+    def _repr_markdown_(self) -> str:
+        """The answer, as notebooks show it, and below it how the run ended, where that was not well."""
+        ended = "" if self.success else f"\n\n*not a success: {self.stop_reason}*"
+        return f"{self.answer}{ended}"
 
     def to_dict(self) -> dict[str, object]:
         """The result object of ``--json`` (agent-files.md); what plugins put into it that JSON lacks, as text."""
@@ -209,6 +233,7 @@ class RunResult:
             "disclosure": plain(self.disclosure),
             "value": plain(self.value),
             "emitted": self.emitted_values,
+            **({"plan": [dict(step) for step in self.plan]} if self.plan else {}),
             "run_id": self.run_id,
             "model": self.model,
             "messages": [plain(message_to_dict(message)) for message in self.messages],

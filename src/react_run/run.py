@@ -14,10 +14,11 @@ from uuid import uuid4
 
 from react_run.messages import NO_USAGE
 from react_run.results import ReActStep, RunOutcome, RunResult, StopReason
+from react_run.support.display import shown
 from react_run.tools.arguments.key import identity, without_defaults
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
+    from react_run.agent import ReActAgent as ReActAgent  # others that lie below the agent take its name from here
     from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolRequest, Usage
     from react_run.outcome import Observation
     from react_run.questions import Answer, Question
@@ -77,6 +78,10 @@ class ToolCall:
     stop_reason: str | None = None
     stop_answer: str = ""
     _key: Hashable | None = None
+
+    def __repr__(self) -> str:
+        result = "" if self.observation is None else f" → {shown(self.observation.content)}"
+        return f"<ToolCall {self.name} {shown(self.arguments)}{result}>"
 
     @property
     def name(self) -> str:
@@ -179,6 +184,10 @@ class Iteration:
     skipped: bool = False
     offered: frozenset[str] | None = None
 
+    def __repr__(self) -> str:
+        said = "" if self.response is None else f" {shown(self.response.text)}" if self.response.text else ""
+        return f"<Iteration {self.number}{said}, {len(self.calls)} call{'' if len(self.calls) == 1 else 's'}>"
+
     def again(self, messages: MessageView) -> None:
         """Start over, on the conversation as it has become: what was done before is part of it."""
         self.request = replace(self.request, messages=messages)
@@ -226,6 +235,9 @@ class Run:
     outcome: RunOutcome = field(default_factory=RunOutcome)
     """How the run ends, as far as it is known: stop reason, answer, steps and what plugins add to the result."""
     _states: dict[object, object] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id[:12]} {shown(self.prompt)}, iteration {len(self.iterations)} of {self.max_iterations}>"
 
     def state(self, kind: Callable[[], T]) -> T:
         """This run's own instance of ``kind``, made on first use."""

@@ -15,11 +15,11 @@ from os import PathLike
 from typing import Any, Literal
 
 from react_run.agent import ReActAgent
-from react_run.engine.concurrency import run_blocking
 from react_run.errors import JournalError
 from react_run.messages import ModelRequest
 from react_run.models.scripted import ScriptedModel
 from react_run.run import RunResult
+from react_run.support.threads import run_blocking
 from react_run.tools.tool import Tool, tool
 from react_run.tools.toolset import ReActToolset
 
@@ -68,6 +68,8 @@ def replayed(
 ) -> RunResult:
     """Replay a recorded run through ``agent``, offline: a regression test (behaviour J3).
 
+    A run that failed, such as by an error of its provider, has to fail again; what it reached is returned.
+
     Args:
         recording: The journal of the run.
         agent: Who has to do as was recorded.
@@ -80,7 +82,8 @@ def replayed(
     from react_run.journal import read_journal
     from react_run.journal.replay.replay import replay
 
-    result = run_blocking(replay(read_journal(recording), agent, tools=tools)).result
+    again = run_blocking(replay(read_journal(recording), agent, tools=tools))
+    result: RunResult | None = again.result or getattr(again.error, "result", None)
     if result is None:
         raise JournalError(f"the run recorded in {recording} does not end with a result")
     return result

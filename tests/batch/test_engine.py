@@ -191,20 +191,22 @@ def test_the_limit_counts_reserves_but_never_keeps_begun_rows_from_going_on(home
     asked(limited())
 
 
-def test_a_rate_is_kept_over_all_takes(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rate_is_kept_over_the_requests_of_all_workers(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000.0
     monkeypatch.setattr("react_run.batch.sqlite.time", lambda: now)
 
     async def paced() -> None:
         nonlocal now
-        engine = SqliteEngine(home, batch="b", terms=Terms(rate=60))
-        await engine.add(rows(99))
-        begun = 0
-        for _ in range(200):
-            begun += len(await engine.take("w", 8))
-            now += 0.1
-        assert 19 <= begun <= 21
-        await engine.close()
+        one, other = SqliteEngine(home, batch="b", terms=Terms(rate=60)), SqliteEngine(home)
+        await one.add(rows(9))
+        claims = [*await one.take("one", 4), *await other.take("other", 4)]
+        assert len(claims) == 8  # rows begin at once: it is their requests that wait
+        waits = [await (one, other)[index % 2].admit(claim.run_id) for index, claim in enumerate(claims)]
+        assert waits == pytest.approx(range(8))
+        now += 100
+        assert [await one.admit(claims[0].run_id) for _ in range(2)] == pytest.approx([0, 1])
+        one.close_now()
+        other.close_now()
 
     asked(paced())
 

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import psycopg
@@ -127,7 +128,8 @@ def run(url: str, rows: list[Any], *, fresh: bool = False, agent: Any = None, **
     agent = adding() if agent is None else agent
 
     async def results() -> list[RowResult]:
-        terms = Terms(max_cost=options.get("max_cost"), reserve=agent.config.limits.max_cost or 0.0)
+        reserve = agent.config.limits.max_cost or 0.0
+        terms = Terms(max_cost=options.get("max_cost"), reserve=reserve, rate=options.get("rate"))
         engine, _ = await begun(url, "sums", agent, terms, jobs=4, fresh=fresh)
         if options.pop("retry_errors", False):
             await engine.begin("retrying")
@@ -234,3 +236,36 @@ def test_a_working_copy_is_locked_like_any_journal(database: str, tmp_path: Path
         sink.close()
 
     with_journals(database, tmp_path / "copies", locked)
+
+
+LOSES = """
+create function react_run.lose() returns trigger language plpgsql as $$
+begin
+    if new.workflow_uuid like '%/1/0' then
+        new.status := 'PENDING';
+        new.executor_id := (select executor from react_run.workers order by beat desc limit 1);
+    end if;
+    return new;
+end $$;
+create trigger lose before insert on dbos.workflow_status for each row execute function react_run.lose();
+"""
+
+
+@pytest.mark.slow
+def test_a_row_that_got_lost_on_its_way_to_a_worker_is_handed_out_again(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the connection breaks while rows are handed out: the database says who has it, and nobody has it."""
+    monkeypatch.setattr("react_run.batch.postgres._LOST", 0.2)
+    assert statuses(run(database, ["a"])) == ["ok"]
+    with psycopg.connect(database.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+        connection.execute(LOSES)
+    results = run(database, ["a", "b", "c"], fresh=True)
+    assert [(result.status, result.attempts) for result in results] == [("ok", 1)] * 3
+
+
+@pytest.mark.slow
+def test_the_rate_of_requests_holds_in_a_database_too(database: str) -> None:
+    started = monotonic()
+    assert statuses(run(database, ["a"] * 5, rate=600)) == ["ok"] * 5
+    assert monotonic() - started >= 0.1 * 9 - 0.02  # two requests for each row

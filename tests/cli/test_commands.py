@@ -65,11 +65,50 @@ def test_check_writes_json_for_ci_and_takes_directories(call: Call, tmp_path: Pa
     assert call("check", "a.yaml")[0] == 0
 
 
+FUNCTIONS = """
+from react_run import tool
+
+def price(net: int) -> int:
+    "The price."
+    return net
+
+def order(item: str) -> str:
+    "Order it."
+    return item
+
+@tool(read_only=True)
+def stock(item: str) -> int:
+    "The stock."
+    return 4
+"""
+
+
+FREE = "model: {kind: scripted, replies: [done]}\n"
+
+
+def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path: Path) -> None:  # F4, F6
+    write(tmp_path, FUNCTIONS, "shop.py")
+    path = write(tmp_path, FREE + "toolsets: [{kind: functions, path: shop.py}]\n", "a.yaml")
+    status, out, _ = call("check", "--trust", path.name)
+    assert (status, "note: price, order: no mark says whether they change anything" in out) == (0, True)
+    (entry,) = json.loads(call("check", "--trust", "--json", path.name)[1])["files"]
+    assert (entry["ok"], len(entry["notes"]), "stock" in entry["notes"][0]) == (True, 1, False)
+    assert "note: price, order: no mark" in call("explain", "--trust", path.name)[1]
+    marked = FREE + (
+        "toolsets:\n  - kind: functions\n    path: shop.py\n"
+        "    annotations: {price: {read_only: true}, order: {read_only: false}}\n"
+    )
+    write(tmp_path, marked, "a.yaml")
+    assert "note:" not in call("check", "--trust", path.name)[1]
+    assert "note:" not in call("explain", "--trust", path.name)[1]
+
+
 def test_every_agent_file_that_ships_is_right_and_matches_the_schema(call: Call) -> None:
     paths = [str(path) for path in sorted((ROOT / "agents").glob("*.yaml"))]
     assert paths
     status, out, _ = call("check", "--trust", *paths)
     assert status == 0, out
+    assert "note:" not in out  # their tools are marked
     validator = jsonschema.Draft202012Validator(agent_file_schema())
     for path in paths:
         validator.validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
@@ -189,7 +228,7 @@ def test_list_names_what_is_installed_with_its_distribution(call: Call, tmp_path
     assert math["description"]
     write(tmp_path, "name: mine\ndescription: Mine.\nmodel: offline\n")
     everything = json.loads(call("list", "--json")[1])
-    assert set(everything) == {"toolsets", "plugins", "models", "checks", "agents"}
+    assert set(everything) == {"toolsets", "plugins", "models", "checks", "scorers", "agents"}
     assert everything["agents"] == [{"name": "mine", "description": "Mine.", "file": "agent.yaml", "error": ""}]
     out = call("list")[1]
     assert re.search(r"^math +\S", out, re.MULTILINE)
@@ -403,8 +442,8 @@ def test_a_conversation_goes_on_when_asked_to(call: Call, tmp_path: Path) -> Non
 
 
 def test_a_run_leaves_a_journal_that_says_how_to_make_its_agent_again(call: Call, tmp_path: Path) -> None:
-    from react_run.cli.loading import AgentOptions
     from react_run.journal import read_journal
+    from react_run.launch.options import AgentOptions
 
     write(tmp_path, SCRIPTED)
     assert call("agent.yaml", "go", "--no-save")[0] == 0

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import pyte
 import pytest
-from tests.cli.kit import SCRIPTED, command, environment, react_run, write
+from tests.cli.kit import SCRIPTED, SLOW, command, environment, react_run, write
 
 pytestmark = pytest.mark.terminal
 
@@ -29,6 +30,7 @@ class Terminal:
     """A program on a terminal of its own."""
 
     def __init__(self, folder: Path, *arguments: str, columns: int = 80, **extra: str) -> None:
+        self.columns = columns
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.started = time.monotonic()
@@ -48,6 +50,14 @@ class Terminal:
     @property
     def text(self) -> str:
         return ESCAPES.sub("", self.raw.decode("utf-8", errors="replace"))
+
+    @property
+    def rows(self) -> list[str]:
+        """What stands there at the end, with what has left the screen above."""
+        screen = pyte.HistoryScreen(self.columns, 24, history=1000)
+        pyte.Stream(screen).feed(self.raw.decode("utf-8", errors="replace"))
+        gone = ["".join(row[at].data for at in range(self.columns)) for row in screen.history.top]
+        return [row.rstrip() for row in [*gone, *screen.display]]
 
     def read(self, seconds: float) -> bool:
         if not select.select([self.master], [], [], seconds)[0]:
@@ -163,14 +173,93 @@ def test_no_color_is_honoured(tmp_path: Path) -> None:
     assert not re.search(rb"\x1b\[[0-9;]*m", terminal.raw)
 
 
-def test_a_draft_appears_and_is_marked_when_it_is_withdrawn(tmp_path: Path) -> None:
+def test_a_thought_and_the_tools_that_ran_stay_above_the_answer(tmp_path: Path) -> None:
     write(tmp_path, SCRIPTED)
     terminal = Terminal(tmp_path, "agent.yaml", "go")
     assert terminal.end() == 0
-    lines = [line for line in terminal.text.split("\n") if line.strip()]
-    text = "\n".join(lines)
-    assert text.index("Let me see.") < text.index("[withdrawn]") < text.index("The answer is 42.")
-    assert text.count("The answer is 42.") == 1
+    assert terminal.rows[:3] == ["Let me see.", "· calculate 6*7", "The answer is 42."]
+    assert terminal.rows[3].startswith("2 model calls · 1 tool call · ")
+    assert "withdrawn" not in terminal.text
+
+
+REFUSED = """\
+model: {kind: scripted, replies: [no JSON, '{"a": 1}']}
+output_schema: {type: object, required: [a]}
+"""
+
+
+def test_an_answer_that_is_not_accepted_is_marked(tmp_path: Path) -> None:
+    write(tmp_path, REFUSED)
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    assert terminal.end() == 0
+    assert terminal.rows[:2] == ["set aside: no JSON", '{"a": 1}']
+
+
+FAILING = """\
+model:
+  kind: scripted
+  replies:
+    - tool_calls: [{name: calculate, arguments: {expression: "1/0"}}]
+    - tool_calls: [{name: convert_units, arguments: {value: 1, from_unit: km, to_unit: m}}]
+    - done
+toolsets: [math]
+"""
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_what_ran_is_told_in_one_line_each(tmp_path: Path, columns: int) -> None:
+    write(tmp_path, FAILING)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", columns=columns)
+    terminal.end()
+    assert terminal.rows[0].startswith("✗ calculate 1/0 → Division by")
+    assert terminal.rows[1].startswith('· convert_units {"value": 1, "from_un')
+
+
+MARKDOWN = """\
+model: {kind: scripted, replies: ["A **bold** list:\\n\\n- one\\n- two"]}
+"""
+
+
+def test_an_answer_is_rendered_on_a_terminal_and_raw_where_that_is_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, MARKDOWN)
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    assert terminal.end() == 0
+    assert terminal.rows[:4] == ["A bold list:", "", " • one", " • two"]
+    assert b"\x1b[1mbold\x1b[0m" in terminal.raw
+    terminal = Terminal(tmp_path, "agent.yaml", "go", "--raw")
+    assert terminal.end() == 0
+    assert terminal.rows[:4] == ["A **bold** list:", "", "- one", "- two"]
+    assert react_run(tmp_path, "agent.yaml", "go").stdout == "A **bold** list:\n\n- one\n- two\n"
+
+
+def test_a_long_answer_is_there_once_and_whole(tmp_path: Path) -> None:
+    lines = [f"line {number}" for number in range(60)]
+    write(tmp_path, json.dumps({"model": {"kind": "scripted", "replies": ["\n".join(lines)]}}))
+    terminal = Terminal(tmp_path, "agent.yaml", "go")
+    assert terminal.end() == 0
+    assert terminal.rows[:60] == lines
+
+
+def test_ctrl_c_leaves_a_clean_line(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, SLOW)
+    terminal = Terminal(tmp_path, "agent.yaml", "go", columns=30)
+    terminals.append(terminal)
+    terminal.until("thinking")
+    terminal.insist("\x03", "interrupted")
+    assert terminal.end() == 130
+    assert terminal.rows[0].startswith("interrupted; continue with")
+
+
+def test_a_chat_knows_what_nobody_asks_a_model(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, CHAT)
+    terminal = Terminal(tmp_path, "agent.yaml", columns=100)
+    terminals.append(terminal)
+    terminal.until("/help for help.")
+    terminal.type("help\r")
+    terminal.until("/quit         leave")
+    terminal.type("Exit\r")
+    assert terminal.end() == 0
+    assert "first answer" not in terminal.text
 
 
 def test_a_narrow_terminal_cuts_no_name(tmp_path: Path) -> None:
@@ -238,9 +327,6 @@ def test_control_characters_never_reach_the_terminal_raw(tmp_path: Path) -> None
         assert "\x9b" not in terminal.raw.decode()
         assert "\u202e" not in terminal.raw.decode()
         assert "\\x1b]0;owned\\x07" in terminal.text
-
-
-SLOW = "model: {kind: scripted, replies: [{delay: 30, text: late}]}\n"
 
 
 def test_ctrl_c_ends_a_run_within_a_second(tmp_path: Path, terminals: list[Terminal]) -> None:
@@ -393,7 +479,7 @@ def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Pa
     write(tmp_path, CHAT)
     terminal = Terminal(tmp_path, "agent.yaml", columns=100)
     terminals.append(terminal)
-    terminal.until("talker. /help for help.")
+    terminal.until("talker · scripted · 2 tools. /help for help.")
     terminal.type("hello\r")
     terminal.until("first answer")
     terminal.until("1 model call")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.config.kit import write
@@ -85,7 +86,10 @@ def edited(text: str, chance: random.Random) -> str:
     return text
 
 
-def test_five_thousand_random_edits_give_a_configuration_or_an_error_of_ours(tmp_path: Path) -> None:
+def test_five_thousand_random_edits_give_a_configuration_or_an_error_of_ours(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("faults", EDITS)
     chance = random.Random(SEED)
     path = write(tmp_path, "")
     loaded, reported = 0, []

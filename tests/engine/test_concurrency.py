@@ -12,7 +12,8 @@ from functools import partial
 
 import pytest
 
-from react_run.engine.concurrency import gather_ordered, in_thread, run_blocking
+from react_run.engine.concurrency import gather_ordered
+from react_run.support.threads import in_thread, run_blocking
 
 colour: ContextVar[str] = ContextVar("colour", default="none")
 
@@ -164,7 +165,7 @@ def test_idle_threads_are_used_again() -> None:
 def test_a_hung_thread_does_not_keep_the_process_from_exiting() -> None:
     script = (
         "import asyncio, threading\n"
-        "from react_run.engine.concurrency import in_thread, run_blocking\n"
+        "from react_run.support.threads import in_thread, run_blocking\n"
         "async def main():\n"
         "    try:\n"
         "        async with asyncio.timeout(0.05):\n"
@@ -192,7 +193,7 @@ def test_a_coroutine_runs_from_plain_code_and_inside_a_running_loop() -> None:
 def test_what_runs_in_a_notebook_ends_when_the_cell_is_interrupted() -> None:
     code = (
         "import asyncio, os, signal\n"
-        "from react_run.engine.concurrency import run_blocking\n"
+        "from react_run.support.threads import run_blocking\n"
         "async def work():\n"
         "    try:\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
@@ -214,7 +215,7 @@ def test_what_runs_in_a_notebook_ends_when_the_cell_is_interrupted() -> None:
 
 def test_a_task_that_ignores_its_cancellation_is_left_behind() -> None:
     script = (
-        "import asyncio\nfrom react_run.engine.concurrency import run_blocking\n"
+        "import asyncio\nfrom react_run.support.threads import run_blocking\n"
         "async def stubborn():\n"
         "    while True:\n"
         "        try:\n            await asyncio.Event().wait()\n"

@@ -189,6 +189,12 @@ def test_nothing_is_better_unless_the_interval_excludes_zero() -> None:
     assert Comparison(difference=gain, **made).verdict(p=0.2) == "no difference shown"  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("cases", [1, 2, 5])
+def test_less_than_six_cases_never_show_a_difference(cases: int) -> None:
+    assert compare([0.0] * cases, [1.0] * cases).verdict() == "no difference shown"
+    assert compare([0.0] * 6, [1.0] * 6).verdict() == "better"
+
+
 @pytest.mark.slow
 def test_a_false_better_is_said_in_at_most_five_of_100_evaluations() -> None:
     rng, said = Random(6), 0
@@ -210,6 +216,12 @@ def test_all_cases_passing_is_no_proof_that_all_pass() -> None:
     found = rate_interval([1.0] * 24, 120)
     assert found.value == found.high == 1.0
     assert 0.8 < found.low < 0.9
+
+
+def test_one_case_says_nothing_of_others() -> None:
+    assert rate_interval([0.4], 5) == Interval(value=0.4, low=0.0, high=1.0)
+    found = compare([0.25], [0.75]).difference
+    assert (found.value, found.low, found.high) == (0.5, -1.0, 1.0)
 
 
 def test_half_the_width_takes_four_times_the_cases() -> None:

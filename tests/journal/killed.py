@@ -18,9 +18,10 @@ from tempfile import TemporaryDirectory
 from react_run import ReActAgent, tool
 from react_run.errors import ReactError
 from react_run.journal import read_journals
-from react_run.journal.files import FileSink, MemorySink
+from react_run.journal.files import FileSink
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.resume import prepare
+from react_run.journal.sinks import MemorySink
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import Functions, calls, says
 

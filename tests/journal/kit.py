@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 
 from react_run import ReActAgent, Tool, tool
 from react_run.journal import Journal
-from react_run.journal.files import MemorySink
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import Functions, calls, says

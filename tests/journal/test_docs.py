@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.journal.kit import schema
 
-from react_run.cli.cases import read_cases
+from react_run.evals.suite import read_suite
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "journal.md").read_text(encoding="utf-8")
 
@@ -34,7 +34,7 @@ def test_the_example_of_a_test_is_one_for_pytest() -> None:
 def test_the_example_of_cases_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "cases.yaml"
     path.write_text(blocks("yaml")[0], encoding="utf-8")
-    assert [case.name for case in read_cases(path)] == ["as it was in May", "a sum"]
+    assert [case.name for case in read_suite(path).cases] == ["as it was in May", "a sum"]
 
 
 def test_every_kind_of_record_has_its_line_in_the_table() -> None:

@@ -79,9 +79,16 @@ def known(messages: Any, unknown: list[str]) -> list[Message]:
 @pytest.mark.parametrize("how", ["before", "within", "after"])
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 def test_a_run_killed_at_any_record_goes_on_where_it_was(
-    tmp_path: Path, order: Order, undisturbed: Journal, how: str, part: int
+    tmp_path: Path,
+    order: Order,
+    undisturbed: Journal,
+    how: str,
+    part: int,
+    record_property: Callable[[str, object], None],
 ) -> None:
-    for record in range(1 + part, len(undisturbed.records) + 1, 3):
+    places = range(1 + part, len(undisturbed.records) + 1, 3)
+    record_property("faults", len(places))
+    for record in places:
         folder = tmp_path / str(record)
         folder.mkdir()
         assert order(folder, at=(record, how))["status"] == 9
@@ -93,7 +100,7 @@ def test_a_run_killed_at_any_record_goes_on_where_it_was(
 
 @pytest.mark.slow
 def test_a_run_killed_at_two_hundred_random_instants_goes_on_where_it_was(
-    tmp_path: Path, order: Order, undisturbed: Journal
+    tmp_path: Path, order: Order, undisturbed: Journal, record_property: Callable[[str, object], None]
 ) -> None:
     chance = random.Random(8)
     span = undisturbed.stats.seconds * 1.5
@@ -110,6 +117,7 @@ def test_a_run_killed_at_two_hundred_random_instants_goes_on_where_it_was(
         killed += kills
         if killed >= 200:
             break
+    record_property("faults", killed)
 
 
 def test_a_run_killed_again_and_again_still_comes_to_its_end(

@@ -13,8 +13,9 @@ from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, re
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError
 from react_run.journal import Journal, canonical
-from react_run.journal.files import FileSink, MemorySink
+from react_run.journal.files import FileSink
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import MemorySink
 from react_run.journal.values import message_to_data
 from react_run.testing import calls, says
 

@@ -7,7 +7,7 @@ import string
 from typing import Any
 
 from pydantic import Field, SecretStr
-from tests.test_secrets import FORMS
+from tests.secrets.test_masker import FORMS
 
 from react_run import ReActToolset, ScriptedModel, ToolError, tool
 

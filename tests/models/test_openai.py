@@ -26,6 +26,12 @@ EVENTS = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}
 
 
+@pytest.fixture(autouse=True, params=[8, 0], ids=["few", "many"])
+def connections(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connections of httpx, for a few calls, and those of aiohttp, for many: nobody sees a difference."""
+    monkeypatch.setattr("react_run.models.http._FEW", request.param)
+
+
 def model_at(server: StubServer, **options: Json) -> OpenAIModel:
     return OpenAIModel(**{"model": "stub", "base_url": server.url, "timeout": 5, **options})
 

@@ -423,7 +423,10 @@ def test_nested_without_end_is_no_json() -> None:
 # -- what nobody has seen yet ------------------------------------------------------------------------------------------
 
 
-def test_twenty_thousand_mutants_of_the_cases_crash_nothing() -> None:  # reliability 3
+def test_twenty_thousand_mutants_of_the_cases_crash_nothing(
+    record_property: Callable[[str, object], None],
+) -> None:  # reliability 3
+    record_property("faults", 20_000)
     seeds = [(case.mode, expanded(case.input)) for case in cases("response", "stream") if "two_mega" not in case.name]
     outcomes = {"reply": 0, "error": 0}
     for number, (mode, mutant) in enumerate(mutants(seeds, 20_000, seed=20_261)):

@@ -15,10 +15,10 @@ from tests.models.stub_server import Reply, StubServer
 from tests.models.ways import BOTH, CLIENTS, agent_for, outcome_of, tools_of
 
 from react_run import ReActAgent, Run, RunResult, Tool, ToolCall, hookimpl
-from react_run.journal.files import MemorySink
 from react_run.journal.lines import to_json
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.resume import resume
+from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
 
 pytestmark = pytest.mark.filterwarnings(

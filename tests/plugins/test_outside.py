@@ -68,7 +68,7 @@ BROKEN = {
     "wrong argument": (hooked("react_tool_call(self, tool)"), "Argument(s) {'tool'} are declared"),
     "unknown hook": (hooked("react_tool_cal(self)"), "unknown hook 'react_tool_cal'. Did you mean 'react_tool_call'?"),
     "bare generator": (hooked("react_run(self)", body="yield"), "mark it @hookimpl(wrapper=True)"),
-    "wrapped event": (hooked("react_run_started(self)", "(wrapper=True)", "yield"), "only the four layer hooks"),
+    "wrapped event": (hooked("react_run_started(self)", "(wrapper=True)", "yield"), "only layer hooks"),
 }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from react_run import tool
-from react_run.testing import agent_with, calls, run_agent, says
+from react_run.testing import agent_with, calls, replayed, run_agent, says
 
 
 @tool(read_only=True, repeatable=True)
@@ -37,6 +39,25 @@ def test_half_and_four_fifths_of_the_iterations_are_told_once_each() -> None:
 )
 def test_tokens_and_money_are_told_alike(usage: dict[str, Any], config: dict[str, Any]) -> None:
     assert told(9, usage, **config) == [False] * 4 + [True, False, False, True, False]
+
+
+def test_time_is_told_once_for_each_share_and_a_replay_says_the_same(tmp_path: Path) -> None:
+    naps = [0.0, 1.3, 0.0, 0.7, 0.0]
+
+    @tool(read_only=True)
+    def nap(x: int) -> str:
+        """Take time."""
+        time.sleep(naps[x])
+        return f"slept {x}"
+
+    replies = [*[calls(("nap", {"x": n})) for n in range(5)], says("done")]
+    agent = agent_with(replies, tools=[nap], run_timeout=2.4)
+    result = agent.replace(journal=tmp_path / "run.jsonl").run_sync("go")
+    texts = [step.observation for step in result.steps]
+    assert ["% of the 2.4 seconds are used" in text for text in texts] == [False, True, False, True, False]
+    assert replayed(tmp_path / "run.jsonl", agent, tools="recorded").steps[3].observation == texts[3]
+    naps[:] = [0.0] * 5
+    assert replayed(tmp_path / "run.jsonl", agent).steps[1].observation == texts[1]
 
 
 def test_what_nobody_limited_is_not_told_about() -> None:

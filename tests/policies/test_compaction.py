@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from react_run import Message, ModelError, ModelRequest, ReActAgent, RunResult, Tool
+from react_run.engine.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
 from react_run.models.scripted import ScriptedModel
-from react_run.policies.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
 from react_run.policies.conversation import Conversation, Mover
 from react_run.policies.summary import outline, question
 from react_run.testing import Functions, calls, says

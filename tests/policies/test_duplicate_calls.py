@@ -106,9 +106,13 @@ def test_a_tool_of_which_nothing_is_known_makes_others_stale(
     assert executed(tools, first, calls(("other", {"x": 1})), first) == [True, True, again]
 
 
-def test_another_call_of_the_same_unmarked_tool_makes_nothing_stale(scripted_tool: Make) -> None:
+@pytest.mark.parametrize(
+    ("flags", "again"),
+    [({}, True), ({"read_only": False}, False), ({"read_only": True}, False), ({"idempotent": True}, True)],
+)
+def test_what_an_unmarked_tool_undid_it_can_do_again(scripted_tool: Make, flags: dict[str, Any], again: bool) -> None:
     one, other = calls(("w", {"x": 1})), calls(("w", {"x": 2}))
-    assert executed([scripted_tool("w", "a", "b")], one, other, one) == [True, True, False]
+    assert executed([scripted_tool("w", "a", "b", **flags)], one, other, one, one) == [True, True, again, False]
 
 
 @pytest.mark.parametrize("spelt", [{"x": 1}, {"x": 1.0, "y": 2}, {"y": 2, "x": 1}])

@@ -40,6 +40,13 @@ def test_a_success_of_the_tool_clears_its_latest_failure(scripted_tool: Make) ->
     assert (result.answer, result.success) == ("7", True)
 
 
+def test_a_success_of_the_tool_starts_the_count_of_its_failures_anew(scripted_tool: Make) -> None:  # F1
+    results = [bad("low"), bad("high"), "!1", bad("low"), "!2", bad("high"), "!7"]
+    replies = [calls(("measure", {"x": n})) for n in range(len(results))]
+    result = run_agent([*replies, says("7")], tools=[scripted_tool("measure", *results, read_only=True)])
+    assert (result.answer, result.success) == ("7", True)
+
+
 def test_failures_of_one_iteration_count_once(scripted_tool: Make) -> None:  # F1
     replies = [calls(*[("measure", {"x": n}) for n in range(3)]), calls(("measure", {"x": 9})), says("7")]
     result = run_agent(replies, tools=[scripted_tool("measure", bad(), bad(), bad(), "!7", read_only=True)])

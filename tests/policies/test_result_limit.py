@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from react_run import RunResult, Tool, tool
-from react_run.policies.preview import head, size_of, tail
+from react_run.support.preview import head, size_of, tail
 from react_run.testing import agent_with, calls, run_agent, says
 
 Make = Callable[..., Tool]

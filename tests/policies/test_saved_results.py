@@ -9,9 +9,9 @@ import pytest
 
 from react_run import RunResult, Tool
 from react_run.policies import saved_results
-from react_run.policies.preview import size_of
 from react_run.policies.spill import Spill, one_per_line
-from react_run.support.run_files import safe_name
+from react_run.support.files.run_files import safe_name
+from react_run.support.preview import size_of
 from react_run.testing import calls, run_agent, says
 
 LINES = "".join(f"line {n}: {'é' * 40}\n" for n in range(2_000))

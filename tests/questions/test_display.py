@@ -8,7 +8,7 @@ import pytest
 
 from react_run.questions import Question
 from react_run.questions import dialogue as asking
-from react_run.questions.display import printable
+from react_run.questions.display import trusted
 
 STEERING = ["\x1b[2J", "\x9b8m", "\r", "\x1b]0;mine\x07", "\u202e", "\u2066", "\x08", "\ufeff"]
 UNSEEN = ["\u3164", "\u2800", "\u115f", "\u1160", "\u034f", "\ufe0f", "\U000e0101", "\uffa0", "\u200b", "\u00ad"]
@@ -100,4 +100,4 @@ def test_what_was_not_seen_in_full_is_not_approved(
 
 def test_ordinary_texts_stay_what_they_are() -> None:
     for text in ("plain", "grün ☃ 日本", "two\nlines"):
-        assert printable(text) == text
+        assert trusted(text) == text

@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 import yaml
 
-from react_run.cli.loading import AgentOptions
+from react_run.launch.options import AgentOptions
 from react_run.serve.options import ServeOptions
 from react_run.serve.server import Server, address_of, listener
 from react_run.serve.service import Service

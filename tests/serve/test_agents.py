@@ -10,7 +10,7 @@ import pytest
 from tests.serve.kit import agent_file
 
 from react_run import Plugin, ReActAgent
-from react_run.cli.loading import AgentOptions
+from react_run.launch.options import AgentOptions
 from react_run.serve.agents import Agents, Problems
 
 

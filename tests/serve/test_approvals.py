@@ -146,3 +146,46 @@ def test_waiting_for_a_person_takes_no_slot(home: Path, tmp_path: Path) -> None:
         running.http.post("/api/runs", json={"agent": "one", "prompt": "go"})
         running.question()
         assert running.chat("two").status_code == 200
+
+
+def family(folder: Path, replies: list[object]) -> str:
+    """An agent that hands its task to a helper, whose effects need a person's permission."""
+    agent_file(folder, "helper", [calling(("effect", {"name": "before"})), *replies, "helped"], **ASKS)
+    above: list[object] = [calling(("helper", {"task": "help"})), "all done"]
+    return agent_file(folder, "one", above, toolsets=[{"kind": "agents", "agents": ["helper.yaml"]}])
+
+
+def test_a_question_of_a_subagent_is_put_aside_and_outlives_the_server(home: Path, tmp_path: Path) -> None:
+    file = family(tmp_path, [calling(("effect", {"name": "after"}))])
+    with serving(file, home=home, park_after=0.1) as running:
+        run = running.http.post("/api/runs", json={"agent": "one", "prompt": "go"}).json()["id"]
+        first = running.question()
+        assert (first["run"], first["arguments"]) == (run, {"name": "before"})
+        until(lambda: not running.service.jobs.live)
+        assert running.question()["parked"] is True
+        running.http.post(f"/api/approvals/{first['id']}", json={"answer": "yes"})
+        until(lambda: running.question()["arguments"] == {"name": "after"})
+    assert effects(tmp_path) == ["before"]
+    with serving(file, home=home) as running:
+        second = running.question()
+        assert (second["arguments"], second["parked"]) == ({"name": "after"}, True)
+        assert running.http.post(f"/api/approvals/{second['id']}", json={"answer": "yes"}).status_code == 200
+        done = running.wait_for("completed", run)
+        assert (done["answer"], done["usage"]["requests"]) == ("all done", 5)
+        about = running.http.post(f"/api/runs/{run}/replay").json()
+        assert about["identical"], about
+    assert effects(tmp_path) == ["before", "after"]
+
+
+def test_a_subagent_that_a_kill_cut_short_goes_on_where_it_was(home: Path, tmp_path: Path) -> None:
+    file = family(tmp_path, [calling(("slow", {"seconds": 1.5}))])
+    with Process([file, "--trust"], home, tmp_path) as first:
+        run = first.http.post("/api/runs", json={"agent": "one", "prompt": "go"}).json()["id"]
+        asked = until(lambda: first.http.get("/api/approvals").json()["approvals"])[0]
+        first.http.post(f"/api/approvals/{asked['id']}", json={"answer": "yes"})
+        until((tmp_path / "begun").exists)
+        first.process.kill()
+    with serving(file, home=home, resume=True) as running:
+        assert running.wait_for("completed", run)["answer"] == "all done"
+        assert running.http.get("/api/approvals").json()["approvals"] == []
+    assert effects(tmp_path) == ["before"]

@@ -16,7 +16,7 @@ import openai
 import pytest
 import yaml
 from openai.types.chat import ChatCompletionMessageParam
-from tests.serve.kit import Running, agent_file, calling, serving
+from tests.serve.kit import Running, agent_file, calling, events, serving
 
 USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
 ASK: list[ChatCompletionMessageParam] = [{"role": "user", "content": "go"}]
@@ -110,3 +110,30 @@ def test_curl_asks_without_saying_what_it_sends(running: Running) -> None:
     command = ["curl", "-s", "--noproxy", "*", f"{running.url}/v1/chat/completions", "-d", body]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert json.loads(done.stdout)["choices"][0]["message"]["content"] == "It is 5."
+
+
+def test_what_open_webui_sends_is_answered(home: Path, tmp_path: Path) -> None:
+    """The requests of Open WebUI 0.12.4 for two questions: its own tools (all but two cut), title, tags, follow-ups."""
+    from openai.types.chat import ChatCompletion, ChatCompletionChunk
+
+    lines = Path(__file__).with_name("open_webui.jsonl").read_text(encoding="utf-8").splitlines()
+    recorded = [json.loads(line) for line in lines]
+    file = agent_file(tmp_path, "calculator", [calling(("say", {"text": "x"})), "It is 5."])
+    with serving(file, home=home, client_tools="ignore", title_model="offline") as running:
+        for asked in recorded:
+            body = asked["body"]
+            content = None if body is None else json.dumps(body)
+            answer = running.http.request(asked["method"], asked["path"], headers=asked["headers"], content=content)
+            assert answer.status_code == 200, answer.text
+            if body is None:
+                assert [model["id"] for model in answer.json()["data"]] == ["calculator"]
+            elif body["stream"]:
+                chunks = [ChatCompletionChunk.model_validate(chunk) for chunk in events(answer.text)]
+                assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "It is 5."
+            else:
+                assert ChatCompletion.model_validate(answer.json()).choices[0].message.content
+        assert len(running.http.get("/api/runs").json()["runs"]) == 2  # the questions; nothing else ran the agent
+    with serving(file, home=home) as running:
+        refused = running.http.post("/v1/chat/completions", json=recorded[2]["body"])
+        assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unsupported_parameter")
+        assert "--client-tools ignore" in refused.json()["error"]["message"]

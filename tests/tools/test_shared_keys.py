@@ -26,7 +26,8 @@ from react_run import (
 from react_run.config.json_schema import agent_file_schema
 from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
-from react_run.tools.toolset import ToolSpec, label, offered
+from react_run.tools.composite import offered
+from react_run.tools.toolset import ToolSpec, label
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field
 from react_run.errors import ToolsetError
 from react_run.outcome import ToolError
 from react_run.skills import ReActSkillSpec
+from react_run.tools.composite import CompositeToolset
 from react_run.tools.tool import Tool, tool
-from react_run.tools.toolset import CompositeToolset, ReActToolset, ToolSpec
+from react_run.tools.toolset import ReActToolset, ToolSpec
 
 
 class Convert(BaseModel):

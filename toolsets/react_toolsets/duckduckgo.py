@@ -17,6 +17,8 @@ from react_toolsets.knowledge import (
     first_sentence,
     interpret,
     lookup_skill,
+    source_of,
+    web_address,
     without_credentials,
 )
 
@@ -100,7 +102,7 @@ def _text(answer: Mapping[str, object], name: str, limit: int = MAX_TEXT) -> str
 def _findings(answer: Mapping[str, object]) -> dict[str, object]:
     """The parts of an answer that say something, in our own names."""
     direct, abstract = _text(answer, "Answer"), _text(answer, "AbstractText") or _text(answer, "Abstract")
-    source, url = _text(answer, "AbstractSource"), _text(answer, "AbstractURL")
+    source, url = _text(answer, "AbstractSource"), web_address(_text(answer, "AbstractURL"))
     return {
         "heading": _text(answer, "Heading"),
         "answer": direct and {"text": direct, "type": _text(answer, "AnswerType")},
@@ -125,8 +127,8 @@ def _official_site(answer: Mapping[str, object]) -> str:
     results = answer.get("Results")
     for result in results if isinstance(results, list) else []:
         if isinstance(result, Mapping) and "official" in _text(result, "Text").casefold():
-            return _text(result, "FirstURL")
-    return _text(answer, "OfficialWebsite")
+            return web_address(_text(result, "FirstURL"))
+    return web_address(_text(answer, "OfficialWebsite"))
 
 
 def _topics(topics: object) -> Iterator[dict[str, str]]:
@@ -135,10 +137,10 @@ def _topics(topics: object) -> Iterator[dict[str, str]]:
         if not isinstance(topic, Mapping):
             continue
         if text := _text(topic, "Text", 300):
-            yield {"text": text, "url": _text(topic, "FirstURL")}
+            yield {"text": text, "url": web_address(_text(topic, "FirstURL"))}
         for nested in topic["Topics"] if isinstance(topic.get("Topics"), list) else []:
             if isinstance(nested, Mapping) and (text := _text(nested, "Text", 300)):
-                yield {"text": text, "url": _text(nested, "FirstURL")}
+                yield {"text": text, "url": web_address(_text(nested, "FirstURL"))}
 
 
 def _ambiguous(query: str, heading: str, topics: list[dict[str, str]]) -> dict[str, object]:
@@ -155,7 +157,7 @@ def _verified_summary(fields: Mapping[str, object]) -> str:
         case {"answer": {"text": str(text)}}:
             return f"{SOURCE} on {heading}: {first_sentence(text)}"
         case {"abstract": {"text": str(text), "source": source, "url": url}}:
-            return f"{source or SOURCE} on {heading}: {first_sentence(text)} ({url})"
+            return source_of(f"{source or SOURCE} on {heading}: {first_sentence(text)}", url)
         case {"definition": str(text)}:
             return f"{SOURCE} on {heading}: {first_sentence(text)}"
     return ""

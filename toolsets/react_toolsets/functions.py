@@ -14,9 +14,9 @@ from react_run import LocalModule, ReActToolset, Tool, ToolsetError, is_tool
 
 
 class FunctionsToolset(ReActToolset):
-    """Makes every public function with type hints a tool, described by its docstring.
+    """Turns every public function with type hints into a tool, described by its docstring.
 
-    A function marked ``@tool`` is one, too, with all that the mark says.
+    So is a function marked ``@tool``, with everything that the mark says.
     """
 
     kind: ClassVar[str] = "functions"

@@ -11,14 +11,14 @@ import ssl
 import zlib
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache, partial
 from http import HTTPStatus
-from math import isfinite
 from random import uniform
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
+
+from react_run import ToolError
+from react_run.support import retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -28,6 +28,8 @@ T = TypeVar("T")
 MAX_BODY = 1024 * 1024
 """Bytes of a JSON answer, counted after decompression."""
 MAX_REDIRECTS = 3
+READS = ("GET", "HEAD")
+"""The methods that change nothing: only these are tried again, and follow redirects."""
 PAUSES = (0.2, 0.6)
 """Seconds before the second and the third attempt, when the server names none; jittered by half."""
 ERROR_CODES = ("rate_limited", "server_error", "network_error", "http_error", "invalid_response")
@@ -42,13 +44,29 @@ class RequestFailed(Exception):
         message: What happened and what to do instead, for the model.
         transient: Whether the same request may succeed in a moment.
         retry_after: Seconds the server asked us to wait.
+        came: What had come of a body that is too large.
     """
 
-    def __init__(self, code: str, message: str, *, transient: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        came: bytes = b"",
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.transient = transient
         self.retry_after = retry_after
+        self.came = came
+
+
+class RequestError(ToolError):
+    """The request of a tool brought nothing; another one may."""
+
+    opaque = True
 
 
 class Once(Generic[T]):
@@ -86,23 +104,6 @@ def ssl_context() -> ssl.SSLContext:
     import httpx
 
     return httpx.create_ssl_context()
-
-
-def retry_after(value: str | None) -> float | None:
-    """Seconds named by a ``Retry-After`` header (seconds or a date), or ``None``."""
-    if value is None:
-        return None
-    try:
-        seconds = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(0.0, seconds) if isfinite(seconds) else None
-    try:
-        moment = parsedate_to_datetime(value)
-        return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # years and zones beyond all time
-        return None
 
 
 def check_status(status: int, host: str, wait: float | None = None) -> None:
@@ -164,7 +165,8 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
         async for chunk in chunks:
             body += inflate(chunk, limit + 1 - len(body))
             if len(body) > limit:
-                raise RequestFailed("too_large", f"{host} sent more than {limit // 1024} KiB.")
+                text = f"{host} sent more than {limit // 1024} KiB."
+                raise RequestFailed("too_large", text, came=bytes(body[:limit]))
     except zlib.error:
         raise RequestFailed("invalid_response", f"{host} sent a body that cannot be decompressed.") from None
     return bytes(body)
@@ -261,7 +263,7 @@ class JsonClient:
                 if response.has_redirect_location:
                     url = self._redirected(response)
                     continue
-                wait = retry_after(response.headers.get("Retry-After"))
+                wait = retry_after(response.headers)
                 check_status(response.status_code, self.host, wait)
                 return response.status_code, wait, await self._read(response)
         raise RequestFailed("http_error", f"{self.host} redirected more than {MAX_REDIRECTS} times.")

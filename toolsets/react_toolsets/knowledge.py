@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 
 from pydantic import HttpUrl
@@ -59,6 +60,17 @@ def first_sentence(text: str, limit: int = 240) -> str:
     line = " ".join(text.split())
     end = line.find(". ", 40)
     return cut(line if end < 0 else line[: end + 1], limit)
+
+
+def web_address(value: object) -> str:
+    """``value`` when it is an absolute address of the web, else nothing: a service may send anything."""
+    text = value.strip() if isinstance(value, str) else ""
+    return text if re.fullmatch(r"https?://[^\s/]\S*", text, re.IGNORECASE) else ""
+
+
+def source_of(fact: str, url: object) -> str:
+    """``fact`` with the address it came from, if there is one."""
+    return f"{fact} ({url})" if url else fact
 
 
 def without_credentials(url: HttpUrl | None) -> HttpUrl | None:

@@ -18,6 +18,8 @@ from react_toolsets.knowledge import (
     first_sentence,
     interpret,
     lookup_skill,
+    source_of,
+    web_address,
     without_credentials,
 )
 
@@ -143,7 +145,7 @@ def _pages(answer: Mapping[str, object]) -> Iterator[dict[str, object]]:
         yield {
             "title": title,
             "extract": cut(extract.strip(), MAX_EXTRACT) if isinstance(extract, str) else "",
-            "url": str(page.get("canonicalurl") or page.get("fullurl") or ""),
+            "url": web_address(page.get("canonicalurl")) or web_address(page.get("fullurl")),
             "disambiguation": isinstance(properties, Mapping) and "disambiguation" in properties,
         }
 
@@ -226,4 +228,4 @@ def _verified_summary(fields: Mapping[str, object]) -> str:
     if not isinstance(first, Mapping) or "relevance" in first:
         return ""
     fact = first_sentence(str(first.get("extract")))
-    return f"{fields.get('source')} on {first.get('title')}: {fact} ({first.get('url')})"
+    return source_of(f"{fields.get('source')} on {first.get('title')}: {fact}", first.get("url"))

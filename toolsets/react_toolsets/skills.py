@@ -115,9 +115,13 @@ class SkillToolset(ReActToolset):
         return list(self._skills.values())
 
     def get_combined_system_prompt(self) -> str:
-        """Everything all skills say as one text, for a system prompt that shall hold them from the start."""
+        """Everything all skills say as one text, for a system prompt that shall hold them from the start.
+
+        It names their files, too. The tools that read and run those are still offered once a skill is active (D8).
+        """
         return "\n\n".join(
-            f"## Skill: {skill.name}\n\n{skill.description}\n\n{skill.instructions}".strip() for skill in self.skills
+            "\n\n".join(filter(None, (f"## Skill: {skill.name}", skill.description, skill.instructions, _files(skill))))
+            for skill in self.skills
         )
 
     def needs_trust(self) -> str:
@@ -214,7 +218,14 @@ def _digest(inside: Folder, path: str) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
+def _files(skill: AgentSkill) -> str:
+    """The files of a skill, as instructions name them."""
+    return f"Files, once activate_tool_skill has made it active: {', '.join(skill.files)}" if skill.files else ""
+
+
 def _command(folder: Path, script: str) -> list[str]:
+    if not (folder / script).exists() and (folder / "scripts" / script).is_file():
+        raise ToolError(f"there is no {script!r}. Did you mean 'scripts/{script}'?", code="not_found")
     os.close(Folder(folder).open(script))
     path = Path(os.path.normpath(folder / script))  # no link is in the way, so this is what was opened
     if not path.is_relative_to(folder / "scripts"):

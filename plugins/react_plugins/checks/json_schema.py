@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from react_run import Check, JsonSchema, Run, SlowPattern, Verdict
+from react_run import Check, Run, Verdict, instance_of
+from react_run.support import JsonSchema, SlowPattern, place_of, schema_problem
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -31,16 +32,21 @@ class JsonSchemaCheck(Check):
     schema_: dict[str, Any] = Field(alias="schema")
     """The JSON Schema."""
 
+    type_: SkipJsonSchema[Any] = Field(default=None, alias="type", exclude=True)
+    """From Python: the class that the value becomes an instance of."""
+
+    @field_validator("type_")
+    @classmethod
+    def _is_a_class(cls, given: Any) -> Any:
+        if isinstance(given, (str, list, dict, bool, int, float)):
+            raise ValueError("only Python can name a class here; in a file, leave it out")
+        return given
+
     @field_validator("schema_")
     @classmethod
     def _is_a_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        from jsonschema.exceptions import SchemaError
-        from jsonschema.validators import validator_for
-
-        try:
-            validator_for(schema).check_schema(schema)
-        except SchemaError as error:
-            raise ValueError(f"this is not a JSON Schema: {_place(error.absolute_path)}{error.message}") from None
+        if problem := schema_problem(schema):
+            raise ValueError(f"this is not a JSON Schema: {problem}")
         return schema
 
     @cached_property
@@ -53,9 +59,8 @@ class JsonSchemaCheck(Check):
 
     async def check(self, run: Run, answer: str) -> Verdict:
         run.outcome.value = None
-        fenced = _FENCED.fullmatch(answer)
         try:
-            value = json.loads(fenced[1] if fenced else answer, parse_constant=_refuse)
+            value = json.loads(self.presented(answer), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             text = f"The answer must be JSON alone, by the schema you were given, and it is not: {error}"
             return Verdict(accepted=False, feedback=text)
@@ -64,22 +69,36 @@ class JsonSchemaCheck(Check):
         except SlowPattern as error:
             return Verdict(accepted=False, feedback=f"The answer cannot be checked by its schema: {error}")
         errors = sorted(found, key=lambda error: list(map(str, error.absolute_path)))
-        if not errors:
+        if not errors and self.type_ is None:
             run.outcome.value = value
             return Verdict(accepted=True)
-        lines = [f"- {_place(error.absolute_path)}{_short(error)}" for error in errors[:MOST]]
+        if not errors:
+            return self._typed(run, value)
+        lines = [f"- {_short(error)}" for error in errors[:MOST]]
         more = [f"- and {len(errors) - MOST} more"] if len(errors) > MOST else []
         return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
+
+    def _typed(self, run: Run, value: object) -> Verdict:
+        """Make the value an instance of the class, which may ask for more than its schema says."""
+        try:
+            run.outcome.value = instance_of(self.type_, value)
+        except ValueError as error:
+            return Verdict(
+                accepted=False, feedback=f"The answer satisfies its schema, but not more than that:\n{error}"
+            )
+        return Verdict(accepted=True)
+
+    def presented(self, answer: str) -> str:
+        """The JSON alone, so that another program can read it."""
+        fenced = _FENCED.fullmatch(answer)
+        return (fenced[1] if fenced else answer).strip()
 
 
 def _refuse(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-def _place(path: Iterable[str | int]) -> str:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
-    return f"{where}: " if where else ""
-
-
 def _short(error: ValidationError) -> str:
-    return error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    message = error.message if len(error.message) <= 300 else f"{error.message[:300]}…"
+    where = place_of(error)
+    return f"{where}: {message}" if where else message

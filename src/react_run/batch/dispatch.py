@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from react_run.batch.offers import Key
 from react_run.errors import ConfigError
 from react_run.journal.shipped import normal_url
 
@@ -16,10 +18,15 @@ try:
 except ImportError:
     raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
 
-Key = tuple[str, int, int]
-"""A row: the id of its batch, its position, and how often it was put into the queue anew."""
 _POLL = 0.1
 """Seconds between two looks for rows."""
+_WATCH = {
+    "connect_timeout": "5",
+    "keepalives_idle": "5",
+    "keepalives_interval": "2",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "5000",
+}
 _NAME = "react-run"
 _WORKFLOW = "react_run.row"
 _ROW_STEP = "react_run.run_row"
@@ -46,7 +53,8 @@ class Dispatch:
         *,
         queue: str | None = None,
     ) -> None:
-        self.url, self.executor, self.version, self.queue = normal_url(url), executor, version, queue
+        self.url, self.executor, self.version, self.queue = _watched(normal_url(url)), executor, version, queue
+        self._unknown: set[str] = set()
         self._offered = offered
         self._loop = asyncio.get_running_loop()
         self._client: DBOSClient | None = None
@@ -110,23 +118,55 @@ class Dispatch:
                 options: EnqueueOptions = {
                     "workflow_name": _WORKFLOW,
                     "queue_name": key[0],
-                    "workflow_id": "/".join(map(str, key)),
+                    "workflow_id": workflow_id(key),
                     "app_version": self.version,
                 }
                 self._client.enqueue_in_transaction(connection, options, *key)
 
     def hand_out_again(self, executors: Sequence[str]) -> None:
         """Put the rows that were handed to processes that are gone back into their queues."""
-        found = DBOS.list_workflows(
-            status="PENDING", executor_id=list(executors), load_input=False, load_output=False, name=_WORKFLOW
-        )
-        by_queue: dict[str, list[str]] = {}
-        for workflow in found:
-            by_queue.setdefault(workflow.queue_name or workflow.workflow_id.partition("/")[0], []).append(
-                workflow.workflow_id
-            )
-        for queue, ids in by_queue.items():
-            DBOS.resume_workflows(ids, queue_name=queue)
+        _enqueue_again(_handed_to(executors))
+
+    def hand_out_lost(self, known: Callable[[], Collection[str]]) -> None:
+        """Put rows back into their queues that were handed to this process and never reached it.
+
+        When a connection breaks while rows are handed out, the database holds that they are here and nobody here knows
+        of them. Two looks in a row tell them from those that are on their way.
+
+        Args:
+            known: The rows that have reached this process.
+        """
+        found = [id_ for id_ in _handed_to([self.executor]) if id_ not in known()]
+        lost = [id_ for id_ in found if id_ in self._unknown]
+        self._unknown = {*found} - {*lost}
+        _enqueue_again(lost)
+
+
+def _watched(url: str) -> str:
+    """The address with what finds out within seconds that a connection was cut without a word."""
+    parts = urlsplit(url)
+    query = {**_WATCH, **dict(parse_qsl(parts.query))}
+    return urlunsplit(parts._replace(query=urlencode(query)))
+
+
+def _handed_to(executors: Sequence[str]) -> list[str]:
+    found = DBOS.list_workflows(
+        status="PENDING", executor_id=list(executors), load_input=False, load_output=False, name=_WORKFLOW
+    )
+    return [workflow.workflow_id for workflow in found]
+
+
+def _enqueue_again(ids: Sequence[str]) -> None:
+    by_queue: dict[str, list[str]] = {}
+    for id_ in ids:
+        by_queue.setdefault(id_.partition("/")[0], []).append(id_)
+    for queue, some in by_queue.items():
+        DBOS.resume_workflows(some, queue_name=queue)
+
+
+def workflow_id(key: Key) -> str:
+    """What DBOS calls a row."""
+    return "/".join(map(str, key))
 
 
 @DBOS.step(name=_ROW_STEP)

@@ -11,7 +11,7 @@ from react_run.batch.rows import Row, RowResult
 from react_run.errors import ReactError
 
 if TYPE_CHECKING:
-    from react_run.journal.files import Sink
+    from react_run.journal.sinks import Sink
 
 
 class EngineError(ReactError):
@@ -86,6 +86,14 @@ class Progress:
         """Rows that have no result and are not at work."""
         return self.total - self.done - self.running
 
+    def state(self, *, at_work: bool) -> str:
+        """How a batch stands: ``at work``, ``finished``, ``stopped``, ``at its limit`` or ``interrupted``."""
+        if at_work:
+            return "at work"
+        if self.done == self.total:
+            return "finished"
+        return "stopped" if self.stopped else "at its limit" if self.exhausted else "interrupted"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
@@ -94,7 +102,7 @@ class Terms:
     Args:
         max_cost: USD for all rows together.
         reserve: USD that a running row may still cost.
-        rate: Rows begun per minute.
+        rate: Requests to models per minute.
     """
 
     max_cost: float | None = None
@@ -122,6 +130,9 @@ class Engine(Protocol):
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
         """Say that a worker is alive, and what it was told by providers: seconds to leave a model alone, by name."""
+
+    async def admit(self, run_id: str) -> float:
+        """Count one more request of a claimed row to a model; seconds until its batch's rate lets it be made."""
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
         """Keep the result of a row; ``False`` when the claim does not hold any more, and nothing was kept."""

@@ -29,11 +29,19 @@ class Gate:
     Args:
         width: How many rows may run at once.
         clock: Seconds that never go back.
+        admit: Counts a request of a row, by the id of its run; seconds until it may be made.
     """
 
     inherited_by_subagents: ClassVar[bool] = True
 
-    def __init__(self, width: int, *, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        width: int,
+        *,
+        clock: Callable[[], float] = monotonic,
+        admit: Callable[[str], Awaitable[float]] | None = None,
+    ) -> None:
+        self.admit = admit
         self.full, self._width, self._clock = width, width, clock
         self._narrowed = clock()
         self._until: dict[str, float] = {}
@@ -51,6 +59,8 @@ class Gate:
         model = run.agent.model.name
         if not run.state(EngineState).replaying:
             await self._wait(run, model)
+            if self.admit is not None:
+                await _pause(run, await self.admit(_top(run).id))
         try:
             return await proceed()
         except ModelError as error:
@@ -60,8 +70,7 @@ class Gate:
 
     async def _wait(self, run: Run, model: str) -> None:
         while (left := self._until.get(model, 0.0) - self._clock()) > 0:
-            with run.paused_for_user():
-                await asyncio.sleep(left)
+            await _pause(run, left)
 
     def narrow(self, model: str, seconds: float | None) -> None:
         """The provider of a model has had enough: once per pause, however many calls were on their way."""
@@ -89,3 +98,17 @@ class Gate:
         """Seconds that each model is left alone."""
         now = self._clock()
         return {model: until - now for model, until in self._until.items() if until > now}
+
+
+async def _pause(run: Run, seconds: float) -> None:
+    """Wait; it counts towards no deadline."""
+    if seconds > 0:
+        with run.paused_for_user():
+            await asyncio.sleep(seconds)
+
+
+def _top(run: Run) -> Run:
+    """The run of the row."""
+    while run.parent is not None:
+        run = run.parent
+    return run

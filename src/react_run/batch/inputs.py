@@ -18,7 +18,7 @@ _FIELD = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _KEYS = ("prompt", "id", "messages", "vars")
 
 
-class _Bad(Exception):
+class BadRow(Exception):  # an outcome of one row, not an error of the batch
     """A row that cannot be run, and why."""
 
 
@@ -37,14 +37,22 @@ def read_rows(
     Raises:
         ConfigError: The file cannot be read, or has no usable header.
     """
+    for index, (place, data) in enumerate(records(path, form)):
+        if index == limit:
+            return
+        yield row_of(index, data, place=place, prompt=prompt, id_field=id_field)
+
+
+def records(path: Path, form: str | None = None) -> Iterator[tuple[str, object]]:
+    """The records of a file, each with its place, such as ``rows.jsonl:7``; a :class:`BadRow` for what cannot be read.
+
+    Raises:
+        ConfigError: The file cannot be read, or has no usable header.
+    """
     form = form or _ENDINGS.get(path.suffix.lower(), "jsonl")
     try:
         with _opened(path, form) as file:
-            found = _of_table(file, path, form) if form in ("csv", "tsv") else _of_lines(file, path, form)
-            for index, (place, data) in enumerate(found):
-                if index == limit:
-                    return
-                yield row_of(index, data, place=place, prompt=prompt, id_field=id_field)
+            yield from _of_table(file, path, form) if form in ("csv", "tsv") else _of_lines(file, path, form)
     except OSError as error:
         raise ConfigError(f"cannot read {path}: {error.strerror or error}") from error
 
@@ -59,10 +67,10 @@ def rows_of(items: Iterable[object], *, prompt: str | None = None, id_field: str
 def row_of(index: int, data: object, *, place: str, prompt: str | None = None, id_field: str = "id") -> Row:
     """The row that one value of the input stands for."""
     try:
-        if isinstance(data, _Bad):
+        if isinstance(data, BadRow):
             raise data
         return _row(index, data, place, prompt, id_field)
-    except _Bad as error:
+    except BadRow as error:
         return Row(index=index, place=place, problem=f"{place}: {error}")
 
 
@@ -70,14 +78,14 @@ def _row(index: int, data: object, place: str, template: str | None, id_field: s
     if isinstance(data, str):
         data = {"prompt": data}
     if not isinstance(data, Mapping):
-        raise _Bad(f"must be a text or an object with 'prompt', not {_named(data)}")
+        raise BadRow(f"must be a text or an object with 'prompt', not {_named(data)}")
     variables = data.get("vars", {})
     if not isinstance(variables, Mapping):
-        raise _Bad("'vars' must be an object")
+        raise BadRow("'vars' must be an object")
     messages = _messages(data.get("messages", []))
     name = data.get(id_field)
     if name is not None and not isinstance(name, (str, int)):
-        raise _Bad(f"{id_field!r} must be a text or a number, not {_named(name)}")
+        raise BadRow(f"{id_field!r} must be a text or a number, not {_named(name)}")
     text = _prompt(data, variables, template, bool(messages))
     return Row(index=index, prompt=text, messages=messages, id=None if name in (None, "") else str(name), place=place)
 
@@ -88,11 +96,11 @@ def _prompt(data: Mapping[str, Any], variables: Mapping[str, Any], template: str
         return filled(template, fields)
     text = data.get("prompt", "" if optional else None)
     if text is None:
-        raise _Bad(f"has no 'prompt' (it has {_listed(data)}); --prompt makes one of its fields")
+        raise BadRow(f"has no 'prompt' (it has {_listed(data)}); --prompt makes one of its fields")
     if not isinstance(text, str):
-        raise _Bad(f"'prompt' must be a text, not {_named(text)}")
+        raise BadRow(f"'prompt' must be a text, not {_named(text)}")
     if not text.strip() and not optional:
-        raise _Bad("its prompt is empty")
+        raise BadRow("its prompt is empty")
     return filled(text, fields) if variables else text
 
 
@@ -103,7 +111,7 @@ def filled(template: str, fields: Mapping[str, Any]) -> str:
         if found[1] is None:
             return found[0][0]
         if found[1] not in fields:
-            raise _Bad(f"has no field {found[1]!r} (it has {_listed(fields)})")
+            raise BadRow(f"has no field {found[1]!r} (it has {_listed(fields)})")
         field = fields[found[1]]
         return field if isinstance(field, str) else json.dumps(field, ensure_ascii=False)
 
@@ -114,12 +122,12 @@ def _messages(messages: object) -> list[Mapping[str, Any]]:
     from react_run.models.stored import message_from_dict
 
     if not isinstance(messages, list):
-        raise _Bad("'messages' must be a list")
+        raise BadRow("'messages' must be a list")
     try:
         for message in messages:
             message_from_dict(message)
     except (ConfigError, TypeError, ValueError, KeyError) as error:
-        raise _Bad(f"'messages': {error}") from None
+        raise BadRow(f"'messages': {error}") from None
     return messages
 
 
@@ -136,11 +144,11 @@ def _value(line: bytes, form: str) -> object:
         text = line.decode()
         return text if form == "text" else json.loads(text)
     except UnicodeDecodeError as error:
-        return _Bad(f"is not UTF-8 (byte {error.start + 1})")
+        return BadRow(f"is not UTF-8 (byte {error.start + 1})")
     except RecursionError:
-        return _Bad("is nested too deeply")
+        return BadRow("is nested too deeply")
     except ValueError as error:
-        return _Bad(f"is not JSON: {error}")
+        return BadRow(f"is not JSON: {error}")
 
 
 def _opened(path: Path, form: str) -> IO[Any]:
@@ -160,7 +168,7 @@ def _of_table(file: IO[str], path: Path, form: str) -> Iterator[tuple[str, objec
         except StopIteration:
             return
         except csv.Error as error:
-            yield place, _Bad(f"is not CSV: {error}")
+            yield place, BadRow(f"is not CSV: {error}")
             continue
         if cells:
             yield place, _record(header, cells)
@@ -181,9 +189,9 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
 
 def _record(header: list[str], cells: list[str]) -> object:
     if len(cells) != len(header):
-        return _Bad(f"has {len(cells)} cells, and the header has {len(header)}")
+        return BadRow(f"has {len(cells)} cells, and the header has {len(header)}")
     if any("\udc80" <= character <= "\udcff" for cell in cells for character in cell):
-        return _Bad("is not UTF-8")
+        return BadRow("is not UTF-8")
     return dict(zip(header, cells, strict=True))
 
 

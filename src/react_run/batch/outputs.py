@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from react_run.batch.rows import RowResult
 from react_run.errors import ConfigError
 from react_run.journal.files import cut_torn_line
 from react_run.journal.locks import try_lock
@@ -17,10 +16,17 @@ _BLOCK = 1 << 20
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
+class Line(Protocol):
+    """What becomes a line: JSON with the ``index`` of its row."""
+
+    def line(self) -> str:
+        """The line, without its end."""
+
+
 class Output(Protocol):
     """Takes results."""
 
-    def write(self, results: Sequence[RowResult]) -> None:
+    def write(self, results: Sequence[Line]) -> None:
         """Write a line for each."""
 
     def close(self) -> None:
@@ -106,7 +112,7 @@ class FileOutput:
         """Begin anew: all lines are written again."""
         os.ftruncate(self._file, 0)
 
-    def write(self, results: Sequence[RowResult]) -> None:
+    def write(self, results: Sequence[Line]) -> None:
         data = "".join(f"{result.line()}\n" for result in results).encode()
         while data:
             data = data[os.write(self._file, data) :]

@@ -9,41 +9,49 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections import deque
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run.batch.dispatch import Dispatch, Key
+from react_run.batch.dispatch import Dispatch, workflow_id
 from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.offers import Key, Offers
 from react_run.batch.rows import Row, RowResult
-from react_run.engine.concurrency import in_thread
 from react_run.errors import ConfigError
 from react_run.journal.shipped import Journals, ShippedSink, connect, database_errors, said, shown
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
 
 T = TypeVar("T")
 _AT_ONCE = 1_000
+_LOST = 10.0
+"""Seconds between two looks for rows that were handed to this process and never reached it."""
 _CLAIM = """
 select rows.place, rows.payload, rows.run, rows.attempts, rows.failures, rows.state, rows.owner
 from react_run.rows where batch = %s and position = %s for update
 """
 _ALLOWED = """
 select stopped,
-    rate is null or next_start <= extract(epoch from clock_timestamp()),
+    rate is not null,
     max_cost is null or (unpriced = 0 and cost < max_cost and reserve * (1 + (
         select count(*) from react_run.rows where rows.batch = batches.id and state = 1)) <= max_cost - cost + 1e-9)
 from react_run.batches where id = %s
 """
-_LIMITED = "select 1 from react_run.batches where id = %s and (rate is not null or max_cost is not null) for update"
-"""One claim after the other, where there are limits to be kept."""
+_LIMITED = "select 1 from react_run.batches where id = %s and max_cost is not null for update"
+"""One claim after the other, where there is a limit to be kept."""
+_ADMIT = """
+update react_run.batches
+set next_request = greatest(next_request, extract(epoch from clock_timestamp())) + 60 / rate
+where rate is not null and id = %s
+returning (next_request - 60 / rate - extract(epoch from clock_timestamp()))::float8
+"""
 _PROGRESS = """
 select total, ok, unsuccessful, error, cost, unpriced, stopped,
     (select count(*) from react_run.rows where rows.batch = batches.id and state = 1),
@@ -77,11 +85,13 @@ class PostgresEngine:
         self.pool: AsyncConnectionPool = connect(url, size=jobs + 4)
         self.folder = Path(tempfile.mkdtemp(prefix="react-run-"))
         self.journals = Journals(self.pool, self.folder)
-        self._ready: deque[Key] = deque()
-        self._done: dict[Key, Future[None]] = {}
+        self._offers = Offers()
         self._sinks: dict[tuple[Key, int], ShippedSink] = {}
         self._keys: dict[tuple[str, int], Key] = {}
+        self._paced: dict[str, str] = {}
+        """The batches that have a rate, by the runs of their rows."""
         self._dispatch: Dispatch | None = None
+        self._looked = monotonic()
         self._timers: set[asyncio.TimerHandle] = set()
 
     async def begin(self, worker: str) -> None:
@@ -93,7 +103,7 @@ class PostgresEngine:
         await self.reach()
         await self._say_alive(worker)
         queue = None if self.batch is None else self.batch.id
-        self._dispatch = Dispatch(self.url, worker, self.version, self._offered, queue=queue)
+        self._dispatch = Dispatch(self.url, worker, self.version, self._offers.add, queue=queue)
         await in_thread(self._dispatch.begin)
 
     async def reach(self) -> None:
@@ -110,11 +120,6 @@ class PostgresEngine:
                 await self.journals.make_in(connection)
         except database_errors() as error:
             raise ConfigError(f"cannot reach the database {shown(self.url)}: {said(error)}") from error
-
-    def _offered(self, key: Key, done: Future[None]) -> None:
-        """A row was handed to this process."""
-        self._done[key] = done
-        self._ready.append(key)
 
     # -- the verbs --------------------------------------------------------------------------------------------------
 
@@ -217,14 +222,14 @@ class PostgresEngine:
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
-        for _ in range(len(self._ready)):
+        for _ in range(self._offers.waiting):
             if len(claims) >= n:
                 break
-            key = self._ready.popleft()
+            key = self._offers.take()
             try:
                 claim = await self._reached(self._claim(worker, key))
             except BaseException:
-                self._ready.appendleft(key)
+                self._offers.put_back(key)
                 if claims:
                     break
                 raise
@@ -239,12 +244,12 @@ class PostgresEngine:
             allowed = await (await connection.execute(_ALLOWED, (batch,))).fetchone()
             found = await (await connection.execute(_CLAIM, (batch, position))).fetchone()
             if allowed is None or found is None or found[5] == 2:  # removed, or it has its result
-                self._resolve(key)
+                self._offers.over(key)
                 return None
-            stopped, in_time, affordable = allowed
+            stopped, paced, affordable = allowed
             place, payload, run, attempts, failures, state, _owner = found
-            if stopped or (state == 0 and not (in_time and affordable)):
-                self._ready.append(key)
+            if stopped or (state == 0 and not affordable):
+                self._offers.wait(key)
                 return None
             epoch = await self.journals.take(connection, run, worker)
             await connection.execute(
@@ -252,15 +257,20 @@ class PostgresEngine:
                 "where batch = %s and position = %s",
                 (worker, epoch, batch, position),
             )
-            if state == 0:
-                await connection.execute(
-                    "update react_run.batches set next_start = greatest(next_start, "
-                    "extract(epoch from clock_timestamp()) - 60 / rate) + 60 / rate where id = %s and rate is not null",
-                    (batch,),
-                )
         self._keys[run, epoch] = key
+        if paced:
+            self._paced[run] = batch
         row = Row.from_payload(position, payload, place)
         return Claim(row=row, run_id=run, epoch=epoch, attempts=attempts + 1, failures=failures)
+
+    async def admit(self, run_id: str) -> float:
+        batch = self._paced.get(run_id)
+        return 0.0 if batch is None else await self._reached(self._admit(batch))
+
+    async def _admit(self, batch: str) -> float:
+        async with self.pool.connection() as connection:
+            found = await (await connection.execute(_ADMIT, (batch,))).fetchone()
+            return 0.0 if found is None else max(0.0, float(found[0]))
 
     async def open(self, claim: Claim) -> OpenRun:
         sink = await self.journals.open(claim.run_id, claim.epoch)
@@ -277,12 +287,16 @@ class PostgresEngine:
             try:
                 await sink.sync()
             except JournalFenced:
-                self._let_go(claim)
+                self._offers.lost(self._let_go(claim))
                 return False
             except JournalError as error:
                 raise Unreachable(str(error)) from error
         kept = await self._reached(self._finish(key, claim, result))
         self._let_go(claim)
+        if kept:
+            self._offers.over(key)
+        else:
+            self._offers.lost(key)
         return kept
 
     async def _finish(self, key: Key, claim: Claim, result: RowResult) -> bool:
@@ -315,11 +329,11 @@ class PostgresEngine:
             with suppress(Exception):  # what could not be shipped is done again
                 await asyncio.wait_for(sink.sync(), 2)
         ours = await self._reached(self._give_back(key, claim, after))
-        done = self._done.get(key)
-        self._let_go(claim, resolve=not ours)
-        if ours and done is not None:
-            loop = asyncio.get_running_loop()
-            self._timers.add(loop.call_later(after, self._ready.append, key))
+        self._let_go(claim)
+        if ours:
+            self._timers.add(asyncio.get_running_loop().call_later(after, self._offers.wait, key))
+        else:
+            self._offers.lost(key)
 
     async def _give_back(self, key: Key, claim: Claim, after: float) -> bool:
         async with self.pool.connection() as connection:
@@ -328,19 +342,20 @@ class PostgresEngine:
                 "where batch = %s and position = %s and epoch = %s and state = 1",
                 (int(after > 0), key[0], key[1], claim.epoch),
             )
-            return changed.rowcount == 1
+            if changed.rowcount == 1:
+                return True
+            found = await connection.execute(  # it was given back, and the answer got lost
+                "select 1 from react_run.rows where batch = %s and position = %s and epoch = %s and state = 0",
+                (key[0], key[1], claim.epoch),
+            )
+            return await found.fetchone() is not None
 
-    def _let_go(self, claim: Claim, *, resolve: bool = True) -> None:
+    def _let_go(self, claim: Claim) -> Key:
         key = self._keys.pop((claim.run_id, claim.epoch))
+        self._paced.pop(claim.run_id, None)
         if (sink := self._sinks.pop((key, claim.epoch), None)) is not None:
             sink.close()
-        if resolve:
-            self._resolve(key)
-
-    def _resolve(self, key: Key) -> None:
-        done = self._done.pop(key, None)
-        if done is not None and not done.done():
-            done.set_result(None)
+        return key
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
         return await self._reached(self._beat(worker, pauses))
@@ -360,6 +375,7 @@ class PostgresEngine:
             known: dict[Any, Any] = dict(await found.fetchall())
         await self._say_alive(worker)
         await self._reap()
+        await self._look_for_lost()
         return Beat(stopped=False, pauses=known)
 
     async def _say_alive(self, worker: str) -> None:
@@ -391,6 +407,15 @@ class PostgresEngine:
             if silent:
                 await in_thread(lambda: dispatch.hand_out_again(silent))
                 await connection.execute("delete from react_run.workers where executor = any(%s)", (silent,))
+
+    async def _look_for_lost(self) -> None:
+        dispatch, now = self._dispatch, monotonic()
+        if dispatch is not None and now - self._looked >= _LOST:
+            self._looked = now
+            await in_thread(lambda: dispatch.hand_out_lost(self._known))
+
+    def _known(self) -> set[str]:
+        return {workflow_id(key) for key in self._offers.keys}
 
     async def progress(self) -> Progress:
         assert self.batch is not None  # asked by those who began a batch
@@ -481,7 +506,7 @@ class PostgresEngine:
         for sink in self._sinks.values():
             sink.close()
         self._sinks.clear()
-        self._done.clear()  # not resolved: rows that are not done must not pass for done
+        self._offers.clear()  # not answered: rows that are not done must not pass for done
         if self._dispatch is not None:
             dispatch, self._dispatch = self._dispatch, None
             with suppress(Exception):

@@ -14,7 +14,7 @@ create table if not exists react_run.batches (
     max_cost double precision,
     reserve double precision not null default 0,
     rate double precision,
-    next_start double precision not null default 0,
+    next_request double precision not null default 0,
     begun timestamptz not null default clock_timestamp()
 );
 create table if not exists react_run.rows (

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from react_run.batch.engine import Claim, OpenRun
 from react_run.batch.rows import RowResult, row_result
-from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError, ModelError
 from react_run.journal.reading import read_journals
 from react_run.journal.result import result_of
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.journal.files import Sink
+    from react_run.journal.sinks import Sink
     from react_run.results import RunResult
     from react_run.run import Run
 
@@ -44,6 +44,13 @@ class _Kept:
         """The engine closes it."""
 
 
+class Runner(Protocol):
+    """What a worker runs rows with."""
+
+    async def run(self, claim: Claim, opened: OpenRun) -> RowResult:
+        """Run a row to its end; see :meth:`RowRunner.run`."""
+
+
 class RowRunner:
     """Runs rows of one batch with one agent.
 
@@ -52,6 +59,8 @@ class RowRunner:
         plugins: Stand next to the journal in every run.
         workspaces: Where each row gets a directory of its own; none for a row where it is ``None``.
         options: How the agent was made from its file, for the journals.
+        ended: Told each run that ended with a result, before its row has one: what it returns is the row's result. It
+            may raise as the run itself may.
     """
 
     def __init__(
@@ -61,10 +70,11 @@ class RowRunner:
         plugins: Sequence[object] = (),
         workspaces: Path | None = None,
         options: Mapping[str, object] | None = None,
+        ended: Callable[[Claim, OpenRun, RunResult, RowResult], Awaitable[RowResult]] | None = None,
     ) -> None:
         from react_run.journal.recorder import Recorder
 
-        self.agent, self.plugins, self.workspaces = agent, plugins, workspaces
+        self.agent, self.plugins, self.workspaces, self._ended = agent, plugins, workspaces, ended
         self._sinks: dict[str, Sink] = {}
         self._fresh = agent.replace(
             model=agent.model, journal=[*plugins, Recorder.into(self._sink_of, options=options or {})]
@@ -85,16 +95,19 @@ class RowRunner:
         started = perf_counter()
         try:
             result = await self._result(claim, opened)
+            row = row_result(claim.row, result, seconds=perf_counter() - started, attempts=claim.attempts)
+            return row if self._ended is None else await self._ended(claim, opened, result, row)
+        except Again:
+            raise
         except (ModelError, JournalError, OSError) as error:
             if isinstance(error, JournalBusy) or getattr(error, "fenced", False):
                 raise
             failed = self._failed(claim, str(error) or type(error).__name__, error, perf_counter() - started)
             if isinstance(error, ModelError) and not error.retryable:
                 return failed
-            raise Again(failed, _wait(claim.failures, error)) from error
+            raise Again(failed, waiting_time(claim.failures, error)) from error
         except Exception as error:  # one row's misfortune, whatever it is, is not that of the others
             return self._failed(claim, str(error), error, perf_counter() - started)
-        return row_result(claim.row, result, seconds=perf_counter() - started, attempts=claim.attempts)
 
     async def _result(self, claim: Claim, opened: OpenRun) -> RunResult:
         from react_run.journal.replay.resume import RunEnded, prepare
@@ -142,7 +155,8 @@ class RowRunner:
         )
 
 
-def _wait(failures: int, error: BaseException) -> float:
+def waiting_time(failures: int, error: BaseException) -> float:
+    """Seconds until a row is tried again, longer each time, and at least what the provider asked for."""
     backed_off: float = min(60.0, 2.0**failures) * random.uniform(0.5, 1.0)
     asked = error.retry_after if isinstance(error, ModelError) else None
     return max(backed_off, asked or 0.0)

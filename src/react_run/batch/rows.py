@@ -80,10 +80,15 @@ class RowResult:
     attempts: int = 0
     run_id: str | None = None
     error: str | None = None
+    marks: Sequence[Mapping[str, object]] | None = None
+    """What the scorers of an evaluation said of it; ``None`` in any other batch."""
 
     def to_dict(self) -> dict[str, object]:
         """The fields, as JSON-ready values."""
-        return asdict(self)
+        data = asdict(self)
+        if self.marks is None:
+            del data["marks"]
+        return data
 
     def line(self) -> str:
         """The line of the output that stands for it, without its end."""

@@ -17,7 +17,7 @@ from react_run.batch.engine import Engine, Progress, Terms, Unreachable
 from react_run.batch.gate import Gate
 from react_run.batch.home import Home
 from react_run.batch.inputs import rows_of
-from react_run.batch.row_run import RowRunner
+from react_run.batch.row_run import RowRunner, Runner
 from react_run.batch.rows import RowResult
 from react_run.batch.sqlite import SqliteEngine
 from react_run.batch.worker import Worker
@@ -79,6 +79,7 @@ class Batch:
         whole: bool = True,
         options: Mapping[str, object] | None = None,
         say: Callable[[str], None] = lambda text: None,
+        runner: Callable[[Gate], Runner] | None = None,
     ) -> None:
         if concurrency < 1:
             raise ConfigError(f"concurrency must be at least 1, not {concurrency}")
@@ -87,6 +88,7 @@ class Batch:
         self.terms = Terms(max_cost=max_cost, reserve=agent.config.limits.max_cost or 0.0, rate=rate)
         self.keep_going, self.written, self.whole, self.say = keep_going, written, whole, say
         self.options = options
+        self._make_runner = runner or self._row_runner
         self.workspaces = None if workspaces is None else Path(workspaces)
         self.engine = engine
         self.gate = Gate(concurrency)
@@ -134,8 +136,7 @@ class Batch:
             self.engine = self._embedded()
         elif self.worker is not None:
             return
-        workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
-        runner = RowRunner(self.agent, plugins=[self.gate], workspaces=workspaces, options=self.options)
+        runner = self._make_runner(self.gate)
         self.worker = Worker(
             self.engine, runner, self.gate, retries=self.retries, finished=self._finished, say=self.say
         )
@@ -143,6 +144,11 @@ class Batch:
         await _fill(self.engine, self.rows, whole=self.whole)
         if isinstance(self.engine, SqliteEngine) and self.retry_errors:
             self.engine.retry_errors()
+
+    def _row_runner(self, gate: Gate) -> Runner:
+        assert self.engine is not None  # begin() made it
+        workspaces = self.workspaces or workspaces_for(self.agent, self.engine)
+        return RowRunner(self.agent, plugins=[gate], workspaces=workspaces, options=self.options)
 
     def _embedded(self) -> SqliteEngine:
         if self.name is None:
@@ -258,11 +264,12 @@ def run_batch(agent: ReActAgent, rows: Iterable[object], **options: Any) -> Batc
         retries: How often a row is tried again after a failure of the provider or the infrastructure.
         retry_errors: Whether rows that ended with an error before go on from their journals.
         max_cost: USD for all rows together.
-        rate: Rows begun per minute.
+        rate: Requests to models per minute, by all workers together.
         keep_going: Go on though the first ten rows failed alike.
         workspaces: Where each row gets a directory of its own.
         engine: Another engine than the embedded one.
         say: Told what people should know.
+        runner: Makes what runs the rows, from what has to stand next to the model; one that runs ``agent`` else.
 
     Raises (while iterating):
         ConfigError: A row, or the agent, is not what it was when the batch was begun.

@@ -20,7 +20,7 @@ create index waiting on rows (position) where state = 0;
 create index at_work on rows (position) where state = 1;
 create table totals (
     total integer not null, ok integer not null, unsuccessful integer not null, error integer not null,
-    cost real not null, unpriced integer not null, next_start real not null
+    cost real not null, unpriced integer not null, next_request real not null
 );
 insert into totals values (0, 0, 0, 0, 0, 0, 0);
 create table pauses (model text primary key, until real not null) without rowid;

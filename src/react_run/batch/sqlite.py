@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.batch.engine import Beat, Claim, EngineError, OpenRun, Progress, Terms
 from react_run.batch.home import Home
 from react_run.batch.rows import Row, RowResult
-from react_run.engine.concurrency import in_thread
 from react_run.errors import ConfigError, JournalBusy
 from react_run.journal.files import FileSink
+from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +52,8 @@ class SqliteEngine:
         self._open: dict[tuple[int, int], FileSink] = {}
         self._waiting: list[tuple[Claim, RowResult, asyncio.Future[bool]]] = []
         self._flushing: asyncio.Task[None] | None = None
+        self._rate: float | None = None
+        """Requests per minute, as they stood when rows were taken last."""
         with _told(home):
             self._db = sqlite3.connect(home.database, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
             self._db.execute("pragma journal_mode = wal")
@@ -134,11 +136,11 @@ class SqliteEngine:
                     return []
                 begun = f"select {_COLUMNS} from rows where state = 1 and owner <> ?"
                 self._claim_some(db, worker, db.execute(begun, (worker,)), claims, n)
-                new = self._allowed(db, n - len(claims))
+                self._rate = self._number(db, "rate")
+                new = max(0, self._affordable(db, n - len(claims)))
                 before = len(claims)
                 waiting = f"select {_COLUMNS} from rows where state = 0 and after <= ? order by position limit ?"
                 self._claim_some(db, worker, db.execute(waiting, (time(), 2 * new)), claims, before + new)
-                self._count_starts(db, len(claims) - before)
         except BaseException:
             for claim in claims:
                 self._release(claim)
@@ -168,14 +170,6 @@ class SqliteEngine:
         row = Row.from_payload(position, payload, place)
         return Claim(row=row, run_id=run, epoch=epoch + 1, attempts=attempts + 1, failures=failures)
 
-    def _allowed(self, db: sqlite3.Connection, n: int) -> int:
-        """How many of ``n`` rows may begin now."""
-        rate = self._number(db, "rate")
-        if rate:
-            (due,) = db.execute("select next_start from totals").fetchone()
-            n = min(n, int((time() - due) * rate / 60) + 1 if due <= time() else 0, max(1, int(rate / 60)))
-        return max(0, min(n, self._affordable(db, n)))
-
     def _affordable(self, db: sqlite3.Connection, n: int) -> int:
         limit = self._number(db, "max_cost")
         if limit is None:
@@ -189,9 +183,17 @@ class SqliteEngine:
             return 0
         return n if not reserve else min(n, int(left / reserve + 1e-9))
 
-    def _count_starts(self, db: sqlite3.Connection, n: int) -> None:
-        if n and (rate := self._number(db, "rate")):
-            db.execute("update totals set next_start = max(next_start, ?) + ?", (time() - 60 / rate, n * 60 / rate))
+    async def admit(self, run_id: str) -> float:
+        rate = self._rate
+        return 0.0 if rate is None else await self._in_thread(lambda: self._admit(rate))
+
+    def _admit(self, rate: float) -> float:
+        now = time()
+        with self._transaction(durable=False) as db:
+            found = db.execute(
+                "update totals set next_request = max(next_request, ?) + ? returning next_request", (now, 60 / rate)
+            )
+            return max(0.0, float(found.fetchone()[0]) - 60 / rate - now)
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
         return await self._in_thread(lambda: self._beat(pauses))

@@ -12,10 +12,10 @@ from uuid import uuid4
 
 from react_run.batch.engine import Claim, Engine, EngineError, Unreachable
 from react_run.batch.gate import Gate
-from react_run.batch.row_run import Again, RowRunner
+from react_run.batch.row_run import Again, Runner
 from react_run.batch.rows import RowResult
-from react_run.engine.concurrency import cancellations
 from react_run.errors import JournalError
+from react_run.support.tasks import cancellations
 
 T = TypeVar("T")
 BEAT = 1.0
@@ -44,7 +44,7 @@ class Worker:
     def __init__(
         self,
         engine: Engine,
-        runner: RowRunner,
+        runner: Runner,
         gate: Gate,
         *,
         retries: int = 2,
@@ -58,6 +58,7 @@ class Worker:
         self._stopping = asyncio.Event()
         self._lost = False
         self._error: BaseException | None = None
+        gate.admit = self._admit
 
     def stop(self) -> None:
         """Begin no more rows; :meth:`run` returns when those at work have ended."""
@@ -139,6 +140,9 @@ class Worker:
             return
         if await self._reaching(lambda: self.engine.finish(claim, result), persist=True):
             self.finished(result)
+
+    async def _admit(self, run_id: str) -> float:
+        return await self._reaching(lambda: self.engine.admit(run_id), persist=True) or 0.0
 
     async def _beats(self) -> None:
         while True:

@@ -77,7 +77,13 @@ def application(context: click.Context, version: bool) -> None:
 def no_such_file(name: str) -> str:
     """The text for an agent file that is not there: perhaps a command was meant."""
     text = f"there is no file {name}"
+    path = Path(name)
+    files = [*path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+    near_files = get_close_matches(path.stem, [file.stem for file in files], n=1, cutoff=0.7)
+    if near_files:
+        near_file = next(file for file in files if file.stem == near_files[0])
+        return f"{text}. Did you mean {near_file}?"
     near = get_close_matches(name, COMMANDS, n=1, cutoff=0.6)
     if near:
         return f"{text}. Did you mean the command {near[0]!r}?"
-    return text if Path(name).suffix else f"{text}, and no such command; react-run --help lists the commands"
+    return text if path.suffix else f"{text}, and no such command; react-run --help lists the commands"

@@ -12,7 +12,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from react_run.batch.engine import EngineError, Progress
-from react_run.cli.terminal import is_dumb, is_terminal, printable
+from react_run.cli.terminal import is_dumb, is_terminal
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.batch.rows import RowResult
@@ -50,7 +51,11 @@ class Meter:
 
     def count(self, result: RowResult) -> None:
         """A result was written."""
-        self._seconds.append(result.seconds)
+        self.count_seconds(result.seconds)
+
+    def count_seconds(self, seconds: float) -> None:
+        """A row took so long."""
+        self._seconds.append(seconds)
 
     def sum_up(self, now: Progress) -> None:
         """What became of all rows."""
@@ -109,17 +114,21 @@ class Meter:
         parts = [f"{now.done}/{now.total}"]
         parts += [f"{now.unsuccessful} unsuccessful"] if now.unsuccessful else []
         parts += [f"{now.error} failed"] if now.error else []
-        parts.append(f"{now.running} running")
+        return " · ".join([*parts, *self.pace(batch), cost(now), *self.waits(batch)])
+
+    def pace(self, batch: Batch) -> list[str]:
+        """How many rows run, how fast rows end, and when all will have."""
+        parts = [f"{self.last.running} running"]
         if rate := self._rate():
             parts.append(f"{rate:,.0f}/min")
         if (left := self._left(batch)) is not None:
             parts.append(f"ETA {_spoken(left)}")
-        parts.append(cost(now))
-        for model, seconds in batch.gate.pauses().items():
-            parts.append(f"{model} asked to wait {seconds:.0f} s")
-        if batch.gate.width < batch.gate.full:
-            parts.append(f"-j {batch.gate.width} for now")
-        return " · ".join(parts)
+        return parts
+
+    def waits(self, batch: Batch) -> list[str]:
+        """What providers asked for."""
+        parts = [f"{model} asked to wait {seconds:.0f} s" for model, seconds in batch.gate.pauses().items()]
+        return [*parts, *([f"-j {batch.gate.width} for now"] if batch.gate.width < batch.gate.full else [])]
 
     def _rate(self) -> float:
         (then, before), (now, done) = self._looks[0], self._looks[-1]

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
-from react_run.cli.loading import AgentOptions, approve_all, built
 from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
+from react_run.launch.options import AgentOptions, approve_all, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.batch.engine import Progress
     from react_run.batch.home import Home
-    from react_run.batch.outputs import Output
-    from react_run.batch.rows import RowResult
+    from react_run.batch.outputs import Line, Output
     from react_run.batch.running import Batch
     from react_run.batch.sqlite import SqliteEngine
     from react_run.cli.batch_progress import Meter
@@ -34,6 +33,42 @@ if TYPE_CHECKING:
 SPOOLED = "input"
 KEPT = ("input", "form", "prompt", "id_field", "output")
 """What is kept of a command, for one that names the batch only."""
+
+
+class Listener:
+    """Signals of a batch: the first Ctrl-C lets the rows at work end, the second stops them, the third leaves at once.
+
+    ``heard`` counts them.
+    """
+
+    def __init__(self) -> None:
+        self.heard = 0
+
+    @contextmanager
+    def listening(self, batch: Batch, task: asyncio.Task[Any], meter: Meter) -> Iterator[None]:
+        """Listen until the end of the block."""
+        loop = asyncio.get_running_loop()
+
+        def heard() -> None:
+            self.heard += 1
+            if self.heard == 1:
+                meter.say("no more rows are begun; waiting for those at work (Ctrl-C again stops them)")
+                batch.stop()
+            elif self.heard == 2:
+                task.cancel()
+            else:
+                os._exit(INTERRUPTED)
+
+        numbers = (signal.SIGINT, signal.SIGTERM)
+        for number in numbers:
+            with suppress(ValueError, RuntimeError, NotImplementedError):  # not the main thread, or not POSIX
+                loop.add_signal_handler(number, heard)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                with suppress(ValueError, RuntimeError, NotImplementedError):
+                    loop.remove_signal_handler(number)
 
 
 @dataclass(kw_only=True)
@@ -61,7 +96,7 @@ class BatchRun:
     workspaces: str | None
     yes: bool
     quiet: bool
-    _interrupted: int = field(default=0, init=False)
+    _listener: Listener = field(default_factory=Listener, init=False)
     _begun: bool = field(default=False, init=False)
 
     def go(self) -> int:
@@ -254,7 +289,7 @@ class BatchRun:
         try:
             progress = runner.run(self._written(batch, agent, output, meter, name))
         except BatchHalted as halted:
-            if self._interrupted:
+            if self._listener.heard:
                 self._say_how_to_go_on(meter, name)
                 raise Interrupted(INTERRUPTED) from None
             meter.say(f"{halted}\n{self._how_to_go_on(name)}")
@@ -272,38 +307,12 @@ class BatchRun:
             self._begun = True
             if not self.quiet and not self.output:
                 meter.say(f"batch {name}")
-            with self._listening(batch, task, meter), meter.shown(batch):
+            with self._listener.listening(batch, task, meter), meter.shown(batch):
                 async for result in batch:
                     output.write([result])
                     meter.count(result)
             meter.sum_up(batch.ended)
             return batch.ended
-
-    @contextmanager
-    def _listening(self, batch: Batch, task: asyncio.Task[Any], meter: Meter) -> Iterator[None]:
-        """The first Ctrl-C lets the rows at work end, the second stops them, the third leaves at once."""
-        loop = asyncio.get_running_loop()
-
-        def heard() -> None:
-            self._interrupted += 1
-            if self._interrupted == 1:
-                meter.say("no more rows are begun; waiting for those at work (Ctrl-C again stops them)")
-                batch.stop()
-            elif self._interrupted == 2:
-                task.cancel()
-            else:
-                os._exit(INTERRUPTED)
-
-        numbers = (signal.SIGINT, signal.SIGTERM)
-        for number in numbers:
-            with suppress(ValueError, RuntimeError, NotImplementedError):  # not the main thread, or not POSIX
-                loop.add_signal_handler(number, heard)
-        try:
-            yield
-        finally:
-            for number in numbers:
-                with suppress(ValueError, RuntimeError, NotImplementedError):
-                    loop.remove_signal_handler(number)
 
     def _say_how_to_go_on(self, meter: Meter, name: str) -> None:
         meter.say(f"interrupted; {self._how_to_go_on(name)}")
@@ -322,7 +331,7 @@ def _status(progress: Progress) -> int:
 class StandardOutput:
     """Lines on standard output, which begins anew each time."""
 
-    def write(self, results: Sequence[RowResult]) -> None:
+    def write(self, results: Sequence[Line]) -> None:
         sys.stdout.write("".join(f"{shown(result.line())}\n" for result in results))
         sys.stdout.flush()
 

@@ -6,34 +6,48 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, session_options
+from react_run.launch.options import AgentOptions
 
 
 @click.command("chat", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
-@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
-@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
-@click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
-def command(file: str, continues: bool, session: str | None, no_save: bool, verbose: int, **given: Any) -> int:
-    """Talk with the agent that AGENT.yaml describes.
+@session_options
+@click.option("--no-save", is_flag=True, help="Do not save the conversation.")
+@click.option("--raw", is_flag=True, help="Do not render the Markdown of answers.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+def command(
+    file: str, continues: bool, session: str | None, no_save: bool, raw: bool, verbose: int, **given: Any
+) -> int:
+    """Chat with the agent that AGENT.yaml describes.
 
     The conversation is kept from turn to turn. Ctrl-C ends one answer, Ctrl-D the chat.
 
     \b
-      /help         what there is to type        /save FILE    write the conversation (Markdown, or .json)
-      /tools        the agent's tools            /model ID     go on with another model
-      /reset        forget the conversation      /quit         leave
+      /help         show these commands          /save FILE    save the conversation (Markdown, or .json)
+      /tools        list the agent's tools       /model ID     switch to another model
+      /reset        start a new conversation     /quit         leave
+      /SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value
+      @FILE         anywhere in a message: attach an image, PDF or text file
     """
     options = AgentOptions(file=file, **given)
-    return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save)
+    return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save, raw=raw)
 
 
-def talk(options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool = False) -> int:
+def talk(
+    options: AgentOptions,
+    *,
+    session: str | None,
+    continues: bool,
+    verbosity: int,
+    no_save: bool = False,
+    raw: bool = False,
+) -> int:
     """Talk until the user leaves; the exit status."""
     from react_run.cli.conversation import Conversation
 
-    with Conversation(options, session=session, continues=continues, verbosity=verbosity, no_save=no_save) as chat:
+    with Conversation(
+        options, session=session, continues=continues, verbosity=verbosity, no_save=no_save, raw=raw
+    ) as chat:
         return chat.talk()

@@ -17,46 +17,60 @@ if TYPE_CHECKING:
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, for CI.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for CI.")
 @click.option("--trust", is_flag=True, help="Trust the files' directories for this check.")
 @click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins.")
 def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | None) -> int:
-    """Report everything that is wrong with agent files.
+    """Report every mistake in agent files.
 
-    Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
+    Nothing is run and no provider is contacted. A directory means all YAML files in it.
     """
     from react_run.cli.validation import Soundness
 
     soundness = Soundness()
-    reports = {name: problems_of(name, trust, env_file, soundness) for name in _files(files)}
+    notes: dict[str, str] = {}
+    reports = {name: problems_of(name, trust, env_file, soundness, notes) for name in _files(files)}
     wrong = sum(map(bool, reports.values()))
     if as_json:
-        entries = [{"file": name, "ok": not problems, "problems": problems} for name, problems in reports.items()]
+        entries = [
+            {"file": name, "ok": not problems, "problems": problems, "notes": [notes[name]] if notes.get(name) else []}
+            for name, problems in reports.items()
+        ]
         print(json_text({"ok": not wrong, "files": entries}, indent=2))
     else:
-        _show(reports, wrong)
+        _show(reports, wrong, notes)
     return 2 if wrong else 0
 
 
 def _files(names: tuple[str, ...]) -> Iterator[str]:
+    from react_run.config.packages import has_front_matter, heading
+
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
+            markdown = (each for each in path.glob("*.md") if has_front_matter(each) and heading(each) is not None)
+            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml"), *markdown])
             yield from map(str, found or [path])
         else:
             yield name
 
 
 def _missing(name: str) -> str:
+    from react_run.config.packages import is_packaged
+
     path = Path(name)
     if path.is_dir():
-        return f"there is no YAML file in {name}"
-    return "" if path.exists() else no_such_file(name)
+        return f"there is no agent file in {name}"
+    return "" if path.exists() or is_packaged(name) else no_such_file(name)
 
 
-def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundness) -> list[dict[str, object]]:
-    """What is wrong with one file: nothing, its own problems, or why no agent can be built from it."""
+def problems_of(
+    name: str, trust: bool, env_file: str | None, soundness: Soundness, notes: dict[str, str] | None = None
+) -> list[dict[str, object]]:
+    """What is wrong with one file: nothing, its own problems, or why no agent can be built from it.
+
+    What is only doubtful goes into ``notes``, by file.
+    """
     from react_run.components.looking import looking
     from react_run.config import AgentFileError, load_config
     from react_run.config.composing import CompositionError
@@ -67,7 +81,7 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
     try:
         config = load_config(name, trusted=True if trust else None, env_file=env_file)
         with looking():
-            soundness.check(config)
+            doubt = soundness.check(config)
     except (AgentFileError, CompositionError) as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]
@@ -75,17 +89,21 @@ def problems_of(name: str, trust: bool, env_file: str | None, soundness: Soundne
         text = f"{name}: {error}"
         code = f"agent.{getattr(error, 'code', 'build')}"
         return [{"file": name, "code": code, "message": str(error), "text": text}]
+    if notes is not None:
+        notes[name] = doubt
     return []
 
 
-def _show(reports: dict[str, list[dict[str, object]]], wrong: int) -> None:
-    from react_run.cli.terminal import printable
+def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[str, str]) -> None:
+    from react_run.support.text import printable
 
     for name, problems in reports.items():
         for problem in problems:
             print(printable(str(problem["text"])))
         if not problems:
             print(f"{printable(name)}: ok")
+            if notes.get(name):
+                print(printable(f"  note: {notes[name]}"))
     if len(reports) > 1 or wrong:
         count = sum(map(len, reports.values()))
         print(f"{len(reports)} checked, {wrong} wrong, {count} problem{'' if count == 1 else 's'}")

@@ -6,6 +6,23 @@ import click
 
 SHELLS = ("bash", "zsh", "fish")
 
+BASH = """\
+_react_run_completion() {
+    local IFS=$'\\n' kind value line word="${COMP_WORDS[COMP_CWORD]}"
+    COMPREPLY=()
+    for line in $(env COMP_WORDS="${COMP_WORDS[*]}" COMP_CWORD="$COMP_CWORD" %s=bash_complete "$1"); do
+        kind="${line%%%%,*}" value="${line#*,}"
+        case "$kind" in
+            plain) COMPREPLY+=("$value") ;;
+            file) COMPREPLY+=($(compgen -f -- "$word")); compopt -o filenames 2>/dev/null ;;
+            dir) COMPREPLY+=($(compgen -d -- "$word")); compopt -o filenames 2>/dev/null ;;
+        esac
+    done
+}
+complete -o nosort -F _react_run_completion react-run
+"""
+"""Adds files to the words offered: the script that click writes takes the words away where files are offered, too."""
+
 
 @click.command("completion", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("shell", type=click.Choice(SHELLS))
@@ -17,12 +34,17 @@ def command(shell: str) -> int:
       zsh   eval "$(react-run completion zsh)"    in ~/.zshrc
       fish  react-run completion fish > ~/.config/fish/completions/react-run.fish
     """
+    from react_run.cli.exit import COMPLETE
+
+    print(BASH % COMPLETE if shell == "bash" else _script(shell, COMPLETE))
+    return 0
+
+
+def _script(shell: str, variable: str) -> str:
     from click.shell_completion import get_completion_class
 
     from react_run.cli.app import application
-    from react_run.cli.exit import COMPLETE
 
     kind = get_completion_class(shell)
     assert kind is not None  # the choices are click's
-    print(kind(application, {}, "react-run", COMPLETE).source())
-    return 0
+    return kind(application, {}, "react-run", variable).source()

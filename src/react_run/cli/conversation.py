@@ -5,28 +5,36 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
+import re
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+import click
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.persistence import Keeping
 from react_run.cli.progress import Clock, Draft, Permitted, Progress
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
-from react_run.cli.terminal import coloured, printable
-from react_run.components.kinds import near
+from react_run.cli.terminal import coloured, fitted, width
+from react_run.components.errors import near
 from react_run.errors import ReactError
+from react_run.launch.options import AgentOptions, built
+from react_run.support.text import printable
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.messages import Message
+    from react_run.parts import Part
 
 HELP = """\
 /help         this text
@@ -34,16 +42,29 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
+/SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
+@FILE         anywhere in a message: attach an image, PDF or text file
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
+
+
+WORDS = ("exit", "quit", "help")
+"""What means a command without its slash, too: nobody asks a model to quit."""
 
 
 class Conversation:
     """One chat. Use it as a context manager: what the agent opened is closed at the end."""
 
     def __init__(
-        self, options: AgentOptions, *, session: str | None, continues: bool, verbosity: int, no_save: bool
+        self,
+        options: AgentOptions,
+        *,
+        session: str | None,
+        continues: bool,
+        verbosity: int,
+        no_save: bool,
+        raw: bool = False,
     ) -> None:
-        self.options, self.verbosity, self.no_save = options, verbosity, no_save
+        self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
         self.screen = Screen()
         self.runner = asyncio.Runner()
@@ -77,8 +98,7 @@ class Conversation:
             self.screen.note(OFFLINE)
         reader = line_reader([name for name in self.commands if name != "/exit"])
         if reader.interactive:
-            earlier = f", {len(self.messages)} messages so far" if self.messages else ""
-            self.screen.note(coloured(f"{self.name}{earlier}. /help for help.", "dim"))
+            self.screen.note(coloured(f"{self._about()}. /help for help.", "dim"))
         while True:
             try:
                 line = reader.read()
@@ -94,6 +114,16 @@ class Conversation:
     def name(self) -> str:
         """What the agent is called."""
         return printable(self.config.name or Path(self.options.file).stem)
+
+    def _about(self) -> str:
+        """Who one talks with: model, tools, and the conversation so far."""
+        tools = len(self.agent.tools)
+        parts = [self.name, self.agent.model.name, f"{tools} tool{'' if tools == 1 else 's'}"]
+        if self.session:
+            parts.append(f"session {self.session}")
+        if self.messages:
+            parts.append(f"{len(self.messages)} messages so far")
+        return printable(" · ".join(parts))
 
     def _build(self) -> None:
         config: ReActAgentConfig = self.options.config()
@@ -115,11 +145,15 @@ class Conversation:
 
     def _handle(self, line: str) -> bool:
         """Do what a line says; whether to go on."""
+        if line.casefold() in WORDS:
+            line = f"/{line.casefold()}"
         if not line.startswith("/"):
             self._answer(line)
             return True
         name, _, rest = line.partition(" ")
         command = self.commands.get(name)
+        if command is None and ":" in name:
+            command = partial(self._prompt, name)
         if command is None:
             self._say(f"unknown command {name}.{near(name, self.commands)} /help lists them.")
             return True
@@ -129,7 +163,19 @@ class Conversation:
             complain(reason_of(error) if isinstance(error, OSError) else str(error))
             return True
 
-    def _answer(self, prompt: str) -> None:
+    def _answer(self, line: str) -> None:
+        from react_run.cli.attaching import with_mentioned
+
+        try:
+            prompt, strange = with_mentioned(line)
+        except ReactError as error:
+            complain(str(error))
+            return
+        for word in strange:
+            self.screen.note(f"{printable(word)} is no file here: it goes out as text")
+        self._turn(prompt)
+
+    def _turn(self, prompt: str | Sequence[str | Part]) -> None:
         self.progress.begin()
         if self.draft is not None:
             self.draft.begin()
@@ -154,7 +200,7 @@ class Conversation:
             return
         finally:
             self.screen.stop_status()
-        show_answer(self.config.masker.mask(result.answer), self.draft, self.screen)
+        show_answer(self.config.masker.mask(result.answer), self.draft, self.screen, raw=self.raw)
         if reason := why(result):
             self.screen.note(self.config.masker.mask(reason))
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
@@ -169,7 +215,10 @@ class Conversation:
         return True
 
     def _tools(self, _: str) -> bool:
-        lines = [f"{tool.name}  {tool.description.splitlines()[0]}" for tool in self.agent.tools]
+        room = max((len(tool.name) for tool in self.agent.tools), default=0)
+        lines = [
+            fitted(f"{tool.name:{room}}  {tool.description.splitlines()[0]}", width() - 1) for tool in self.agent.tools
+        ]
         self._say("\n".join(lines) or "this agent has no tools")
         return True
 
@@ -179,11 +228,28 @@ class Conversation:
         self._say("forgotten")
         return True
 
+    def _prompt(self, name: str, arguments: str) -> bool:
+        """Ask what a prompt of an MCP server says; what stands in it names no files of ours."""
+        from react_run.cli.mcp import pairs, toolset_of
+        from react_run.outcome import ToolError
+
+        server, _, prompt = name[1:].partition(":")
+        try:
+            given = dict(pairs(shlex.split(arguments)))
+            text = toolset_of(self.config, server).inspection().prompt(server, prompt, given)
+        except (ToolError, ValueError, click.UsageError) as error:
+            complain(self.config.masker.mask(error.message if isinstance(error, click.UsageError) else str(error)))
+            return True
+        self._say(self.config.masker.mask(text))
+        if prompt and text.strip():
+            self._turn(text)
+        return True
+
     def _save(self, name: str) -> bool:
         if not name:
             self._say("write /save FILE")
             return True
-        path = Path(name).expanduser()
+        path = from_home(name)
         path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
         self._say(f"written to {path}")
         return True
@@ -211,5 +277,19 @@ def transcript(messages: list[Message], suffix: str) -> str:
 
     if suffix == ".json":
         return json.dumps([message_to_dict(message) for message in messages], ensure_ascii=False, indent=2) + "\n"
-    spoken = [message for message in messages if message.role in ("user", "assistant") and message.said.strip()]
-    return "\n".join(f"## {message.role.capitalize()}\n\n{message.said.strip()}\n" for message in spoken)
+    return "\n".join(part for message in messages for part in _as_markdown(message))
+
+
+def _as_markdown(message: Message) -> Iterator[str]:
+    """What was said, asked of a tool, or told by one."""
+    text = message.said.strip()
+    if message.role == "tool":
+        fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=2) + 1)
+        yield f"{max(fence, '```', key=len)}\n{text}\n{max(fence, '```', key=len)}\n"
+        return
+    if message.role in ("user", "assistant") and (text or message.tool_requests):
+        yield f"## {message.role.capitalize()}\n"
+        if text:
+            yield f"{text}\n"
+        for request in message.tool_requests:
+            yield f"* `{request.name} {json.dumps(request.arguments, ensure_ascii=False, default=str)}`\n"

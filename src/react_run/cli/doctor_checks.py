@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from react_run.components.kinds import GROUPS, every_installed, installed
 from react_run.support.user_dirs import config_directory, data_directory, state_directory
 
 if TYPE_CHECKING:
+    from react_run.cli.mcp import Servers
     from react_run.models.base import Model
 
 PATIENCE = 5.0
@@ -83,9 +84,14 @@ def _writable(name: str, directory: Path) -> Finding:
             "failed",
             f"{name} directory",
             f"{directory} cannot be written: {error.strerror}",
-            f"make it writable, or set REACT_RUN_HOME to a directory that is: chmod u+rwx {directory}",
+            f"make it writable, or set REACT_RUN_HOME to a directory that is: chmod u+rwx {_nearest(directory)}",
         )
     return Finding("ok", f"{name} directory", str(directory))
+
+
+def _nearest(directory: Path) -> Path:
+    """The directory, or the one above it that is there."""
+    return next((path for path in (directory, *directory.parents) if path.exists()), directory)
 
 
 def kinds() -> Iterator[Finding]:
@@ -121,7 +127,7 @@ def keys() -> Iterator[Finding]:
     for name in present:
         yield Finding("ok", name, "set (not shown)")
     if not present:
-        detail = "no key of a usual provider is set; agents run on the offline model, or on servers that need none"
+        detail = "no key of a usual provider is set; an agent that names no model runs on the offline model"
         yield Finding("note", "keys", detail, f"export one, such as {next(iter(PROVIDERS))}=…, or use --env-file")
 
 
@@ -147,6 +153,7 @@ def reachable(address: str) -> Finding:
 def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding]:
     """Whether an agent file is right, its model reachable, and whether its toolsets start."""
     from react_run.cli.check import problems_of
+    from react_run.cli.mcp import mcp_toolsets
     from react_run.cli.validation import Soundness
     from react_run.config import load_config
 
@@ -162,23 +169,61 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
         yield reachable(str(address))
     for model in filter(None, (config.model, *config.fallback_models)):
         yield _has_key(model)
+    servers = list(mcp_toolsets(config.toolsets))
     for toolset in config.toolsets:
-        yield _starts(toolset)
+        if toolset not in servers:
+            yield _starts(toolset)
+    for toolset in servers:
+        yield from _servers(toolset, offline=offline)
+
+
+def _servers(toolset: Any, *, offline: bool) -> Iterator[Finding]:
+    """Whether each MCP server of a toolset works."""
+    from react_run.errors import ReactError
+
+    inspection: Servers = toolset.inspection()
+    try:
+        found = inspection.health(remote=not offline)
+        different = {name: lines for name, lines in inspection.differences().items() if name in found}
+    except ReactError as error:
+        yield Finding("failed", "MCP servers", str(error), "see docs/toolsets/mcp.md")
+        return
+    finally:
+        inspection.end()
+    locked = inspection.locked() is not None
+    for name in inspection.names:
+        what = f"MCP server {name}"
+        works, said = found.get(name, (True, ""))
+        if name not in found:
+            yield Finding("note", what, "it is on another machine, which is not asked with --offline")
+        elif not works:
+            yield Finding("failed", what, said, f"run its command by hand, and read .react-run/logs/mcp-{name}.log")
+        elif locked and name in different:
+            fix = "look at it with react-run mcp diff, and lock it again when it is right"
+            yield Finding("failed", what, f"{said}; it is not what was locked: {'; '.join(different[name])}", fix)
+        else:
+            yield Finding("ok", what, f"{said}, as locked" if locked else said)
 
 
 def _has_key(model: Model) -> Finding:
+    from react_run.models.remote import RemoteModel
+
     what = f"model {model.name}"
     if variable := getattr(model, "missing_key", str)():
         fix = f"export {variable}=…, give api_key in the file, or use --env-file"
         return Finding("failed", what, f"no key: {variable} is not set", fix)
-    return Finding("ok", what, "its id can be right, and it has the key it needs, or needs none")
+    if not isinstance(model, RemoteModel):
+        return Finding("ok", what, "runs here, and needs no key")
+    address = model.base_url or "its provider's own address"
+    return Finding("ok", what, f"a provider is known for this id, and the key is set where one is needed ({address})")
 
 
 def _starts(toolset: object) -> Finding:
     import asyncio
 
     from react_run.config.dump import kind_name
-    from react_run.tools.toolset import ReActToolset, offered
+    from react_run.tools.composite import offered
+    from react_run.tools.toolset import ReActToolset
 
     assert isinstance(toolset, ReActToolset)  # a configuration holds nothing else there
     what = f"toolset {kind_name(toolset)}"

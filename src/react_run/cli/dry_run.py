@@ -2,73 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from react_run.cli.exit import complain, logs_to
 from react_run.cli.interrupts import drive
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.terminal import json_text
-from react_run.messages import ModelRequest, ModelResponse, TextDelta
+from react_run.launch.first_request import first_request
+from react_run.launch.options import AgentOptions, built
+from react_run.messages import ModelRequest
 from react_run.models.base import Model
 
-if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
+_LONGEST = 80
+"""Characters that are shown of a file's bytes."""
 
 
-class _Captured(Exception):  # it carries the request out of the run
-    def __init__(self, request: ModelRequest) -> None:
-        super().__init__("captured")
-        self.request = request
+def show_first_request(options: AgentOptions, prompt: str, attach: Sequence[str] = ()) -> int:
+    """Print the first request as the JSON that would be sent; of files, only the beginning."""
+    from react_run.cli.attaching import with_files
 
-
-class _Capture(Model):
-    """Stands in for the model of an agent, and keeps the request instead of answering it."""
-
-    instead_of: Model
-
-    @property
-    def name(self) -> str:
-        return self.instead_of.name
-
-    @property
-    def context_window(self) -> int | None:
-        return self.instead_of.context_window
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        raise _Captured(request)
-
-    async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        raise _Captured(request)
-        yield  # makes it a generator
-
-
-def first_request(agent: ReActAgent, prompt: str) -> ModelRequest:
-    """What ``agent`` would send first; every hook before the model has run."""
-    agent.model = _Capture(instead_of=agent.model)
-    told_of_failures, agent.hooks.react_run_failed = agent.hooks.react_run_failed, ()  # this is none
-
-    async def start() -> None:
-        await agent.run(prompt)
-
-    try:
-        with logs_to(complain):
-            drive(start())
-    except _Captured as captured:
-        return captured.request
-    finally:
-        agent.hooks.react_run_failed = told_of_failures
-    raise AssertionError("a plugin answered instead of the model")
-
-
-def show_first_request(options: AgentOptions, prompt: str) -> int:
-    """Print the first request as the JSON that would be sent."""
+    asked = with_files(prompt, attach)
     config = options.config()
     agent = built(config, options.extra_plugins())
     model = config.model or agent.model
-    request = first_request(agent, prompt)
-    print(json_text(config.masker.mask_data(body(model, request)), indent=2))
+    with logs_to(complain):
+        request = first_request(agent, asked, drive)
+    print(json_text(_shortened(config.masker.mask_data(body(model, request))), indent=2))
     return 0
+
+
+def _shortened(data: object) -> object:
+    """``data`` with a note in place of the bytes of files."""
+    if isinstance(data, str) and data.startswith("data:") and len(data) > _LONGEST:
+        return f"{data[:_LONGEST]}… ({len(data):,} characters)"
+    if isinstance(data, dict):
+        return {key: _shortened(value) for key, value in data.items()}
+    return [_shortened(item) for item in data] if isinstance(data, list) else data
 
 
 def body(model: Model, request: ModelRequest) -> dict[str, object]:
@@ -76,8 +44,16 @@ def body(model: Model, request: ModelRequest) -> dict[str, object]:
     from react_run.models.remote import RemoteModel
     from react_run.models.wire import message_json
 
-    fields = model.fields(request, stream=False) if isinstance(model, RemoteModel) else dict(request.settings)
-    data: dict[str, object] = {"model": model.name, "messages": [message_json(m) for m in request.messages], **fields}
+    if isinstance(model, RemoteModel):
+        fields = model.fields(request, stream=False)
+        request, _ = model.asked(request)
+    else:
+        fields = dict(request.settings)
+    data: dict[str, object] = {
+        "model": model.name,
+        "messages": [message_json(m, can_read=model.can_read) for m in request.messages],
+        **fields,
+    }
     if request.tools:
         data["tools"] = [tool.wire for tool in request.tools]
     if request.tool_choice:

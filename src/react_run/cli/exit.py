@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 import sys
@@ -14,7 +15,8 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import NoReturn, TextIO
 
-from react_run.cli.terminal import plain_letters, printable
+from react_run.cli.terminal import plain_letters
+from react_run.support.text import printable
 
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"
@@ -94,7 +96,7 @@ def logs_to(say: Callable[[str], None]) -> Iterator[None]:
 def _called(arguments: list[str], debug: bool) -> int:
     from click.exceptions import Abort, ClickException, Exit
 
-    from react_run.cli.app import application
+    from react_run.cli.app import application, no_such_file
     from react_run.errors import ReactError, blamed
 
     try:
@@ -118,7 +120,8 @@ def _called(arguments: list[str], debug: bool) -> int:
         if debug:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
-            complain(str(error))
+            missing = getattr(error, "missing", "")  # perhaps a command was meant
+            complain(no_such_file(missing) if missing else str(error))
         elif where := blamed(error):
             complain(f"{where} failed: {type(error).__name__}: {error}\n{DEBUG} shows the traceback.")
         elif isinstance(error, OSError):
@@ -167,3 +170,13 @@ def _pipe_closed() -> int:
 def _to_nowhere(stream: TextIO | None) -> None:
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def settle_in() -> None:
+    """This process lives long: have the collector leave alone what was loaded, and look seldom.
+
+    With thousands of runs at once, Python's own thresholds spend more time on looking for garbage than the runs take,
+    and ended runs need no collector. Only programs do this: a library must not decide it for the process it is in.
+    """
+    gc.freeze()
+    gc.set_threshold(20_000, 50, 100)

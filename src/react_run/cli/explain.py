@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import MACHINE_PLUGINS, AgentOptions, built
+from react_run.cli.exit import complain, logs_to
+from react_run.cli.interrupts import drive
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text, shown
+from react_run.cli.validation import doubts
 from react_run.components.looking import looking
+from react_run.launch.explanation import explanation
+from react_run.launch.options import MACHINE_PLUGINS, AgentOptions, built
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
-    from react_run.cli.values import Value
+    from react_run.launch.values import Value
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
-@click.option("--mermaid", is_flag=True, help="Write a Mermaid graph of the agent.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--mermaid", is_flag=True, help="Print a Mermaid graph of the agent.")
 def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # the shared options, named as their fields
-    """Show the effective configuration with the source of every value, the prompt, the tools and the hooks.
+    """Show the effective configuration, where each value comes from, the prompt, the tools and the hooks.
 
     Nothing is sent to a provider.
     """
@@ -38,7 +41,9 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
 
         print(shown(config.masker.mask(graph(agent, extra))))
         return 0
-    explained = explanation(agent)
+    with logs_to(complain):
+        explained = explanation(agent, drive)
+    explained["notes"] = [text for text in (doubts(agent.tools),) if text]
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
     if as_json:
         print(json_text(config.masker.mask_data(explained), indent=2))
@@ -49,7 +54,7 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
 
 def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
     """What ``-p`` and ``REACT_RUN_PLUGINS`` add to the values of the file."""
-    from react_run.cli.values import Value
+    from react_run.launch.values import Value
     from react_run.plugins import plugin_name
 
     given = sum(not name.startswith("no:") for name in options.plugins)
@@ -58,55 +63,8 @@ def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
         yield Value(key, plugin_name(plugin), source)
 
 
-def explanation(agent: ReActAgent) -> dict[str, Any]:
-    """Everything as data."""
-    from react_run.cli.dry_run import first_request
-    from react_run.cli.values import values_of
-
-    hooks, tools = hooks_of(agent), list(agent.tools)
-    request = first_request(agent, "(your prompt)")
-    offered = {tool.name for tool in request.tools}
-    known = {tool.name for tool in tools}
-    return {
-        "values": [value.to_dict() for value in values_of(agent.config)],
-        "prompt": [message.text for message in request.messages if message.role == "system"],
-        "tools": [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "flags": _flags(tool),
-                "toolset": _toolset_name(tool),
-                "offered_first": tool.name in offered,
-            }
-            for tool in [*tools, *(tool for tool in request.tools if tool.name not in known)]
-        ],
-        "hooks": hooks,
-    }
-
-
-def _flags(tool: Any) -> list[str]:  # a Tool; its flags are found by name
-    names = ("read_only", "repeatable", "idempotent", "serial", "inline", "network", "runs_programs")
-    return [name for name in names if getattr(tool, name)]
-
-
-def _toolset_name(tool: Any) -> str:  # a Tool
-    from react_run.config.dump import kind_name
-
-    kind = kind_name(tool.toolset) if tool.toolset is not None else ""
-    return f"{kind}:{tool.called}" if tool.called else kind
-
-
-def hooks_of(agent: ReActAgent) -> dict[str, list[str]]:
-    """The plugins that implement each hook, in the order in which they are asked."""
-    from react_run.hooks import hook_names
-
-    chains = {hook: getattr(agent.hooks, hook) for hook in hook_names()}
-    return {hook: [impl.plugin_name for impl in chain] for hook, chain in chains.items() if chain}
-
-
 def _as_text(explained: dict[str, Any]) -> list[str]:
-    from react_run.cli.terminal import printable
+    from react_run.support.text import printable
 
     rows = explained["values"]
     keys = min(44, max(len(row["key"]) for row in rows))
@@ -122,6 +80,7 @@ def _as_text(explained: dict[str, Any]) -> list[str]:
         lines += [f"    {line}".rstrip() for line in tool["description"].splitlines()]
         lines.append(f"    {json.dumps(tool['parameters'], ensure_ascii=False)}")
     lines += [] if explained["tools"] else ["  none"]
+    lines += ["", *(f"  note: {text}" for text in explained["notes"])] if explained["notes"] else []
     lines += ["", "HOOKS, outermost first", ""]
     width = max(map(len, explained["hooks"]))
     lines += [f"  {hook:<{width}}  {' > '.join(plugins)}" for hook, plugins in explained["hooks"].items()]

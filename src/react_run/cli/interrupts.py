@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
 from react_run.cli.exit import Interrupted
-from react_run.engine.concurrency import run_blocking
+from react_run.support.threads import run_blocking
 
 T = TypeVar("T")
 GRACE = 0.8

@@ -5,16 +5,16 @@ The toolset of kind ``mcp`` does the work (:class:`Servers` is what is asked of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from react_run.cli.loading import AgentOptions, built, parsed
 from react_run.cli.terminal import json_text, shown
 from react_run.errors import ConfigError, ToolsetError
+from react_run.launch.options import AgentOptions, built, parsed
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -33,16 +33,17 @@ class Servers(Protocol):
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]: ...
     def locked(self) -> dict[str, dict[str, Any]] | None: ...
     def differences(self, *, anew: bool = False) -> dict[str, list[str]]: ...
+    def health(self, *, remote: bool = True) -> dict[str, tuple[bool, str]]: ...
     def prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str: ...
     def login(self, name: str, say: Callable[[str], None]) -> None: ...
 
 
 @click.group("mcp", context_settings=HELP, no_args_is_help=True)
 def command() -> None:
-    """The MCP servers that an agent file names.
+    """Work with the MCP servers that an agent file names.
 
-    A lock (AGENT.mcp.lock) says which tools they have. With it nothing is started before a tool is
-    called, and a server that offers something else than what was locked is not believed.
+    A lock (AGENT.mcp.lock) records their tools. With a lock, a server is started only when one of its tools is called,
+    and a server whose tools differ from the lock is refused.
     """
 
 
@@ -51,7 +52,7 @@ def _file_options(function: F) -> F:
         (
             click.argument("file", metavar="AGENT.yaml", type=click.Path()),
             click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
-            click.option("--trust", is_flag=True, help="Trust the file's directory this time."),
+            click.option("--trust", is_flag=True, help="Trust the file's directory for this command."),
         )
     ):
         function = option(function)
@@ -102,7 +103,7 @@ def _compared(all_servers: list[Servers]) -> tuple[dict[str, Any], dict[str, Any
 @command.command("diff", context_settings=HELP)
 @_file_options
 def diff(file: str, env_file: str | None, trust: bool) -> int:
-    """Show what is different from the lock; exit status 1 when something is."""
+    """Show differences from the lock; the exit status is 1 if there are any."""
     with _servers(file, env_file, trust) as (_, all_servers):
         found = {name: lines for servers in all_servers for name, lines in servers.differences().items()}
     for name, lines in found.items():
@@ -116,7 +117,7 @@ def diff(file: str, env_file: str | None, trust: bool) -> int:
 @command.command("tools", context_settings=HELP)
 @_file_options
 @click.argument("name", metavar="[SERVER]", required=False)
-@click.option("--live", is_flag=True, help="Ask the servers, although there is a lock.")
+@click.option("--live", is_flag=True, help="Ask the servers even if there is a lock.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with the schemas.")
 def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: bool, as_json: bool) -> int:
     """List the tools of the servers: from the lock, or from the servers when there is no lock."""
@@ -146,13 +147,13 @@ def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: 
 @click.argument("tool")
 @click.argument("arguments", metavar="[KEY=VALUE]…", nargs=-1)
 def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: str | None, trust: bool) -> int:
-    """Call one tool, within the permissions and limits of the agent, and print what comes back."""
+    """Call one tool, within the permissions and limits of the agent, and print its result."""
     from react_run.cli.interrupts import drive
 
-    given = {key: parsed(value) for key, value in _pairs(arguments)}
+    given = {key: parsed(value) for key, value in pairs(arguments)}
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
     agent = built(config)
-    toolset = _toolset_of(config, name)
+    toolset = toolset_of(config, name)
 
     async def work() -> int:
         async with agent:
@@ -169,12 +170,12 @@ def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: 
 @click.argument("prompt", required=False, default="")
 @click.argument("arguments", metavar="[KEY=VALUE]…", nargs=-1)
 def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_file: str | None, trust: bool) -> int:
-    """Print a prompt of a server, ready to be given to an agent; without PROMPT, list them."""
+    """Print a prompt of a server, ready for an agent; without PROMPT, list the prompts."""
     from react_run.outcome import ToolError
 
     with _servers(file, env_file, trust, name) as (config, [servers]):
         try:
-            text = servers.prompt(name, prompt, dict(_pairs(arguments)))
+            text = servers.prompt(name, prompt, dict(pairs(arguments)))
         except ToolError as error:
             raise ConfigError(str(error)) from error
     print(shown(config.masker.mask(text)))
@@ -185,7 +186,7 @@ def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_fi
 @_file_options
 @click.argument("name", metavar="SERVER")
 def login(file: str, name: str, env_file: str | None, trust: bool) -> int:
-    """Log in to a remote server with the browser, and keep its tokens for later runs."""
+    """Log in to a remote server in the browser, and save its tokens for later runs."""
     from react_run.outcome import ToolError
 
     with _servers(file, env_file, trust, name) as (_, [servers]):
@@ -200,9 +201,9 @@ def login(file: str, name: str, env_file: str | None, trust: bool) -> int:
 @command.command("import", context_settings=HELP)
 @click.argument("path", type=click.Path())
 def import_(path: str) -> int:
-    """Turn the servers of Claude Desktop, Cursor or VS Code (JSON) into toolsets for an agent file.
+    """Convert the servers of Claude Desktop, Cursor or VS Code (JSON) into toolsets for an agent file.
 
-    Secrets that stand there literally become ${VARIABLES}, which are listed on stderr.
+    Secrets written there literally become ${VARIABLES}, which are listed on stderr.
     """
     from react_run.components.kinds import resolve
 
@@ -220,7 +221,7 @@ def _servers(
 ) -> Iterator[tuple[ReActAgentConfig, list[Servers]]]:
     """The servers that ``file`` names, or the toolset of the one that is called ``name``."""
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
-    toolsets = [_toolset_of(config, name)] if name else list(_mcp_toolsets(config.toolsets))
+    toolsets = [toolset_of(config, name)] if name else list(mcp_toolsets(config.toolsets))
     if not toolsets:
         raise ConfigError(f"{file} names no MCP server (kind: mcp)")
     inspections = [toolset.inspection() for toolset in toolsets]
@@ -231,18 +232,24 @@ def _servers(
             inspection.end()
 
 
-def _mcp_toolsets(toolsets: Any) -> Iterator[Any]:
+def mcp_toolsets(toolsets: Any) -> Iterator[Any]:
+    """Those of kind ``mcp``, also inside others."""
     from react_run.config.dump import kind_name
 
     for toolset in toolsets:
         if kind_name(toolset) == "mcp":
             yield toolset
         elif hasattr(toolset, "toolsets"):
-            yield from _mcp_toolsets(toolset.toolsets)
+            yield from mcp_toolsets(toolset.toolsets)
 
 
-def _toolset_of(config: ReActAgentConfig, name: str) -> Any:
-    found = {server: toolset for toolset in _mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
+def toolset_of(config: ReActAgentConfig, name: str) -> Any:
+    """The toolset with the MCP server ``name``.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    found = {server: toolset for toolset in mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
     if name not in found:
         raise ConfigError(f"{config.path} names no MCP server {name!r}. Servers: {', '.join(found) or 'none'}")
     return found[name]
@@ -256,7 +263,12 @@ def _lock_of(servers: Servers) -> Entries:
         return {}
 
 
-def _pairs(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def pairs(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What ``KEY=VALUE`` of a command line says.
+
+    Raises:
+        UsageError: One has no such form.
+    """
     for argument in arguments:
         key, sign, value = argument.partition("=")
         if not sign or not key:

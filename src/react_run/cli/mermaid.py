@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from react_run.config.dump import kind_name
 from react_run.plugins import plugin_name
-from react_run.tools.toolset import CompositeToolset, ReActToolset, offered
+from react_run.tools.composite import CompositeToolset, offered
+from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -14,13 +14,19 @@ def agent_options(function: F) -> F:
     """The options that say how an agent file is read: model, values, plugins, trust."""
     for option in reversed(
         (
-            click.option("-m", "--model", metavar="MODEL", help="Use this model instead of the file's."),
+            click.option(
+                "-m",
+                "--model",
+                metavar="MODEL",
+                shell_complete=_complete_models,
+                help="Use this model instead of the file's.",
+            ),
             click.option(
                 "--set",
                 "sets",
                 metavar="KEY=VALUE",
                 multiple=True,
-                help="Set a value of the file, by its path: --set limits.max_cost=0.5 (repeatable).",
+                help="Override a value in the file, such as --set limits.max_cost=0.5 (repeatable).",
             ),
             click.option(
                 "-p",
@@ -29,7 +35,7 @@ def agent_options(function: F) -> F:
                 metavar="NAME",
                 multiple=True,
                 shell_complete=_complete_plugins,
-                help="Add a plugin, outermost; no:NAME leaves one of the file out (repeatable).",
+                help="Add a plugin around all others; no:NAME disables one that the file lists (repeatable).",
             ),
             click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
             click.option("--trust", is_flag=True, help="Trust the file's directory for this run."),
@@ -37,6 +43,14 @@ def agent_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def session_options(function: F) -> F:
+    """Which conversation a command goes on with."""
+    text = "Continue (or begin) the conversation NAME."
+    named = click.option("--session", metavar="NAME", shell_complete=_complete_sessions, help=text)
+    text = "Continue the last conversation with this agent."
+    return click.option("-c", "--continue", "continues", is_flag=True, help=text)(named(function))
 
 
 def run_argument(function: F) -> F:
@@ -49,9 +63,9 @@ def run_argument(function: F) -> F:
         return value if engine is None else _fetched(context, engine, value)
 
     function = click.option(
-        "--engine", metavar="URL", is_eager=True, help="Look for the run in this database: postgres://…"
+        "--engine", metavar="URL", is_eager=True, help="Find the run in this database: postgres://…"
     )(function)
-    function = click.option("--last", is_flag=True, is_eager=True, help="The last run.")(function)
+    function = click.option("--last", is_flag=True, is_eager=True, help="Use the latest run.")(function)
     return click.argument("run", metavar="RUN", required=False, callback=given, shell_complete=_complete_runs)(function)
 
 
@@ -76,3 +90,16 @@ def _complete_plugins(context: click.Context, parameter: click.Parameter, incomp
 
     names = [*installed("plugins")]
     return [name for name in (*names, *(f"no:{name}" for name in names)) if name.startswith(incomplete)]
+
+
+def _complete_models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.models import known_ids, prices
+
+    names = ["offline", *(f"{provider}/" for provider in known_ids.KEYS), *(prices.ids() if incomplete else ())]
+    return sorted({name for name in names if name.startswith(incomplete)})
+
+
+def _complete_sessions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from react_run.journal.sessions import Session
+
+    return [name for name in Session.names() if name.startswith(incomplete)]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from react_run.cli.loading import AgentOptions
 from react_run.journal.sessions import Session
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -51,7 +51,7 @@ class Keeping:
     def __post_init__(self) -> None:
         self._told = False
         """Whether it was said that there is nothing to go on with."""
-        self.session = self.config.session if self.session is None else self.session
+        self.session = self.config.session = self.config.session if self.session is None else self.session
         assert self.config.path is not None  # the command line reads files
         self._conversation = (
             Session.last_with(self.config.path) if self.session is None else Session.named(self.session)

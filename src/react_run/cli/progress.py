@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from react_run.cli.screen import Screen
-from react_run.cli.terminal import coloured, fitted, printable, width
+from react_run.cli.terminal import cells, coloured, fitted, width
 from react_run.hookspecs import hookimpl
 from react_run.secrets.stream import StreamMasker
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _SHORT_ARGUMENTS = 60
 _SHORT_RESULT = 80
 _SHORT_PROGRESS = 40
+_SHORT_PLAN = 50
 
 
 class Progress:
@@ -49,6 +52,8 @@ class Progress:
             parts.append(", ".join(f"{name} {self.far.get(name, '')}".rstrip() for name in dict.fromkeys(self.running)))
         elif self.thinking:
             parts.append("thinking")
+        if run is not None and run.outcome.plan:
+            parts.append(fitted(printable(self.masker.mask(planned(run.outcome.plan))), _SHORT_PLAN))
         parts.append(f"{seconds:.1f} s")
         if run is not None and run.usage.total_tokens:
             parts.append(f"{run.usage.total_tokens:,} tokens")
@@ -108,23 +113,40 @@ class Progress:
             self.far.pop(call.name, None)
         if self.verbosity:
             self._note(self._line(call, observation))
+        elif self.screen.animated:
+            self._note(self._brief(call, observation), "dim")
 
     @hookimpl
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:
-        if self.verbosity > 1:
+        if self.verbosity:
             self._note(f"  guard {guard}: {detail}", "yellow")
 
+    def _brief(self, call: ToolCall, observation: Observation) -> str:
+        """That a tool ran, and with what; what it said only where it failed."""
+        given = self.masker.mask_data(call.arguments)
+        lone = next(iter(given.values())) if isinstance(given, dict) and len(given) == 1 else given
+        asked = lone if isinstance(lone, str) else json.dumps(lone, ensure_ascii=False, default=str) if lone else ""
+        said = observation.outcome.message if observation.outcome else ""
+        failed = f" → {self.masker.mask(said or observation.content)}" if observation.failed else ""
+        text = " ".join(f"{call.name} {asked}{failed}".split())
+        return fitted(printable(f"{_indent(call.run)}{'✗' if failed else '·'} {text}"), width() - 1)
+
     def _line(self, call: ToolCall, observation: Observation) -> str:
-        """Mark, name, short arguments, head of the result, seconds."""
+        """Mark, name, short arguments, head of the result, seconds; those of subagents stand further in."""
         mark = coloured("✗", "red") if observation.failed else coloured("✓", "green")
         # Masked before it is encoded once more or cut: half a secret is one, too.
         arguments = json.dumps(self.masker.mask_data(call.arguments), ensure_ascii=False, default=str)
         content = self.masker.mask(" ".join(observation.content.split()))
-        if self.verbosity == 1:
+        seconds = f"{call.seconds or 0:.2f} s"
+        indent = _indent(call.run)
+        if self.verbosity == 1 and self.screen.animated:
             arguments = fitted(arguments, _SHORT_ARGUMENTS)
-            content = fitted(content, max(_SHORT_RESULT, width() - _SHORT_ARGUMENTS))
+        elif self.verbosity == 1:
+            arguments, content = fitted(arguments, _SHORT_ARGUMENTS), fitted(content, _SHORT_RESULT)
         text = printable(f"{self.masker.mask(call.name)} {arguments} → {content}")
-        return f"{mark} {text} {coloured(f'{call.seconds or 0:.2f} s', 'dim')}"
+        if self.verbosity == 1 and self.screen.animated:
+            text = fitted(text, max(20, width() - cells(f"{indent}✓  {seconds}") - 1))
+        return f"{indent}{mark} {text} {coloured(seconds, 'dim')}"
 
     def _note(self, text: str, colour: str = "") -> None:
         shown = text if not colour else coloured(printable(self.masker.mask(text)), colour)
@@ -143,7 +165,7 @@ class Permitted:
 
 
 class Draft:
-    """Shows the draft of an answer as it arrives, without secrets, and marks it when it is withdrawn."""
+    """Shows the draft of an answer as it arrives, without secrets, and sets it aside when it was not the answer."""
 
     def __init__(self, screen: Screen, masker: Masker) -> None:
         self.screen, self.masker = screen, masker
@@ -165,13 +187,14 @@ class Draft:
         if run.parent is None:
             self._show(self._held.rest())
             if self.shown:
-                self.screen.withdraw()
+                last = run.iterations[-1] if run.iterations else None
+                proposed = last is not None and last.response is not None and not last.calls
+                self.screen.set_aside("set aside: " if proposed else "")
             self.begin()
 
     def finish(self) -> None:
-        """Show what was held back, and end the line."""
+        """Show what was held back."""
         self._show(self._held.rest())
-        self.screen.end_draft()
 
     def _show(self, text: str) -> None:
         if text:
@@ -179,10 +202,24 @@ class Draft:
             self.shown += text
 
 
+def _indent(run: Run) -> str:
+    depth = 0
+    while run.parent is not None:
+        run, depth = run.parent, depth + 1
+    return "  " * depth
+
+
 def _far(done: float | None, total: float | None, message: str) -> str:
     """``3/10 message``."""
     number = "" if done is None else f"{done:g}" if total is None else f"{done:g}/{total:g}"
     return " ".join(f"{number} {message}".split())
+
+
+def planned(plan: Sequence[Mapping[str, str]]) -> str:
+    """``plan 2/5: what is being done``."""
+    done = sum(step["status"] == "done" for step in plan)
+    at = next((step["step"] for status in ("doing", "open") for step in plan if step["status"] == status), "")
+    return f"plan {done}/{len(plan)}{f': {at}' if at else ''}"
 
 
 def _count(number: int | None) -> str:

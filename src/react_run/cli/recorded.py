@@ -9,8 +9,8 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from react_run.cli.loading import AgentOptions
 from react_run.errors import ConfigError, JournalError
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.journal import Journal

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.loading import built
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
 from react_run.cli.run_once import OneRun
+from react_run.launch.options import built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.cli.persistence import Keeping
+    from react_run.cli.run_once import Prompt
     from react_run.config import ReActAgentConfig
     from react_run.journal import Journal
-    from react_run.journal.files import Sink
     from react_run.journal.replay.resume import Resumption
     from react_run.journal.shipped_store import PostgresStore, StoredSink
+    from react_run.journal.sinks import Sink
     from react_run.messages import Message
     from react_run.results import RunResult
     from react_run.run import Run
@@ -29,20 +30,20 @@ if TYPE_CHECKING:
 
 @click.command("resume", context_settings={"help_option_names": ["-h", "--help"]})
 @run_argument
-@click.option("--force", is_flag=True, help="Go on although the agent has changed since.")
-@click.option("--agent", metavar="AGENT.yaml", help="Go on with this agent instead of the recorded one.")
+@click.option("--force", is_flag=True, help="Continue even if the agent has changed since.")
+@click.option("--agent", metavar="AGENT.yaml", help="Continue with this agent instead of the recorded one.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
-@click.option("--json", "as_json", is_flag=True, help="Write one result object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one result object as JSON.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @naming_damage
 def command(run: str | None, force: bool, agent: str | None, trust: bool, as_json: bool, **given: Any) -> int:
-    """Go on with RUN where it stopped.
+    """Continue RUN where it stopped.
 
-    What was recorded is not done again: model replies and finished tool calls come from the journal. A call that had
-    started and not finished runs again only when its tool is read-only or idempotent; otherwise the model is told that
+    Nothing that was recorded is done again: model replies and finished tool calls come from the journal. A call that
+    started but did not finish runs again only if its tool is read-only or idempotent; otherwise the model is told that
     its outcome is unknown.
     """
     from react_run.cli.recorded import options_of
@@ -59,7 +60,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     session = journal.header["session"]
     store = click.get_current_context().obj
     goes_on = _Resumed(options=options, style=style, path=path, force=force, session=session, store=store, **given)
-    return goes_on.answer(journal.header["prompt"])
+    return goes_on.answer(journal.prompt)
 
 
 def _ended(journal: Journal, *, as_json: bool) -> int:
@@ -104,7 +105,7 @@ class _Resumed(OneRun):
         return self.stored
 
     async def _run(
-        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+        self, agent: ReActAgent, prompt: Prompt, earlier: Sequence[Message], config: ReActAgentConfig
     ) -> RunResult:
         try:
             return await super()._run(agent, prompt, earlier, config)
@@ -115,7 +116,7 @@ class _Resumed(OneRun):
     def _journal_of(self, run: Run) -> Path:
         return self.path
 
-    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: Prompt) -> RunResult:
         from react_run.cli.interrupts import drive
 
         run = self._run(agent, prompt, self.ready.incoming, config)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from react_run.cli.loading import AgentOptions
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, session_options
+from react_run.launch.options import AgentOptions
 
 FORMATS = ("text", "json", "stream-json")
 
@@ -39,20 +39,23 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
 @agent_options
-@click.option("--max-iterations", metavar="N", type=int, help="Iterations of the loop at most.")
-@click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
-@click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
-@click.option("--output-format", type=click.Choice(FORMATS), help="How the result is written.")
-@click.option("--json", "as_json", is_flag=True, help="Short for --output-format json: one result object.")
+@click.option("--attach", metavar="FILE", multiple=True, help="Attach an image, PDF or text file (repeatable).")
+@click.option("--max-iterations", metavar="N", type=int, help="Maximum number of iterations.")
+@click.option("--max-cost", metavar="USD", type=float, help="Maximum cost of the run.")
+@click.option("--timeout", metavar="SECONDS", type=float, help="Maximum duration of the run.")
+@click.option("--output-format", type=click.Choice(FORMATS), help="Format of the result.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
+@click.option("--raw", is_flag=True, help="Do not render the answer's Markdown on a terminal.")
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
-@click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
-@click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
-@click.option("-c", "--continue", "continues", is_flag=True, help="Continue the last conversation with this agent.")
-@click.option("--session", metavar="NAME", help="Continue (or begin) the conversation NAME.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call; -vv also steps and guards.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option(
+    "--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit with status 6 if the run differs."
+)
+@click.option("--no-save", is_flag=True, help="Save neither a journal nor the conversation.")
+@session_options
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")
 def command(
     file: str,
@@ -66,7 +69,7 @@ def command(
     """Run the agent that AGENT.yaml describes.
 
     The answer goes to stdout, everything else to stderr. Without PROMPT, a terminal opens a chat. `-`, or piped input,
-    is the prompt; beside a PROMPT it is appended as context.
+    is the prompt; together with PROMPT it is appended as context.
     """
     from react_run.cli.prompting import prompt_from
 
@@ -87,7 +90,7 @@ def command(
     if given.pop("dry_run"):
         from react_run.cli.dry_run import show_first_request
 
-        return show_first_request(options, asked or "(your prompt)")
+        return show_first_request(options, asked or "(your prompt)", given["attach"])
     if asked is None:
         return _talk(options, style, given)
     from react_run.cli.run_once import OneRun
@@ -99,8 +102,10 @@ def _talk(options: AgentOptions, style: str, given: dict[str, Any]) -> int:
     from react_run.cli.chat import talk
 
     meant = {"--json": style != "text", **{f"--{name}": given[name] for name in ("record", "replay", "yes", "quiet")}}
+    if given["attach"]:
+        raise click.UsageError("--attach is for a single run: give a PROMPT; in a chat, write @FILE in a line")
     for name, wanted in meant.items():
         if wanted:
             raise click.UsageError(f"{name} is for a single run: give a PROMPT, or - for standard input")
-    kept = {name: given[name] for name in ("session", "continues", "no_save")}
+    kept = {name: given[name] for name in ("session", "continues", "no_save", "raw")}
     return talk(options, verbosity=given["verbose"], **kept)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.cli.exit import Interrupted, logs_to, warnings_to
-from react_run.cli.loading import AgentOptions, approve_all, built, speaks_for_us
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
 from react_run.journal.locate import find_run
+from react_run.launch.options import AgentOptions, approve_all, built, speaks_for_us
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.journal.recorder import Recorder
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.results import RunResult
     from react_run.run import Run
+
+    Prompt = str | Sequence[str | Part]
 
 OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
 
@@ -42,6 +46,8 @@ class OneRun:
     verbose: int = 0
     quiet: bool = False
     yes: bool = False
+    raw: bool = False
+    attach: Sequence[str] = ()
     screen: Screen = field(init=False)
     progress: Progress = field(init=False)
     journal: Recorder | None = field(init=False, default=None)
@@ -50,7 +56,7 @@ class OneRun:
     def __post_init__(self) -> None:
         self.screen = Screen(quiet=self.quiet)
 
-    def answer(self, prompt: str) -> int:
+    def answer(self, prompt: Prompt) -> int:
         """Run the agent on ``prompt`` and show the result; the exit status."""
         self.screen.start_status(starting)
         try:
@@ -67,11 +73,15 @@ class OneRun:
         finally:
             self.screen.stop_status()
 
-    def _answer(self, prompt: str) -> int:
+    def _answer(self, prompt: Prompt) -> int:
         from react_run.cli.persistence import Keeping
         from react_run.cli.progress import Clock, Draft, Permitted, Progress
         from react_run.cli.statuses import footer
 
+        if self.attach:
+            from react_run.cli.attaching import with_files
+
+            prompt = with_files(prompt, self.attach)
         if self.replay is not None and not speaks_for_us(find_run(self.replay)):
             self.options = replace(self.options, foreign=True)
         self.config = config = self.options.config()
@@ -112,11 +122,11 @@ class OneRun:
         agent = built(config, plugins, journal)
         if self.replay is None:
             return agent
-        from react_run.models.replay import ReplayModel
+        from react_run.journal.replay.model import ReplayModel
 
         return agent.replace(model=ReplayModel(journal=find_run(self.replay)), journal=journal)
 
-    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: str) -> RunResult:
+    def _driven(self, agent: ReActAgent, config: ReActAgentConfig, keeping: Keeping, prompt: Prompt) -> RunResult:
         from react_run.cli.interrupts import drive
 
         with keeping.turn() as earlier:
@@ -125,7 +135,7 @@ class OneRun:
         return result
 
     async def _run(
-        self, agent: ReActAgent, prompt: str, earlier: Sequence[Message], config: ReActAgentConfig
+        self, agent: ReActAgent, prompt: Prompt, earlier: Sequence[Message], config: ReActAgentConfig
     ) -> RunResult:
         async with agent:
             if self.style != "stream-json":
@@ -153,7 +163,7 @@ class OneRun:
 
         self.screen.stop_status()
         if self.style == "text":
-            show_answer(config.masker.mask(result.answer), draft, self.screen)
+            show_answer(config.masker.mask(result.answer), draft, self.screen, raw=self.raw)
         else:
             kind = {"type": "result"} if self.style == "stream-json" else {}
             self._write_json({**kind, **result.to_dict()}, config)
@@ -170,7 +180,7 @@ class OneRun:
         result = result_left(error)
         if result is not None and result.answer and self.config is not None:
             self.screen.stop_status()
-            show_answer(self.config.masker.mask(result.answer), None, self.screen)
+            show_answer(self.config.masker.mask(result.answer), None, self.screen, raw=self.raw)
 
     def _say_interrupted(self) -> None:
         from react_run.cli.persistence import shown_run
@@ -185,17 +195,29 @@ class OneRun:
         return self.journal.file_for(run) if self.journal else None
 
 
-def show_answer(answer: str, draft: Draft | None, screen: Screen) -> None:
-    """Write the accepted answer, unless it stands there as the draft."""
-    from react_run.cli.terminal import shown
+def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool = False) -> None:
+    """Write the accepted answer, unless it stands there as the draft.
 
+    Args:
+        answer: The answer.
+        draft: What was shown of it so far.
+        screen: Where it was shown.
+        raw: Whether Markdown stays as it is on a terminal; it always does elsewhere.
+    """
+    from react_run.cli.markdown import has_markdown, show
+    from react_run.cli.terminal import is_dumb, is_terminal, shown
+
+    rendered = not raw and is_terminal(sys.stdout) and not is_dumb() and has_markdown(answer)
     if draft is not None:
         draft.finish()
-        if draft.shown.strip() == answer.strip() and answer:
+        same = draft.shown.strip() == answer.strip() and bool(answer)
+        if same and not rendered and screen.keeps_draft():
             return
-        if draft.shown:
-            screen.withdraw()
-    print(shown(answer), flush=True)
+        screen.take_away()
+    if rendered:
+        show(answer)
+    else:
+        print(shown(answer), flush=True)
 
 
 def described(error: Exception) -> dict[str, object]:

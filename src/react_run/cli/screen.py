@@ -8,13 +8,19 @@ from collections.abc import Callable
 from itertools import cycle
 from time import monotonic
 
-from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, printable, width
+from react_run.cli.draft_area import DraftArea
+from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, width
+from react_run.support.text import printable
 
 REFRESH = 0.1
 """Seconds between two looks of the status line."""
 _ERASE = "\r\x1b[2K"
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
+_KEY = 2
+"""Columns that the terminal needs to show a Ctrl-C (``^C``) in the row of the status line, and not in the next one."""
+_THOUGHT = 6
+"""Rows of a draft that was set aside which stay on the screen."""
 
 
 def starting(seconds: float) -> str:
@@ -35,6 +41,8 @@ class Screen:
         self.quiet = quiet
         self.animated = is_terminal(sys.stderr) and not is_dumb() and not quiet
         self.shows_drafts = is_terminal(sys.stdout)
+        self._area = DraftArea()
+        self._erases = self.shows_drafts and not is_dumb()
         self._lock = threading.RLock()
         self._drawn = False
         self._mid_line = False
@@ -44,29 +52,51 @@ class Screen:
         self._text: Callable[[float], str] = starting
 
     def note(self, line: str) -> None:
-        """A line on stderr, above the status line."""
+        """A line on stderr, above the status line and the draft."""
         if self.quiet or sys.stderr is None:
             return
         with self._lock:
             self._clear()
-            self._end_line()
+            draft = self._area.text if self._erases and is_terminal(sys.stderr) else ""
+            if draft:
+                self._write(self._area.erase())
+            else:
+                self._end_line()
             print(line, file=sys.stderr, flush=True)
+            if draft:
+                self._write(self._area.add(draft))
 
     def draft(self, text: str) -> None:
         """More of the answer, as it arrives, on stdout."""
         with self._lock:
             self._clear()
             shown = printable(text)
-            sys.stdout.write(shown)
-            sys.stdout.flush()
-            self._mid_line = not shown.endswith("\n") if shown else self._mid_line
+            self._write(self._area.add(shown) if self._erases else shown)
+            self._mid_line = not shown.endswith("\n") if shown and not self._erases else bool(shown) or self._mid_line
 
-    def withdraw(self) -> None:
-        """Mark the draft so far as withdrawn."""
+    def set_aside(self, mark: str = "") -> None:
+        """The draft so far was a thought, or will be written anew: its beginning stays, dim, behind ``mark``."""
         with self._lock:
             self._clear()
-            self._end_line()
-            print(coloured("[withdrawn]", "dim", sys.stdout), flush=True)
+            rows = f"{mark}{self._area.text.strip()}".split("\n") if self._area.text.strip() else [""]
+            if self._take_away() and not self.quiet and any(rows):
+                more = [] if len(rows) <= _THOUGHT else ["…"]
+                print("\n".join(coloured(row, "dim", sys.stdout) for row in [*rows[:_THOUGHT], *more]), flush=True)
+
+    def keeps_draft(self) -> bool:
+        """End the line of the draft and leave it there, where all of it is to be seen; whether that was so."""
+        with self._lock:
+            self._clear()
+            whole = not self._erases or self._area.is_whole
+            if whole:
+                self._end_line()
+            return whole
+
+    def take_away(self) -> None:
+        """Take the draft away, where the terminal can; otherwise end its line."""
+        with self._lock:
+            self._clear()
+            self._take_away()
 
     def end_draft(self) -> None:
         """End the line of the draft."""
@@ -108,7 +138,7 @@ class Screen:
                 if self._stopped.is_set():
                     return
                 if not self._mid_line and not self._paused:
-                    line = fitted(f"{next(frames)} {printable(self._text(monotonic() - started))}", width() - 1)
+                    line = fitted(f"{next(frames)} {printable(self._text(monotonic() - started))}", width() - 1 - _KEY)
                     sys.stderr.write(f"{_ERASE}{coloured(line, 'dim')}")
                     sys.stderr.flush()
                     self._drawn = True
@@ -121,8 +151,19 @@ class Screen:
             sys.stderr.flush()
             self._drawn = False
 
+    def _take_away(self) -> bool:
+        if not self._erases:
+            self._end_line()
+        elif not self._area.is_empty:
+            self._write(self._area.erase())
+            self._mid_line = False
+        return self._erases
+
     def _end_line(self) -> None:
         if self._mid_line:
-            sys.stdout.write("\n")
-            sys.stdout.flush()
+            self._write(self._area.end())
             self._mid_line = False
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()

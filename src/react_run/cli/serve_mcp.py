@@ -7,8 +7,8 @@ from importlib.util import find_spec
 
 import click
 
-from react_run.cli.loading import AgentOptions, built
 from react_run.errors import ConfigError
+from react_run.launch.options import AgentOptions, built
 
 
 def serve_mcp(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from react_run.cli.terminal import printable
 from react_run.results import LIMIT_REASONS, RunResult, StopReason
+from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.messages import Usage
@@ -61,7 +61,7 @@ def _why(result: RunResult) -> str:
 
 def _objection(result: RunResult) -> str:
     """What was said against the answer: the last thing in the conversation."""
-    from react_run.cli.terminal import printable
+    from react_run.support.text import printable
 
     last = result.messages[-1] if result.messages else None
     return f": {printable(last.text)}" if last is not None and last.role == "user" else ""

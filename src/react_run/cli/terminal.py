@@ -11,26 +11,10 @@ import sys
 import unicodedata
 from typing import TextIO
 
-_KEPT = "\n\t\u200c\u200d"  # the last two join letters and emoji, and are written in ordinary text
-_UNSEEN = ("Cc", "Cf", "Cs")  # controls; marks that turn text around or hide in it; halves of characters
+from react_run.support.text import is_hidden, printable
+
 _NOT_PLAIN = re.compile(r"[^\n -~]")
 _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
-
-
-def printable(text: str) -> str:
-    """``text`` with what cannot be seen shown: nothing from a model or a tool steers a terminal or hides in it."""
-    if text.isprintable():
-        return text
-    return "".join(_visible(character) for character in text)
-
-
-def _visible(character: str) -> str:
-    if character in _KEPT or character.isprintable():
-        return character
-    if unicodedata.category(character) in _UNSEEN:
-        code = ord(character)
-        return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    return character
 
 
 def shown(text: str, stream: TextIO | None = None) -> str:
@@ -46,9 +30,7 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     character = found[0]
-    if _visible(character) == character:
-        return character
-    return json.dumps(character)[1:-1]
+    return json.dumps(character)[1:-1] if is_hidden(character) else character
 
 
 _MARKS = {"✓": "ok", "✗": "FAILED", "→": "->", "·": "-", "…": "...", "▶": ">", "■": "#"}

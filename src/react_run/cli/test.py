@@ -6,28 +6,29 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 import click
 
-from react_run.cli.loading import AgentOptions, built
 from react_run.cli.options import agent_options
 from react_run.cli.terminal import json_text
+from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
-    from react_run.cli.cases import Case, Verdict
+    from react_run.evals.cases import Case
+    from react_run.evals.offline import Verdict
+    from react_run.evals.scorer import Scorer
 
 
 @click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("cases", metavar="CASES.yaml", type=click.Path())
 @agent_options
-@click.option("-k", "--only", metavar="TEXT", help="Only cases whose names contain TEXT.")
+@click.option("-k", "--only", metavar="TEXT", help="Use only cases whose names contain TEXT.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML, for CI.")
-@click.option("--json", "as_json", is_flag=True, help="Write the results as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(file: str, cases: str, only: str | None, junit: str | None, as_json: bool, **given: Any) -> int:
-    """Test an agent offline. Exit status 1 when a case fails.
+    """Test an agent offline. The exit status is 1 if a case fails.
 
     \b
       cases:
@@ -39,23 +40,25 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
         - name: as it was in May            # a recorded run: everything must be as recorded
           recording: runs/may.jsonl
 
-    A case may also say contains, matches, success, stop_reason and max_iterations.
+    A case may also say contains, matches, success, stop_reason and max_iterations, and name scorers (docs/evals.md).
     """
-    from react_run.cli.cases import needs_network, read_cases
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive
     from react_run.config.trust import is_trusted
     from react_run.errors import ConfigError
+    from react_run.evals.offline import needs_network
+    from react_run.evals.suite import read_suite
 
     options = AgentOptions(file=file, foreign=not is_trusted(Path(cases).parent), **given)
-    wanted = [case for case in read_cases(Path(cases)) if only is None or only in case.name]
+    suite = read_suite(Path(cases), trusted=True if options.trust else None)
+    wanted = [case for case in suite.cases if only is None or only in case.name]
     if not wanted:
         raise click.UsageError(f"no case has {only!r} in its name")
     agent = built(options.config(), options.extra_plugins(), ())
-    if problems := list(filter(None, (needs_network(case, agent) for case in wanted))):
+    if problems := list(filter(None, (needs_network(case, agent, suite.scorers) for case in wanted))):
         raise ConfigError("\n".join(problems))
     with logs_to(complain):
-        verdicts = drive(_judged(wanted, agent, quiet=as_json))
+        verdicts = drive(_judged(wanted, agent, suite.scorers, quiet=as_json))
     failed = sum(bool(verdict.problems) for verdict in verdicts)
     if junit is not None:
         Path(junit).write_bytes(as_junit(Path(cases).name, verdicts))
@@ -66,12 +69,12 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     return 1 if failed else 0
 
 
-async def _judged(cases: list[Case], agent: ReActAgent, *, quiet: bool) -> list[Verdict]:
-    from react_run.cli.cases import judged
+async def _judged(cases: list[Case], agent: ReActAgent, shared: list[Scorer], *, quiet: bool) -> list[Verdict]:
+    from react_run.evals.offline import judged
 
     verdicts = []
     for case in cases:
-        verdict = await judged(case, agent)
+        verdict = await judged(case, agent, shared)
         mask = agent.config.masker.mask
         verdict = replace(verdict, name=mask(verdict.name), problems=tuple(map(mask, verdict.problems)))
         verdicts.append(verdict)
@@ -81,7 +84,8 @@ async def _judged(cases: list[Case], agent: ReActAgent, *, quiet: bool) -> list[
 
 
 def _show(verdict: Verdict) -> None:
-    from react_run.cli.terminal import coloured, printable
+    from react_run.cli.terminal import coloured
+    from react_run.support.text import printable
 
     mark = coloured("✗", "red", sys.stdout) if verdict.problems else coloured("✓", "green", sys.stdout)
     print(f"{mark} {printable(verdict.name)}")
@@ -91,17 +95,9 @@ def _show(verdict: Verdict) -> None:
 
 def as_junit(suite: str, verdicts: list[Verdict]) -> bytes:
     """The results as JUnit XML."""
-    from react_run.support.render import escape
+    from react_run.evals.exports.junit_file import Entry, junit
 
-    failed = sum(bool(verdict.problems) for verdict in verdicts)
-    seconds = f"{sum(verdict.seconds for verdict in verdicts):.3f}"
-    attributes = {"name": suite, "tests": str(len(verdicts)), "failures": str(failed), "errors": "0", "time": seconds}
-    root = ElementTree.Element("testsuite", attributes)
-    for verdict in verdicts:
-        about = {"classname": suite, "name": escape(verdict.name), "time": f"{verdict.seconds:.3f}"}
-        case = ElementTree.SubElement(root, "testcase", about)
-        if verdict.problems:
-            text = escape("\n".join(verdict.problems))
-            ElementTree.SubElement(case, "failure", message=text.splitlines()[0]).text = text
-    document: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    return document
+    return junit(
+        suite,
+        (Entry(name=one.name, seconds=one.seconds, failure="\n".join(one.problems)) for one in verdicts),
+    )

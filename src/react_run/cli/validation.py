@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from react_run.config.wrapper_levels import LEVELS
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
+    from react_run.tools.tool import Tool
+
+_NAMED = 5
+"""Unmarked tools that are named."""
 
 
 class Soundness:
     """Builds what has not been built before: files that are composed alike are sound alike."""
 
     def __init__(self) -> None:
-        self._sound: set[str] = set()
+        self._sound: dict[str, str] = {}
 
-    def check(self, config: ReActAgentConfig) -> None:
-        """Build the agent of ``config``, or as much of it as can go wrong.
+    def check(self, config: ReActAgentConfig) -> str:
+        """Build the agent of ``config``, or as much of it as can go wrong, and say what is doubtful about its tools.
 
         Raises:
             ReactError: It cannot be built.
         """
         composition = _composition(config)
-        if composition in self._sound:
-            return
-        if _has_plugins(config):
-            from react_run.agent import ReActAgent
+        if composition not in self._sound:
+            self._sound[composition] = doubts(_tools_of(config))
+        return self._sound[composition]
 
-            ReActAgent(config)
-        else:
-            _build_tools(config)
-        self._sound.add(composition)
+
+def doubts(tools: Iterable[Tool]) -> str:
+    """What follows for an agent from tools that do not say whether they change anything; nothing when all do.
+
+    What runs programs is left out: what they do depends on the program.
+    """
+    unmarked = [tool.name for tool in tools if tool.read_only is None and not tool.runs_programs]
+    if not unmarked:
+        return ""
+    some = ", ".join(unmarked[:_NAMED]) + (f" and {len(unmarked) - _NAMED} more" if len(unmarked) > _NAMED else "")
+    they = "it changes" if len(unmarked) == 1 else "they change"
+    return (
+        f"{some}: no mark says whether {they} anything. A tool without one is treated like one that does: permission "
+        "is asked, and other results become stale; yet its errors keep no run from being a success. Write "
+        "@tool(read_only=True) or @tool(read_only=False) above it, or annotations: in the file."
+    )
 
 
 def _composition(config: ReActAgentConfig) -> str:
-    from react_run.config.dump import to_data
-
-    data = to_data(config)
+    data = config.model_dump()
     parts = {
         key: data[key] for key in ("toolsets", "plugins", "failure_handling", "tool_disclosure", *LEVELS) if key in data
     }
@@ -51,15 +65,24 @@ def _has_plugins(config: ReActAgentConfig) -> bool:
     return own or bool(config.plugins) or any(getattr(config, level) for level in LEVELS)
 
 
-def _build_tools(config: ReActAgentConfig) -> None:
+def _tools_of(config: ReActAgentConfig) -> Iterable[Tool]:
+    if not _has_plugins(config):
+        return _build_tools(config)
+    from react_run.agent import ReActAgent
+
+    return ReActAgent(config).tools
+
+
+def _build_tools(config: ReActAgentConfig) -> Iterable[Tool]:
     from react_run.config.composing import placed
     from react_run.errors import ToolsetError
     from react_run.policies.disclosure.groups import skills_of
-    from react_run.tools.toolset import CompositeToolset
+    from react_run.tools.composite import CompositeToolset
 
     toolset = CompositeToolset(toolsets=config.toolsets)
     try:
-        toolset.tools()
+        tools = toolset.tools()
     except ToolsetError as error:
         raise placed(error, config) from error
     skills_of(toolset, grouped=config.tool_disclosure == "skills")
+    return tools

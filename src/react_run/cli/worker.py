@@ -14,8 +14,8 @@ import click
 
 from react_run.cli.batch import ENGINE_HELP
 from react_run.cli.engines import is_embedded
-from react_run.cli.loading import AgentOptions
 from react_run.cli.options import agent_options
+from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -28,20 +28,31 @@ _LOOK_AGAIN = 1.0
 @click.command("worker", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="AGENT.yaml…", nargs=-1, required=True, type=click.Path())
 @click.option("--engine", metavar="URL", default="sqlite", help=ENGINE_HELP)
-@click.option("-j", "--jobs", type=click.IntRange(1), default=8, show_default=True, help="Rows at once, of each agent.")
-@click.option("--retries", type=click.IntRange(0), default=2, show_default=True, help="After failures of the provider.")
-@click.option("--workspaces", metavar="DIR", type=click.Path(), help="Where each row gets a directory of its own.")
-@click.option("--once", is_flag=True, help="End when there is nothing left to do.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Number of rows processed at once, per agent.",
+)
+@click.option(
+    "--retries", type=click.IntRange(0), default=2, show_default=True, help="Retries after a failure of the provider."
+)
+@click.option(
+    "--workspaces", metavar="DIR", type=click.Path(), help="Directory in which each row gets a directory of its own."
+)
+@click.option("--once", is_flag=True, help="Exit when there is nothing left to do.")
 @agent_options
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int:
-    """Work on the rows of batches that run these agents, until Ctrl-C.
+    """Process rows of batches that run these agents, until Ctrl-C.
 
-    A worker takes rows only of batches that were begun with the same agent: the same values, toolsets and plugins.
-    The first Ctrl-C lets the rows at work end, the second stops them.
+    A worker takes rows only from batches that were started with the same agent: the same values, toolsets and
+    plugins. The first Ctrl-C lets the rows in progress finish, the second stops them.
     """
-    from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
-    from react_run.cli.loading import approve_all, built
+    from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
+    from react_run.launch.options import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
     shared = {name: given.pop(name) for name in names}
@@ -54,6 +65,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
         if yes:
             approve_all(config, plugins)
         agents.append(built(config, plugins, ()))
+    settle_in()
     with logs_to(complain), asyncio.Runner() as runner:
         try:
             runner.run(_all(agents, engine, given))

@@ -5,14 +5,11 @@ kind (text in an agent file) → class (``kinds``) → object (``building``: val
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
@@ -24,74 +21,25 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from react_run.components.bases import BASES, group_of
+from react_run.components.building import build
+from react_run.components.errors import install_hint as install_hint
+from react_run.components.errors import near as near
 from react_run.components.kinds import ALIASES as ALIASES
 from react_run.components.kinds import GROUPS as GROUPS
 from react_run.components.kinds import Kind as Kind
 from react_run.components.kinds import every_installed as every_installed
-from react_run.components.kinds import install_hint as install_hint
 from react_run.components.kinds import installed as installed
-from react_run.components.kinds import near as near
 from react_run.components.kinds import resolve as resolve
 from react_run.components.option_errors import with_suggestions
 from react_run.components.option_schema import strict_scalars
-
-BASES = {
-    "react_run.tools.toolset:ReActToolset": "toolsets",
-    "react_run.models.base:Model": "models",
-    "react_run.checks:Check": "checks",
-}
-"""The classes that a field may name to accept any component of a group, also as ``name`` or ``{kind: name, …}``."""
+from react_run.components.origin import LocalPath as LocalPath
+from react_run.components.origin import Origin as Origin
+from react_run.components.origin import TextOfFile as TextOfFile
+from react_run.components.origin import beside_the_file as beside_the_file
 
 GROUP_MARK = "x-react-run-group"
 """Stands in a JSON Schema for any component of a group."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Origin:
-    """Where options were written: the validation context of every component that an agent file names."""
-
-    directory: Path
-    """The directory of the agent file; relative paths start here."""
-    trusted: bool = False
-    """Whether what starts programs or loads code beside the file may be named."""
-    path: Path | None = None
-    """The agent file, when there is one."""
-    environment: Mapping[str, str] | None = field(default=None, repr=False)
-    """The variables for ``${V}`` in it; ``None`` means the process environment."""
-
-    def imported(self, path: str) -> object:
-        """What ``package.module.Name`` stands for, found as kinds are: installed, or beside a file that is trusted.
-
-        Raises:
-            ReactError: It is no such path, leads nowhere, into the standard library, to code that is not trusted, or
-                importing it failed.
-        """
-        from react_run.components.dotted import import_path
-
-        return import_path(path, self.directory, trusted=self.trusted)
-
-
-class TextOfFile(str):
-    """Text that was written in a file other than the one that is loaded: paths in it start at ``directory``."""
-
-    directory: Path
-
-
-def _local_path(value: object, info: ValidationInfo) -> object:
-    return beside_the_file(value, info) if isinstance(value, (str, Path)) else value
-
-
-def beside_the_file(value: str | Path, info: ValidationInfo) -> Path:
-    """The path that an option names: relative to the file it was written in, if there is one."""
-    start = value.directory if isinstance(value, TextOfFile) else None
-    if start is None and isinstance(info.context, Origin):
-        start = info.context.directory
-    path = Path(value).expanduser()
-    return start / path if start else path
-
-
-LocalPath = Annotated[Path, BeforeValidator(_local_path)]
-"""A path option: relative to the agent file, or to the working directory when the component is built from Python."""
 
 
 class Options(BaseModel):
@@ -125,6 +73,9 @@ class Options(BaseModel):
 class Component(Options):
     """A model, toolset, plugin, policy or check: its fields are its YAML options.
 
+    A class that is the base of a whole group says so, ``class Check(Component, group="checks")``: a field of its type
+    then accepts any component of that group, also as ``name`` or ``{kind: name, …}``.
+
     Components compare and hash by identity: pluggy compares plugins with ``==``, and two entries with equal options
     are still two plugins.
     """
@@ -134,11 +85,26 @@ class Component(Options):
     closes_anywhere: ClassVar[bool] = False
     """Whether :meth:`close` may run in another task than :meth:`open`, and so beside other components that close."""
 
+    def __init_subclass__(cls, group: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if group:
+            BASES.setdefault(group, cls)
+
     def __eq__(self, other: object) -> bool:
         return self is other
 
     def __hash__(self) -> int:
         return id(self)
+
+    @classmethod
+    def adapted(cls, given: object, *, unmarked: bool = False) -> Component | None:
+        """``given`` as a component of this group, where something else may stand for one; else ``None``.
+
+        Args:
+            given: What a kind leads to, or what a program gave.
+            unmarked: Whether a program gave it, so that it needs no mark to be meant.
+        """
+        return None
 
     def needs_trust(self) -> str:
         """Why an agent file that names this needs a trusted directory, such as ``starts programs``; else nothing."""
@@ -157,24 +123,22 @@ class Component(Options):
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = super().__get_pydantic_core_schema__(source, handler)
-        group = BASES.get(f"{cls.__module__}:{cls.__qualname__}")
-        if group is None:
+        group = group_of(cls)
+        if not group:
             return schema
 
         def from_entry(value: object, info: ValidationInfo) -> object:
-            from react_run.components.building import build
-
             return value if isinstance(value, cls) else build(group, value, info.context)
 
         return core_schema.with_info_before_validator_function(from_entry, schema)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        group = BASES.get(f"{cls.__module__}:{cls.__qualname__}")
+        group = group_of(cls)
         return {GROUP_MARK: group} if group else handler(schema)
 
 
-class Plugin(Component):
+class Plugin(Component, group="plugins"):
     """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods will do, too."""
 
     inherited_by_subagents: ClassVar[bool | None] = None

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from types import FunctionType, MethodType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from react_run.components import BASES, Origin
-from react_run.components.kinds import KindImportError, KindNotTrusted, installed, resolve
+from react_run.components.bases import BASES
+from react_run.components.errors import KindImportError, KindNotTrusted
+from react_run.components.kinds import installed, resolve
 from react_run.components.option_errors import at, problem
+from react_run.components.origin import Origin
 from react_run.errors import ReactError
 
-ARTICLES = {"toolsets": "a toolset", "plugins": "a plugin", "models": "a model", "checks": "a check"}
+ARTICLES = {
+    "toolsets": "a toolset",
+    "plugins": "a plugin",
+    "models": "a model",
+    "checks": "a check",
+    "scorers": "a scorer",
+}
 
 
 def build(group: str, entry: object, origin: object = None) -> object:
@@ -28,8 +34,8 @@ def build(group: str, entry: object, origin: object = None) -> object:
     Raises:
         ValidationError: The kind or its options are wrong; positions are relative to the entry.
     """
-    if group == "toolsets" and (toolset := _given_tool(entry)) is not None:
-        return toolset
+    if not isinstance(entry, (str, Mapping)) and (made := BASES[group].adapted(entry, unmarked=True)) is not None:
+        return made
     kind, options = _split(group, entry)
     try:
         target = find(group, kind, origin)
@@ -45,16 +51,6 @@ def build(group: str, entry: object, origin: object = None) -> object:
     except Exception as error:
         text = f"{kind} failed on its options: {type(error).__name__}: {error}"
         raise at((), problem("cfg.value", text), options) from error
-
-
-def _given_tool(entry: object) -> object:
-    if isinstance(entry, (str, Mapping)):
-        return None
-    from react_run.tools.one_tool import OneTool, as_toolset
-
-    if isinstance(entry, (FunctionType, MethodType)):  # only a program can give one: no mark is needed
-        return OneTool(function=entry)
-    return as_toolset(entry)
 
 
 def find(group: str, kind: str, origin: object = None) -> object:
@@ -85,12 +81,10 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
 
 
 def _instance(group: str, target: object, kind: str, options: dict[str, object], origin: object) -> object:
-    from react_run.tools.one_tool import OneTool, as_toolset
-
-    if group == "toolsets" and (toolset := as_toolset(target)) is not None:
-        shared = OneTool.shared_option_names()
-        _without_options(toolset, kind, {name: value for name, value in options.items() if name not in shared})
-        return OneTool.model_validate({**options, "function": target}, context=origin) if options else toolset
+    if (made := BASES[group].adapted(target)) is not None:
+        shared = made.shared_option_names()
+        _without_options(made, kind, {name: value for name, value in options.items() if name not in shared})
+        return type(made).model_validate({**options, **dict(made)}, context=origin) if options else made
     if not isinstance(target, type):
         if group == "plugins" and has_hooks(target):
             return _without_options(target, kind, options)
@@ -98,7 +92,7 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
     if not _fits(group, target):
         without = ", and has no method marked @hookimpl" if group == "plugins" else ""
         cls = f"{target.__module__}.{target.__qualname__}"
-        raise _wrong_kind(group, kind, f"{cls} is not a subclass of {_base_name(group)}{without}")
+        raise _wrong_kind(group, kind, f"{cls} is not a subclass of {BASES[group].__name__}{without}")
     if issubclass(target, BaseModel):
         return target.model_validate(options, context=origin)
     return _plain_object(target, kind, options)
@@ -110,26 +104,8 @@ def _wrong_kind(group: str, kind: str, why: str) -> ValidationError:
     return at(("kind",), problem(f"cfg.unknown_{group[:-1]}", f"{kind!r}{of} is not {ARTICLES[group]}: {why}"), kind)
 
 
-def _base_name(group: str) -> str:
-    path = next((path for path, of in BASES.items() if of == group), "react_run:Plugin")
-    return path.partition(":")[2]
-
-
 def _fits(group: str, cls: type) -> bool:
-    if group == "plugins":
-        from react_run.components import Plugin
-
-        return issubclass(cls, Plugin) or has_hooks(cls) or is_wrapper(cls)
-    return any(issubclass(cls, base) for base in _bases(group))
-
-
-def _bases(group: str) -> list[type]:
-    found = []
-    for path, of in BASES.items():
-        if of == group:
-            module, _, name = path.partition(":")
-            found.append(getattr(import_module(module), name))
-    return found
+    return issubclass(cls, BASES[group]) or (group == "plugins" and (has_hooks(cls) or is_wrapper(cls)))
 
 
 def has_hooks(plugin: object) -> bool:
@@ -148,15 +124,7 @@ def hooks_of(plugin: object) -> list[str]:
 
 def is_wrapper(plugin: object) -> bool:
     """Whether ``plugin`` is a class-style wrapper, or such a class."""
-    from react_run import wrappers
-
-    bases = (
-        wrappers.ToolCallWrapper,
-        wrappers.LLMCallWrapper,
-        wrappers.RequestPreprocessor,
-        wrappers.ResponsePostprocessor,
-    )
-    return issubclass(plugin, bases) if isinstance(plugin, type) else isinstance(plugin, bases)
+    return getattr(plugin, "__react_wrapper__", False) is True
 
 
 def _without_options(made: object, kind: str, options: Mapping[str, object]) -> object:

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
 
-from react_run.components import Origin, beside_the_file
 from react_run.components.dotted import import_module, import_path
-from react_run.components.kinds import KindImportError, how_to_trust
+from react_run.components.errors import KindImportError, how_to_trust
 from react_run.components.option_errors import problem
+from react_run.components.origin import Origin, beside_the_file
 from react_run.errors import ReactError
 
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from react_run.components.kinds import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
+from react_run.components.errors import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
 
 
 def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:

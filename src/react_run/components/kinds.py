@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from react_run.errors import ConfigError, PluginError
+from react_run.components.errors import KindImportError, UnknownKind, install_hint, near
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
-GROUPS = ("toolsets", "plugins", "models", "checks")
+GROUPS = ("toolsets", "plugins", "models", "checks", "scorers")
 """What can be named by ``kind``; each is the entry-point group ``react_run.<name>``."""
-
-
-class UnknownKind(ConfigError):
-    """Nothing of that name is installed, or the path may not be named."""
-
-
-class KindNotTrusted(ConfigError):
-    """The path leads to code beside the agent file, whose directory is not trusted."""
-
-
-def how_to_trust(directory: Path | None) -> str:
-    """What to do about code in a directory that is not trusted, fit for a shell."""
-    return f"react-run trust {shlex.quote(str(directory))}, or --trust for this run"
-
-
-class KindImportError(PluginError):
-    """It is there, but importing it failed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,23 +65,6 @@ class Kind:
         return loaded
 
 
-def install_hint(error: BaseException) -> str:
-    """What to install when ``error`` is a missing module of one of our extras; otherwise nothing."""
-    if not isinstance(error, ModuleNotFoundError) or not error.name:
-        return ""
-    wanted = _normal(error.name.partition(".")[0])
-    for requirement in metadata.requires("react-run") or ():
-        name = re.match(r"[\w.-]+", requirement)
-        extra = re.search(r"""extra\s*==\s*["']([\w.-]+)["']""", requirement)
-        if name and extra and extra[1] != "dev" and _normal(name[0]) == wanted:
-            return f"Install it with: pip install 'react-run[{extra[1]}]'"
-    return ""
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 @cache
 def installed(group: str) -> Mapping[str, Kind]:
     """The kinds of one group that installed distributions offer, by name; nothing is imported.
@@ -141,21 +104,6 @@ def every_installed(group: str) -> Iterator[Kind]:
             version=dist.version if dist else "",
             entry_point=point,
         )
-
-
-NEAR = 0.65
-"""How like an unknown name one must be (difflib's ratio) to be suggested: `math` for `mth`, not `openai` for `nope`."""
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` when something near exists, else nothing."""
-    by_plain = {_plain(known): known for known in names}
-    match = get_close_matches(_plain(name), list(by_plain), n=1, cutoff=NEAR)
-    return f" Did you mean {by_plain[match[0]]!r}?" if match else ""
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("-", "_")
 
 
 def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bool = True) -> object:

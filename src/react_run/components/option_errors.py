@@ -7,7 +7,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
-from react_run.components.kinds import near
+from react_run.components.errors import near
 
 UNKNOWN_KEY = "cfg.unknown_key"
 FEW = 15

@@ -15,13 +15,13 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from react_run.components import Component
 from react_run.components.kinds import GROUPS, Kind, installed
+from react_run.config.yaml import Node, locate, plain
 from react_run.config.yaml.problems import key_path
 from react_run.errors import ConfigError, PluginError
-from react_run.tools.one_tool import OneTool
-from react_run.tools.toolset import ReActToolset
+from react_run.tools.toolset import OneTool, ReActToolset
 
 if TYPE_CHECKING:
-    from react_run.config.schema import ReActAgentConfig
+    from react_run.config.loading import Loading
     from react_run.tools.shared_keys import SharedKeys
 
 _EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents", "permissions", "output_schema")
@@ -30,26 +30,25 @@ _EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents
 _Loc = tuple[str | int, ...]
 
 
-def to_yaml(config: ReActAgentConfig) -> str:
-    """The canonical agent file of ``config``."""
-    data = to_data(config)
+def to_yaml(config: BaseModel, loading: Loading) -> str:
+    """The canonical agent file of ``config``, which came of ``loading``."""
+    data = to_data(config, loading)
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False, width=100))
 
 
-def to_data(config: ReActAgentConfig) -> dict[str, object]:
+def to_data(config: BaseModel, loading: Loading) -> dict[str, object]:
     """The canonical form of ``config`` as YAML data: defaults left out, secrets as ``${VARIABLE}``.
 
     Raises:
         ConfigError: A component was made in Python and cannot be written down.
     """
-    return _Dumper(config).fields(config, (), leave_out=_EXPANDED)
+    return _Dumper(loading).fields(config, (), leave_out=_EXPANDED)
 
 
 class _Dumper:
-    def __init__(self, config: ReActAgentConfig) -> None:
-        self.secrets = dict(config.masker.names)
-        self.entries = config.source
-        self.config = config
+    def __init__(self, loading: Loading) -> None:
+        self.secrets = dict(loading.masker.names)
+        self.loading = loading
 
     def fields(self, model: BaseModel, loc: _Loc, leave_out: tuple[str, ...] = ()) -> dict[str, object]:
         data: dict[str, object] = {}
@@ -100,8 +99,8 @@ class _Dumper:
         return f"${{{name}}}"
 
     def path(self, path: Path) -> str:
-        base = self.config.directory
-        shown = path.relative_to(base) if path.is_relative_to(base) and self.config.path else path
+        base = self.loading.directory
+        shown = path.relative_to(base) if path.is_relative_to(base) and self.loading.path else path
         return self.text(str(shown))
 
     def component(self, component: Component, loc: _Loc) -> dict[str, object]:
@@ -112,7 +111,7 @@ class _Dumper:
         return {"kind": kind_name(component), **options}
 
     def other(self, value: object, loc: _Loc) -> object:
-        written = _written(self.config, loc)
+        written = _written(self.loading.tree, loc)
         if written is not None:
             return written
         with suppress(PydanticSerializationError):
@@ -121,10 +120,8 @@ class _Dumper:
         raise ConfigError(f"{key_path(loc)}: a {cls.__qualname__} made in Python cannot be written to an agent file")
 
 
-def _written(config: ReActAgentConfig, loc: _Loc) -> object:
-    from react_run.config.yaml import locate, plain
-
-    node, missing = locate(config.source, loc)
+def _written(tree: Node, loc: _Loc) -> object:
+    node, missing = locate(tree, loc)
     data = plain(node)
     return data if not missing and isinstance(data, (str, dict)) else None
 

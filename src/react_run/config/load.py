@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from copy import copy
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+from pydantic import BaseModel
 
 from react_run.config.limits import Limits
-from react_run.config.pipeline import Loading
+from react_run.config.loading import Loading
 from react_run.config.shorthands import normalise
 from react_run.config.texts import GROUP_OF
 from react_run.config.yaml import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
@@ -19,39 +21,7 @@ from react_run.config.yaml.tree import child_of, set_at
 from react_run.config.yaml.variables import expand, variables_of
 from react_run.secrets import Masker
 
-if TYPE_CHECKING:
-    from react_run.config.schema import ReActAgentConfig
-
-C = TypeVar("C", bound="ReActAgentConfig")
-
-
-def load_config(
-    path: str | PathLike[str],
-    *,
-    overrides: Mapping[str, object] | None = None,
-    environment: Mapping[str, str] | None = None,
-    env_file: str | PathLike[str] | None = None,
-    trusted: bool | None = None,
-) -> ReActAgentConfig:
-    """The configuration in the agent file at ``path``, every component built.
-
-    Args:
-        path: The agent file.
-        overrides: Values that replace those of the file, by dotted key path (``limits.max_cost``, ``toolsets.0.kind``).
-        environment: The variables for ``${V}``; the process environment when it is not given.
-        env_file: A file with more variables; the environment wins.
-        trusted: Whether the file may start programs and load code beside it; when not given, what ``react-run trust``
-            has noted decides.
-
-    Raises:
-        ConfigError: Everything that is wrong with the file, each problem with its position.
-    """
-    from react_run.config.schema import ReActAgentConfig
-
-    variables = dict(os.environ if environment is None else environment)
-    if env_file is not None:
-        variables = {**_variables_in(Path(env_file)), **variables}
-    return load_into(ReActAgentConfig, path, overrides=overrides or {}, environment=variables, trusted=trusted)
+C = TypeVar("C", bound=BaseModel)
 
 
 def load_into(
@@ -62,8 +32,14 @@ def load_into(
     trusted: bool | None,
     environment: dict[str, str] | None = None,
 ) -> C:
-    """:func:`load_config` for any class of configuration."""
+    """:func:`~react_run.config.schema.load_config` for any class of configuration."""
+    name = str(path)
     path = Path(path)
+    if ":" in name:
+        from react_run.config.packages import is_packaged, packaged
+
+        if is_packaged(name):
+            path, trusted = packaged(name), True if trusted is None else trusted
     if trusted is None:
         from react_run.config.trust import is_trusted
 
@@ -89,7 +65,12 @@ def load_into(
     return cls.model_validate(tree, context=loading)
 
 
-def _variables_in(path: Path) -> dict[str, str]:
+def variables_in(path: Path) -> dict[str, str]:
+    """The variables that an environment file holds.
+
+    Raises:
+        AgentFileError: It cannot be read.
+    """
     try:
         return variables_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from react_run.components import Component, Origin, TextOfFile
-from react_run.components.kinds import how_to_trust
+from react_run.components import Component, TextOfFile
+from react_run.components.errors import how_to_trust
+from react_run.config.loading import Loading
 from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
 from react_run.config.values import coerce_values
-from react_run.config.yaml import AgentFileError, Node, Report, TreeReader, locate, walk, wrap
+from react_run.config.yaml import AgentFileError, Node, Report, locate, walk, wrap
 from react_run.secrets import MIN_LENGTH, Masker, looks_secret
 
 T = TypeVar("T")
@@ -23,22 +23,11 @@ PASSES = 5
 """How often values may be read again as what they are meant to be, before what is left is an error."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Loading(Origin):
-    """One load of a configuration, and what it leaves behind."""
-
-    tree: Node
-    report: Report = field(default_factory=Report)
-    masker: Masker = field(default_factory=Masker)
-    reader: TreeReader | None = None
-    model_id: str | None = None
-
-    @classmethod
-    def from_python(cls, data: object) -> Loading:
-        """The load of a configuration made in Python: it has no file, and is trusted."""
-        report = Report()
-        tree = wrap(data if isinstance(data, (Mapping, Node)) else {})
-        return cls(directory=Path.cwd(), trusted=True, tree=normalise(tree, report), report=report)
+def loading_from_python(data: object) -> Loading:
+    """The load of a configuration made in Python: it has no file, and is trusted."""
+    report = Report()
+    tree = wrap(data if isinstance(data, (Mapping, Node)) else {})
+    return Loading(directory=Path.cwd(), trusted=True, tree=normalise(tree, report), report=report)
 
 
 def validated(loading: Loading, validate: Callable[[object], T]) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -24,13 +26,15 @@ from react_run.components import LocalPath, Options
 from react_run.components.building import build
 from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
-from react_run.config.pipeline import Loading, secrets_of, validated
+from react_run.config.loading import Loading
+from react_run.config.pipeline import loading_from_python, secrets_of, validated
 from react_run.config.wrapper_levels import check_level
 from react_run.config.yaml import Node
 from react_run.errors import ConfigError
 from react_run.models.base import Model
 from react_run.secrets import Masker
-from react_run.tools.toolset import CompositeToolset, ReActToolset
+from react_run.tools.composite import CompositeToolset
+from react_run.tools.toolset import ReActToolset
 
 
 def _plugin(entry: object, info: ValidationInfo) -> object:
@@ -97,7 +101,7 @@ class ReActAgentConfig(Options):
     """A file of variables: `true` reads `.env` beside the agent file. The environment wins."""
 
     model: Model | None = None
-    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. None at all means offline."""
+    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. Without one it is `offline`."""
     base_url: Annotated[str, AfterValidator(_web_address)] | None = None
     """The address of an OpenAI-compatible server, up to and including `/v1`."""
     api_key: SecretStr | None = None
@@ -133,7 +137,9 @@ class ReActAgentConfig(Options):
     skill_disclosure_progression: Literal["sticky", "expand_after_first_success"] = "sticky"
     """Whether all tools are offered after the first successful call."""
     output_schema: dict[str, Any] | None = None
-    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check."""
+    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check. In Python, a class will do as well."""
+    output_mode: Literal["auto", "prompt"] = "auto"
+    """How the model is told of `output_schema`: in the provider's own form where it has one, or in the prompt alone."""
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass before it is accepted."""
 
@@ -170,7 +176,7 @@ class ReActAgentConfig(Options):
     trace: LocalPath | None = None
     """The file to write the journal to."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """Anything you want to keep with the agent; never read."""
+    """Anything you want to keep with the agent; it is never read."""
 
     _loading: Loading = PrivateAttr()
 
@@ -179,7 +185,7 @@ class ReActAgentConfig(Options):
     def _load(cls, data: object, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
         if isinstance(data, cls):
             return data
-        loading = info.context if isinstance(info.context, Loading) else Loading.from_python(data)
+        loading = info.context if isinstance(info.context, Loading) else loading_from_python(data)
         config = validated(loading, handler)
         config._loading = loading
         return config
@@ -271,11 +277,48 @@ class ReActAgentConfig(Options):
         """A file that loads to an equal configuration, secrets as ``${VARIABLE}``."""
         from react_run.config.dump import to_yaml
 
-        return to_yaml(self)
+        return to_yaml(self, self._loading)
 
-    def __eq__(self, other: object) -> bool:
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """What :meth:`to_yaml` writes, as data that loads again: fields alone would lose every component's kind."""
         from react_run.config.dump import to_data
 
-        return isinstance(other, ReActAgentConfig) and to_data(self) == to_data(other)
+        return to_data(self, self._loading)
+
+    def model_dump_json(self, *, indent: int | None = None, **_: Any) -> str:
+        """:meth:`model_dump` as JSON."""
+        return json.dumps(self.model_dump(), indent=indent, ensure_ascii=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReActAgentConfig) and self.model_dump() == other.model_dump()
 
     __hash__ = None  # type: ignore[assignment]  # it compares by value and can be changed
+
+
+def load_config(
+    path: str | PathLike[str],
+    *,
+    overrides: Mapping[str, object] | None = None,
+    environment: Mapping[str, str] | None = None,
+    env_file: str | PathLike[str] | None = None,
+    trusted: bool | None = None,
+) -> ReActAgentConfig:
+    """The configuration in the agent file at ``path``, every component built.
+
+    Args:
+        path: The agent file.
+        overrides: Values that replace those of the file, by dotted key path (``limits.max_cost``, ``toolsets.0.kind``).
+        environment: The variables for ``${V}``; the process environment when it is not given.
+        env_file: A file with more variables; the environment wins.
+        trusted: Whether the file may start programs and load code beside it; when not given, what ``react-run trust``
+            has noted decides.
+
+    Raises:
+        ConfigError: Everything that is wrong with the file, each problem with its position.
+    """
+    from react_run.config.load import load_into, variables_in
+
+    variables = dict(os.environ if environment is None else environment)
+    if env_file is not None:
+        variables = {**variables_in(Path(env_file)), **variables}
+    return load_into(ReActAgentConfig, path, overrides=overrides or {}, environment=variables, trusted=trusted)

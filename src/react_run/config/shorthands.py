@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from react_run.components.building import find
-from react_run.components.kinds import ALIASES, near
+from react_run.components.errors import near
+from react_run.components.kinds import ALIASES
 from react_run.config.limits import Limits
-from react_run.config.yaml import Node, Report
+from react_run.config.wrapper_levels import LEVELS
+from react_run.config.yaml import Node, Report, wrap
 from react_run.errors import ReactError
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
-    from react_run.config.pipeline import Loading
+    from react_run.config.loading import Loading
 
 GENERATION_KEYS = {
     "base_url": "base_url",
@@ -26,6 +29,7 @@ GENERATION_KEYS = {
     "model_settings": "settings",
 }
 """Keys of the agent file that are handed to the model, and what the model calls them."""
+_LISTS = frozenset({"toolsets", "plugins", "checks", *LEVELS})
 
 
 # -- the shape of one file, before files are merged ------------------------------------------------------------------
@@ -36,12 +40,16 @@ def normalise(tree: Node, report: Report) -> Node:
     entries = {key: node for key, node in tree.mapping.items() if not key.startswith("x-")}
     _unwrap(entries, report)
     _one_toolset(entries, report)
+    _listed(entries)
     _gather_limits(entries, report)
     return tree.like(entries)
 
 
 def _unwrap(entries: dict[str, Node], report: Report) -> None:
     properties = entries.get("properties")
+    if properties is not None and properties.value is None:
+        del entries["properties"]  # left empty
+        return
     if properties is None or not isinstance(properties.value, dict):
         return  # anything else is reported as an unknown key
     del entries["properties"]
@@ -64,6 +72,16 @@ def _one_toolset(entries: dict[str, Node], report: Report) -> None:
         if node is not None and isinstance(node.value, list):
             made = node.like([child for item in node.items for child in _children(item)])
             entries[key] = made
+
+
+def _listed(entries: dict[str, Node]) -> None:
+    """The lists of components: all entries commented out is none, and a lone plugin needs no dash."""
+    for key in _LISTS & entries.keys():
+        node = entries[key]
+        if node.value is None:
+            del entries[key]
+        elif isinstance(node.value, dict) and key not in ("toolsets", "checks"):
+            entries[key] = node.like([node])
 
 
 def _children(toolset: Node) -> Iterable[Node]:
@@ -111,10 +129,27 @@ def expand_shorthands(tree: Node, loading: Loading) -> None:
     permissions = entries.get("permissions")
     if permissions is not None and isinstance(permissions.value, list):
         _append(entries, "plugins", _component("approval", rules=permissions))
-    schema = entries.get("output_schema")
-    if schema is not None and isinstance(schema.value, dict):
-        _append(entries, "checks", _component("json_schema", schema=schema))
+    _output_schema(entries, loading.report)
     _check_class_name(entries, loading)
+
+
+def _output_schema(entries: dict[str, Node], report: Report) -> None:
+    node = entries.get("output_schema")
+    if node is None or node.value is None or isinstance(node.value, (str, list, bool, int, float)):
+        return  # what is no mapping is reported as such
+    if isinstance(node.value, dict):
+        _append(entries, "checks", _component("json_schema", schema=node))
+        return
+    from react_run.support.typed import schema_of
+
+    try:
+        schema = schema_of(node.value)
+    except TypeError as error:
+        report.add("cfg.type", f"output_schema: {error}", node.place, node.path)
+        del entries["output_schema"]
+        return
+    entries["output_schema"] = wrap(schema, node.place, node.path)
+    _append(entries, "checks", _component("json_schema", schema=entries["output_schema"], type=node))
 
 
 def _component(kind: str, **options: Node) -> Node:
@@ -216,7 +251,7 @@ def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> N
     for item in node.items if node else ():
         if not isinstance(item.value, (str, Path)):
             continue  # reported as what it is
-        path = ((item.directory or loading.directory) / Path(item.value).expanduser()).resolve()
+        path = ((item.directory or loading.directory) / from_home(item.value)).resolve()
         if not path.exists():
             text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"
             loading.report.add("cfg.path_missing", text, item.place, item.path)

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from react_run.components.kinds import OURS, installed, near
+from react_run.components.errors import near
+from react_run.components.kinds import OURS, installed
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report, locate
 
@@ -21,9 +22,9 @@ _TYPES = {
     "bool_parsing": "true or false (a boolean)",
     "string_type": "text (a string)",
     "path_type": "a path: text (a string)",
-    "list_type": "a list: one '- entry' per line",
-    "tuple_type": "a list: one '- entry' per line",
-    "set_type": "a list: one '- entry' per line",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "set_type": "a list",
     "dict_type": "a mapping (key: value)",
     "mapping_type": "a mapping (key: value)",
     "model_type": "a mapping (key: value)",
@@ -127,6 +128,8 @@ def _shown(node: Node) -> str:
 
 
 def _mend(kind: str, node: Node) -> str:
+    if kind in ("list_type", "tuple_type", "set_type") and node.place is not None and node.place.line:
+        return ": one '- entry' per line"
     if not node.raw or node.variables:
         return ""
     if kind == "string_type":

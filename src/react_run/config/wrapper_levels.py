@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
+from react_run import wrappers
 from react_run.components.building import hooks_of
 from react_run.components.option_errors import problem
+from react_run.hooks import hook_names
+from react_run.hookspecs import Hooks
 
-LOOP = ("react_run", "react_guide", "react_check_answer")
-ITERATION = ("react_iteration", "react_model_call", "react_text")
-TOOL = ("react_tool", "react_sense")
+LOOP, ITERATION, TOOL = "", "iteration", "call"
+"""What hooks of each level are handed, by the name of the argument; those of the whole run neither of both."""
 
-LEVELS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "request_preprocessors": (LOOP, ("RequestPreprocessor", "LLMCallWrapper")),
     "llm_request_wrappers": (LOOP, ("LLMCallWrapper",)),
     "response_postprocessors": (LOOP, ("ResponsePostprocessor", "LLMCallWrapper")),
@@ -18,7 +22,17 @@ LEVELS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "iteration_postprocessors": (ITERATION, ("ResponsePostprocessor", "LLMCallWrapper")),
     "tool_wrappers": (TOOL, ("ToolCallWrapper",)),
 }
-"""Of each list: the beginnings of hook names, and the class-style bases, that belong there."""
+"""Of each list: the level of the hooks, and the class-style bases, that belong there."""
+
+
+def hooks_at(level: str) -> list[str]:
+    """The hooks of one level: those that the specification hands what the level is about."""
+    return [hook for hook in hook_names() if _level_of(hook) == level]
+
+
+def _level_of(hook: str) -> str:
+    handed = signature(getattr(Hooks, hook)).parameters
+    return next((level for level in (TOOL, ITERATION) if level in handed), LOOP)
 
 
 def check_level(plugin: object, level: str) -> object:
@@ -27,14 +41,13 @@ def check_level(plugin: object, level: str) -> object:
     Raises:
         PydanticCustomError: It has neither such a hook nor such a base.
     """
-    from react_run import wrappers
-
-    beginnings, bases = LEVELS[level]
-    if isinstance(plugin, tuple(getattr(wrappers, base) for base in bases)):
+    about, names = LEVELS[level]
+    if isinstance(plugin, tuple(getattr(wrappers, name) for name in names)):
         return plugin
-    if any(hook.startswith(beginnings) for hook in hooks_of(plugin)):
+    hooks = hooks_at(about)
+    if any(hook in hooks for hook in hooks_of(plugin)):
         return plugin
     name = type(plugin).__name__
-    wanted = " or ".join(bases)
-    hooks = ", ".join(f"{beginning}*" for beginning in beginnings)
-    raise problem("cfg.level", f"{name} does nothing in {level}: it is not a {wanted}, and has no hook {hooks}")
+    wanted = " or ".join(names)
+    text = f"{name} does nothing in {level}: it is not a {wanted}, and has none of the hooks {', '.join(hooks)}"
+    raise problem("cfg.level", text)

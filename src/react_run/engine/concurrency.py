@@ -1,44 +1,14 @@
-"""Ordered concurrency: gather in request order, and plain functions in threads that can be given up on.
-
-asyncio's own executor has CPU + 4 threads and its shutdown waits for hung ones; ours grows as needed (the callers bound
-it with ``parallel_tools``), reuses idle threads, and is made of daemon threads: a hung one can neither delay a run nor
-keep the process from exiting.
-"""
+"""Several jobs at the same time: gathered in the order in which they were asked for."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
-from contextvars import Context, copy_context
-from queue import Empty, SimpleQueue
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
+from react_run.support.tasks import begun, cancellations
+
 T = TypeVar("T")
-LEAVE_SECONDS = 0.5
-"""How long tasks that were left running may take to end when the loop closes."""
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop that runs in this thread, if one does."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def cancellations() -> int:
-    """How often the current task was asked to stop; a :class:`CancelledError` without a new one is somebody's own."""
-    task = asyncio.current_task()
-    return 0 if task is None else task.cancelling()
-
-
-def forget(task: asyncio.Task[Any]) -> None:
-    """Look at what became of a finished task that nobody waits for any more, so that asyncio does not report it."""
-    if not task.cancelled():
-        task.exception()
 
 
 async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int) -> list[T]:
@@ -60,9 +30,11 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
             if cancellations():  # all of this is cancelled, whatever the job made of it: no other job may start
                 return
 
-    tasks = [asyncio.ensure_future(worker()) for _ in range(min(limit, len(jobs)))]
+    tasks: list[asyncio.Task[None]] = []
     try:
-        await asyncio.wait(tasks)
+        tasks.extend(begun(worker()) for _ in range(min(limit, len(jobs))))
+        if not all(task.done() for task in tasks):
+            await asyncio.wait(tasks)
     except BaseException:  # cancellation, as a rule
         for task in tasks:
             task.cancel()
@@ -73,126 +45,3 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
     if errors:
         raise errors[min(errors)]
     return results
-
-
-class _Worker(threading.Thread):
-    def __init__(self, idle: deque[_Worker]) -> None:
-        super().__init__(name="react-run-tool", daemon=True)
-        self.jobs: SimpleQueue[tuple[Context, Callable[[], object], asyncio.AbstractEventLoop, asyncio.Future[Any]]] = (
-            SimpleQueue()
-        )
-        self._idle = idle
-
-    def run(self) -> None:
-        while True:
-            context, function, loop, future = self.jobs.get()
-            try:
-                result, error = context.run(function), None
-            except BaseException as caught:  # handed to whoever waits for the future
-                result, error = None, caught
-            self._idle.append(self)
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-                loop.call_soon_threadsafe(_resolve, future, result, error)
-            del context, function, loop, future, result, error
-
-
-def _resolve(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
-    if future.done():
-        return  # given up on (time-out or cancellation)
-    if error is None:
-        future.set_result(result)
-    elif isinstance(error, StopIteration):  # a future refuses it
-        future.set_exception(RuntimeError(f"StopIteration: {error}"))
-    else:
-        future.set_exception(error)
-
-
-_idle: deque[_Worker] = deque()
-_workers: list[_Worker] = []
-
-
-def busy_threads() -> int:
-    """How many threads are running a tool, those that were given up included."""
-    return len(_workers) - len(_idle)
-
-
-async def in_thread(function: Callable[[], T]) -> T:
-    """Run a plain function in a thread of our own: :func:`started_in_thread`, awaited."""
-    return await started_in_thread(function)
-
-
-def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
-    """Start a plain function in a thread of our own, with the caller's context variables.
-
-    Cancelling the future abandons the thread: it finishes, or hangs, on its own, and is reused only when it has
-    finished.
-    """
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
-    try:
-        worker = _idle.pop()
-    except IndexError:
-        worker = _Worker(_idle)
-        worker.start()
-        _workers.append(worker)
-    worker.jobs.put((copy_context(), function, loop, future))
-    return future
-
-
-def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end from plain code; inside a running event loop (a notebook), in a thread of its own.
-
-    What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module. So
-    is the coroutine itself when whoever waits for it is interrupted.
-    """
-    inside = running_loop() is not None
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-    if not inside:  # decided outside of any handler: what the work raises has a context of its own
-        return _run_to_end(loop, task)
-    outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
-
-    def in_own_loop() -> None:
-        try:
-            outcome.put((_run_to_end(loop, task), None))
-        except BaseException as error:  # raised in the caller's thread
-            outcome.put((None, error))
-
-    try:
-        threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
-        result, error = outcome.get()
-    except BaseException:  # Ctrl-C: nothing may go on behind the back of whoever stopped it
-        with suppress(RuntimeError, Empty):  # the loop is closed, or what runs ignores its cancellation
-            loop.call_soon_threadsafe(task.cancel)
-            outcome.get(timeout=2 * LEAVE_SECONDS)
-        raise
-    if error is not None:
-        raise error
-    return result  # type: ignore[return-value]  # there is a result where there is no error
-
-
-def _run_to_end(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
-    try:
-        try:
-            return loop.run_until_complete(task)
-        except BaseException:  # Ctrl-C: let the run end with a valid history before it propagates
-            if not task.done():
-                task.cancel()
-                loop.run_until_complete(asyncio.wait((task,), timeout=LEAVE_SECONDS))
-            raise
-    finally:
-        try:
-            # Those that were asked already are cleaning up, perhaps with the help of tasks that have not begun.
-            _wait_a_moment(loop, {task for task in asyncio.all_tasks(loop) if task.cancelling()})
-            left = asyncio.all_tasks(loop)
-            for straggler in left:
-                straggler.cancel()
-            _wait_a_moment(loop, left)
-            loop.run_until_complete(loop.shutdown_asyncgens())
-        finally:
-            loop.close()
-
-
-def _wait_a_moment(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> None:
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=LEAVE_SECONDS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from react_run.engine.iteration import for_model
 from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.hooks import notify
@@ -16,7 +17,7 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
     response: ModelResponse | None = None
     draft = VisibleDraft()
     try:
-        async with streaming(run.agent.model, iteration.request) as items:
+        async with streaming(run.agent.model, for_model(iteration)) as items:
             async for item in items:
                 if isinstance(item, TextDelta):
                     await _show(run, iteration, *draft.feed(item.text))

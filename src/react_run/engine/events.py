@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import cancellations, running_loop
 from react_run.engine.state import EngineState
 from react_run.hooks import await_listener, dispatch
+from react_run.support.tasks import cancellations, running_loop
 
 if TYPE_CHECKING:
     from react_run.hooks import Chain
@@ -37,6 +38,21 @@ async def drain(run: Run) -> None:
         state.endings = []
         if state.listeners:
             await asyncio.wait(set(state.listeners))
+
+
+def let_go(run: Run) -> None:
+    """Have an ended run freed as soon as nobody holds it: no cycle waits for the collector, which a server may put off.
+
+    Its iterations and calls name it for as long as somebody does hold it; what a tool raised loses its traceback, whose
+    frames hold the run.
+    """
+    ended = weakref.proxy(run)
+    for iteration in run.iterations:
+        iteration.run = ended
+        for call in iteration.calls:
+            call.run, error = ended, call.error
+            while error is not None and error.__traceback__ is not None:
+                error.__traceback__, error = None, error.__cause__ or error.__context__
 
 
 def check_cancelled(run: Run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import copy_context
 from dataclasses import replace
@@ -11,7 +12,6 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from react_run.engine.concurrency import cancellations, forget, started_in_thread
 from react_run.engine.current import executing
 from react_run.engine.events import tell
 from react_run.engine.reports import Reports, checked
@@ -21,10 +21,13 @@ from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.render import render
+from react_run.support.tasks import begun, cancellations, forget, running_loop
+from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
+    from react_run.hooks import Chain
     from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
@@ -98,6 +101,13 @@ def interpreting(tool: Tool) -> bool:
 
 async def refusal(call: ToolCall) -> Observation | None:
     """Why ``call`` may not run as it is now; ``None`` when every plugin permits it."""
+    problem = _problem(call)
+    permits = call.run.state(EngineState).hooks.react_tool_permit
+    return await _permission(call, permits) if problem is None and permits else problem
+
+
+def _problem(call: ToolCall) -> Observation | None:
+    """Why ``call`` cannot run at all; arguments that a plugin changed are checked again."""
     if call.problem is not None:
         return call.problem
     assert call.tool is not None  # a call without it has a problem
@@ -108,8 +118,13 @@ async def refusal(call: ToolCall) -> Observation | None:
             return refused(again.problem, code="invalid_arguments")
         call.prepared = replace(again, repairs=call.prepared.repairs + again.repairs)
         call.arguments = own_copy(again.arguments)
+    return None
+
+
+async def _permission(call: ToolCall, permits: Chain) -> Observation | None:
     tool, prepared = call.tool, call.prepared
-    for impl in call.run.state(EngineState).hooks.react_tool_permit:
+    assert prepared is not None  # it has no problem
+    for impl in permits:
         refusals: list[Observation] = await ask_all((impl,), call.run, call)
         if refusals:
             return _denied(call, refusals[0])
@@ -128,7 +143,10 @@ def _denied(call: ToolCall, refusal: Observation) -> Observation:
 async def execute(call: ToolCall) -> Observation:
     """Run the tool of ``call``, if every plugin permits."""
     call.error = None
-    refused_with = await refusal(call)
+    state = call.run.state(EngineState)
+    refused_with = _problem(call)
+    if refused_with is None and state.hooks.react_tool_permit:
+        refused_with = await _permission(call, state.hooks.react_tool_permit)
     if refused_with is not None:
         return refused_with
     assert call.tool is not None  # a call without it is refused
@@ -139,8 +157,7 @@ async def execute(call: ToolCall) -> Observation:
         return await run_tool(call, call.tool, call.prepared)
     finally:
         executing.reset(token)
-        reports = call.run.state(EngineState).reports.pop(call, None)
-        if reports is not None:
+        if state.reports and (reports := state.reports.pop(call, None)) is not None:
             reports.flush()
 
 
@@ -229,6 +246,8 @@ async def _shielded(function: Callable[[], object]) -> object:
     except SystemExit as error:  # inside a task it would tear down the event loop
         raise _Exited(error) from error
     except GeneratorExit as error:  # a task that raises it would look as if it had been closed
+        if running_loop() is None:
+            raise  # it was closed: the loop ended before a tool that ignores its cancellation did
         raise RuntimeError(f"GeneratorExit: {error}") from error
 
 
@@ -242,7 +261,9 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: Tool
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
-    task = asyncio.ensure_future(work)
+    task = begun(work)
+    if task.done():
+        return task.result()
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     clock = Clock(partial(paused_seconds, call), limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
@@ -275,7 +296,8 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
     if isinstance(result, Observation):
         call.opaque = result.outcome is None
         content = _with_repairs(render(result.content), repairs)
-        return replace(result, content=content, repaired=(*result.repaired, *repairs))
+        result = replace(result, content=content, repaired=(*result.repaired, *repairs))
+        return _carried(call, result) if result.parts else result
     outcome = None
     if interpreting(tool):
         assert tool.toolset is not None  # interpreting() says so
@@ -287,7 +309,28 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
             outcome = None
             call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
             _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
+    if _has_parts(result):
+        from react_run.engine.attachments import observed
+
+        seen = observed(call.run, result)
+        return replace(seen, content=_with_repairs(seen.content, repairs), outcome=outcome, repaired=repairs)
     return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+
+
+def _has_parts(result: object) -> bool:
+    """Whether a tool returned images or files; nobody has made one while their module is not imported."""
+    module = sys.modules.get("react_run.parts")
+    if module is None:
+        return False
+    if isinstance(result, list | tuple):
+        return any(isinstance(item, module.Part) for item in result)
+    return isinstance(result, module.Part)
+
+
+def _carried(call: ToolCall, observation: Observation) -> Observation:
+    from react_run.engine.attachments import bounded
+
+    return replace(observation, parts=bounded(call.run, observation.parts))
 
 
 def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:

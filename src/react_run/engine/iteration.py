@@ -19,7 +19,15 @@ from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
 from react_run.hooks import ask, ask_all, notify
-from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolChoice, ToolRequest
+from react_run.messages import (
+    Message,
+    MessageView,
+    ModelRequest,
+    ModelResponse,
+    ToolChoice,
+    ToolRequest,
+    content_with,
+)
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
@@ -54,6 +62,7 @@ def new_request(
         settings=state.settings,
         run_id=run.id,
         call=state.model_calls + 1,
+        output_schema=state.output_schema,
     )
 
 
@@ -70,10 +79,20 @@ async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
 
 
 def number_request(iteration: Iteration, call: int) -> ModelRequest:
-    """``iteration.request`` numbered as the run's ``call``-th model call."""
+    """``iteration.request`` numbered as the run's ``call``-th model call, as the model can read it."""
     if iteration.request.call != call:
         iteration.request = replace(iteration.request, call=call)
-    return iteration.request
+    return for_model(iteration)
+
+
+def for_model(iteration: Iteration) -> ModelRequest:
+    """``iteration.request`` with notes in place of what the model is known not to read."""
+    run = iteration.run
+    if not run.state(EngineState).carries_parts:
+        return iteration.request
+    from react_run.models.wire_parts import readable
+
+    return readable(iteration.request, run.agent.model)
 
 
 @lru_cache(maxsize=256)
@@ -236,7 +255,8 @@ def record(run: Run, iteration: Iteration) -> None:
             text = CANCELLED if call.executed else NOT_STARTED
             unknown = call.executed and call.tool is not None and call.tool.read_only is not True
             observation = call.observation = refused(text, code="cancelled", unknown=unknown)
-        messages.append(Message(role="tool", content=observation.content, tool_request_id=call.request.id))
+        content = content_with(observation.content, observation.parts) if observation.parts else observation.content
+        messages.append(Message(role="tool", content=content, tool_request_id=call.request.id))
         name = call.request.name
         attempt = attempts.get(name, 0) + 1
         attempts[name] = attempt if observation.failed else 0

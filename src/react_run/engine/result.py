@@ -32,4 +32,5 @@ def result_of(run: Run) -> RunResult:
         run_id=run.id,
         model=run.state(EngineState).model_name,
         emitted=outcome.emitted,
+        plan=outcome.plan,
     )

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
+from react_run.engine.asking import put
 from react_run.engine.current import current_call
 from react_run.engine.drafts import withdraw
 from react_run.engine.events import tell
@@ -13,7 +14,6 @@ from react_run.engine.execution import execute, refusal, report
 from react_run.engine.result import result_of
 from react_run.engine.state import EngineState
 from react_run.engine.timer import Pauses
-from react_run.questions.asking import put
 
 if TYPE_CHECKING:
     from react_run.outcome import Observation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from react_run.engine.subjects import file_of, paths, subject, words
+from react_run.engine.subjects import file_of, paths, subject, words, words_of
 from react_run.outcome import Disposition, Outcome
 from react_run.results import Unresolved
 
@@ -142,12 +142,20 @@ def _answers(failure: Failure, call: ToolCall, *, later: bool) -> bool:
     if call.name == failed.name:
         if later and (not nothing_found or call.key == failed.key):
             return True
-        return bool(words(failed, of_subject=True) & words(call, of_subject=True))
+        before, after = words(failed, of_subject=True), words(call, of_subject=True)
+        return bool(before & after) or (later and _is_reworded(before, after, words_of(call.run.prompt)))
     if call.tool is None or call.tool.repeatable or not call.arguments:
         return False  # reading the clock proves nothing
     if nothing_found and _of_one_group(failed.tool, call.tool):
         return True
     return bool(words(failed) & words(call))
+
+
+def _is_reworded(before: frozenset[str], after: frozenset[str], asked: frozenset[str]) -> bool:
+    """Whether a search that found nothing was put into words of the model's own: ``after`` names nothing else that the
+    user asked for, and ``before`` did.
+    """
+    return bool(after and before & asked) and not after & asked
 
 
 def _of_one_group(one: Tool | None, other: Tool) -> bool:

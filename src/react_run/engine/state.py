@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from react_run.engine.concurrency import running_loop
 from react_run.engine.timer import Pauses
 from react_run.messages import NO_USAGE
+from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
     from react_run.engine.reports import Reports
     from react_run.hooks import HookTable
     from react_run.messages import Message, Usage
+    from react_run.parts import Part
     from react_run.run import Run, ToolCall
 
 
@@ -31,7 +32,13 @@ class EngineState:
     parent_call: ToolCall | None = None
     """The call of the parent run that this run works for."""
     settings: Mapping[str, object] = field(default_factory=dict)
+    output_schema: Mapping[str, Any] | None = None
+    """What the answer must satisfy, when the provider is to be asked for that."""
     incoming: tuple[Message, ...] = ()
+    attached: tuple[Part, ...] = ()
+    """What the prompt carries besides text."""
+    carries_parts: bool = False
+    """Whether images or files are in the conversation."""
     counted: Usage = NO_USAGE
     """What counts towards limits: the usage, with the worst case where it is unknown."""
     model_calls: int = 0

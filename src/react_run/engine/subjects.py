@@ -50,7 +50,7 @@ def words(call: ToolCall, *, of_subject: bool = False) -> frozenset[str]:
     for name in names:
         if name in _arguments(call) and not _UNIT.search(name) and not _is_choice(properties.get(name, {}), schema):
             for text in _texts(_arguments(call)[name]):
-                found |= _words_of(text)
+                found |= words_of(text)
     return frozenset(found)
 
 
@@ -102,12 +102,13 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _words_of(text: str) -> set[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The content words and numbers of a text, in one form each."""
     tokens = {_plain(token) for token in _TOKEN.findall(normalize("NFKC", text).casefold())}
     tokens |= {
         token[at : at + 2] for token in tokens if len(token) > 2 and _WIDE.search(token) for at in range(len(token) - 1)
     }
-    return tokens - _SMALL_WORDS or tokens
+    return frozenset(tokens - _SMALL_WORDS or tokens)
 
 
 def _plain(token: str) -> str:

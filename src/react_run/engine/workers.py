@@ -8,10 +8,10 @@ from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run.engine.concurrency import started_in_thread
 from react_run.engine.state import paused_seconds
 from react_run.engine.timer import Clock
 from react_run.hooks import Implementation
+from react_run.support.threads import started_in_thread
 
 if TYPE_CHECKING:
     from react_run.run import Run

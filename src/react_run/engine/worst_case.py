@@ -28,8 +28,8 @@ def spend_failed(run: Run, request: ModelRequest, error: ModelError) -> None:
 
 def worst_case(run: Run, request: ModelRequest) -> Usage:
     """The most that a model call can have used when nobody knows: the request, and as long a reply as was allowed."""
+    from react_run.engine.context import Gauge
     from react_run.models.prices import cost_of
-    from react_run.policies.context import Gauge
 
     asked = round(Gauge().measure(request))
     limit = request.settings.get("max_tokens", getattr(run.agent.model, "max_tokens", None))

@@ -85,11 +85,13 @@ def rate_interval(rates: Sequence[float], runs: int, weights: Sequence[float] | 
     if n == runs and len(set(weight)) == 1 and set(rates) <= {0.0, 1.0}:
         return wilson(fmean(rates), n)
     mean, error = _weighted(rates, weight)
+    if n < 2 and _TINY < mean < 1 - _TINY:  # one case says nothing of others
+        return Interval(value=mean, low=0.0, high=1.0)
     independent = sum(weight) ** 2 / sum(w * w for w in weight)
     spread = mean * (1 - mean)
     # All cases alike: at 0 or 1 only the number of cases is known; between them, runs are as good as independent.
     effective = independent if spread <= _TINY else float(runs) if error <= _TINY else spread / error**2
-    quantile = t_quantile((1 + LEVEL) / 2, max(n - 1, 1))
+    quantile = None if spread <= _TINY else t_quantile((1 + LEVEL) / 2, max(n - 1, 1))
     return wilson(mean, min(effective, float(runs)), quantile)
 
 
@@ -170,12 +172,13 @@ class Comparison:
         return self.cases - self.gained - self.lost
 
     def verdict(self, p: float | None = None) -> Verdict:
-        """What may be said: nothing is better, or worse, unless the interval excludes zero.
+        """What may be said: nothing is better, or worse, unless the interval excludes zero. And as a mean of very few
+        cases has no honest interval, the permutation test must agree: with less than six cases, it never does.
 
         Args:
-            p: The probability after Holm's correction, when this is one of several comparisons.
+            p: The probability after Holm's correction, when this is one of several comparisons; its own otherwise.
         """
-        if not self.difference.excludes_zero or (p is not None and p > 1 - LEVEL):
+        if not self.difference.excludes_zero or (self.p if p is None else p) > 1 - LEVEL:
             return "no difference shown"
         return "better" if self.difference.low > 0 else "worse"
 
@@ -190,8 +193,9 @@ def compare(
     """Compare two agents by their pass rates (or mean scores) on the same cases, in the same order.
 
     The interval is Student's for the mean of the differences (W. S. Gosset, Biometrika 6, 1908), which is what
-    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). Where no case differs, nothing can be
-    said of the spread: the interval is what Wilson's says of cases that might have differed and did not.
+    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). Where all cases differ alike, nothing
+    is known of the spread: the interval is what Wilson's says of cases that might have differed and did not. One case
+    says nothing.
     """
     differences = [b - a for a, b in zip(first, second, strict=True)]
     n = len(differences)
@@ -199,8 +203,10 @@ def compare(
         raise ValueError("there are no cases that both have")
     weight = [1.0] * n if weights is None else list(weights)
     mean, error = _weighted(differences, weight)
-    if error <= _TINY or n < 2:
-        half = wilson(0.0, n, t_quantile((1 + LEVEL) / 2, max(n - 1, 1))).high
+    if n < 2:
+        half = 2.0
+    elif error <= _TINY:
+        half = wilson(0.0, n).high
     else:
         half = t_quantile((1 + LEVEL) / 2, n - 1) * error
     return Comparison(

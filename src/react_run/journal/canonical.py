@@ -13,12 +13,16 @@ from react_run.journal.values import Record, message_to_data
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
-_OF_HEADER = ("type", "version", "model", "prompt", "incoming", "opening")
+_OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
 """What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
 _SECONDS = re.compile(r"(?<!\d)\d++(?:\.\d++)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
 _KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_finished", "footer")
+
+
+_FROM_OUTSIDE = ("serve", "desk")
+"""Notes of a server that stopped the run, and of people who answered its questions."""
 
 
 def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
@@ -38,7 +42,8 @@ def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
 
 def _is_of_the_run(record: Record) -> bool:
     """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
-    return record["type"] in _KINDS and "inside" not in record and "by_clock" not in record
+    from_outside = record["type"] == "guard" and record["guard"] in _FROM_OUTSIDE
+    return record["type"] in _KINDS and not from_outside and "inside" not in record and "by_clock" not in record
 
 
 def canonical_record(record: Record) -> Record:
@@ -50,7 +55,7 @@ def canonical_record(record: Record) -> Record:
     if kept["type"] in ("model_request", "footer"):
         del kept["keep"], kept["messages"]
     elif kept["type"] == "header":
-        kept = {name: kept[name] for name in _OF_HEADER}
+        kept = {name: kept[name] for name in _OF_HEADER if name in kept}
     elif kept["type"] == "guard":
         kept["detail"] = _SECONDS.sub("… s", kept["detail"])
     for name in _WITH_PARTS:
@@ -69,7 +74,8 @@ def _part(value: Any) -> Any:
 def anonymous(value: Any, run_id: str) -> Any:
     """``value`` with one word in the place of the id of its run, such as in the paths of saved results."""
     if isinstance(value, Mapping):
-        return {key: anonymous(item, run_id) for key, item in value.items()}
+        inside = value.get("type") == "attachment"  # where its data is kept is nobody's doing
+        return {key: anonymous(item, run_id) for key, item in value.items() if not (inside and key == "data")}
     if isinstance(value, list):
         return [anonymous(item, run_id) for item in value]
     return value.replace(run_id, "RUN") if isinstance(value, str) else value

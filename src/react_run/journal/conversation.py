@@ -11,7 +11,9 @@ from react_run.journal.values import Record, message_to_data
 from react_run.messages import Message, MessageView
 
 if TYPE_CHECKING:
-    from react_run.secrets import Masker
+    from react_run.journal.writer import Book
+
+Content = str | Sequence[Mapping[str, object]]
 
 
 class Conversation:
@@ -31,27 +33,27 @@ class Conversation:
         self._known: dict[int, Record] = {id(message): {"incoming": n} for n, message in enumerate(incoming)}
         self._incoming = incoming  # kept: the keys above are their ids
         self._responses: dict[int, Message] = {}
-        self._results: dict[str, tuple[str, list[int]]] = {}
+        self._results: dict[str, tuple[Content, list[int]]] = {}
 
     def answered(self, call: int, message: Message) -> None:
         """Remember the reply that the journal has as that of model call ``call``."""
         self._known[id(message)] = {"response": call}
         self._responses[call] = message  # kept, as above
 
-    def observed(self, request_id: str, iteration: int, position: int, content: str) -> None:
+    def observed(self, request_id: str, iteration: int, position: int, content: Content) -> None:
         """Remember what the journal has as the latest result of a call."""
         self._results[request_id] = (content, [iteration, position])
 
-    def follow(self, messages: Sequence[Message], masker: Masker, run_ids: Mapping[str, str]) -> Record:
+    def follow(self, messages: Sequence[Message], book: Book) -> Record:
         """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""
         keep = self._kept(messages)
         new = list(messages[keep:])
         del self._messages[keep:], self._digests[keep:]
         for message in new:
             self._messages.append(message)
-            self._digests.append(self._digest(message, masker, run_ids))
+            self._digests.append(self._digest(message, book))
         self._view = messages
-        return {"keep": keep, "messages": [self._written(message) for message in new]}
+        return {"keep": keep, "messages": [self._written(message, book) for message in new]}
 
     @property
     def digest(self) -> str:
@@ -68,19 +70,19 @@ class Conversation:
             keep += 1
         return keep
 
-    def _digest(self, message: Message, masker: Masker, run_ids: Mapping[str, str]) -> bytes:
-        _, text = encoded(message_to_data(message), masker)
-        for run_id, name in run_ids.items():
+    def _digest(self, message: Message, book: Book) -> bytes:
+        _, text = encoded(message_to_data(message, book.refer), book.masker)
+        for run_id, name in book.run_ids.items():
             text = text.replace(run_id, name)
         before = self._digests[-1] if self._digests else b""
         return sha256(before + as_bytes(text)).digest()[:16]
 
-    def _written(self, message: Message) -> Record:
+    def _written(self, message: Message, book: Book) -> Record:
         known = self._known.get(id(message))
         if known is not None:
             return known
         if message.role == "tool" and message.tool_request_id in self._results and not message.extra:
             content, place = self._results[message.tool_request_id]
-            if content is message.content:
+            if content is message.content or (type(content) is list and content == message.content):
                 return {"role": "tool", "tool_request_id": message.tool_request_id, "result_of": place}
-        return message_to_data(message)
+        return message_to_data(message, book.keep)

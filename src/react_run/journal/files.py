@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import sleep
-from typing import Protocol
 
-from react_run.engine.concurrency import in_thread
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.lines import as_bytes
 from react_run.journal.locks import try_lock
 from react_run.journal.values import Record
+from react_run.support.threads import in_thread
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BLOCK = 65_536
 _PATIENCE = 5
-
-
-class Sink(Protocol):
-    """Takes the records of one run and of the runs below it."""
-
-    def write(self, record: Record, text: str) -> None:
-        """Take one record, which is ``text`` as JSON.
-
-        Raises:
-            JournalError: It cannot be kept.
-        """
-
-    async def sync(self) -> None:
-        """Return when everything taken so far would survive a crash of the machine.
-
-        Raises:
-            JournalError: It cannot be kept.
-        """
-
-    def close(self) -> None:
-        """Take no more."""
-
-
-class MemorySink:
-    """Keeps records, as a reader of the file would see them."""
-
-    def __init__(self) -> None:
-        self.records: list[Record] = []
-
-    def write(self, record: Record, text: str) -> None:
-        self.records.append(json.loads(text))
-
-    async def sync(self) -> None:
-        """Memory is as safe as it gets."""
-
-    def close(self) -> None:
-        """There is nothing to release."""
 
 
 class FileSink:
@@ -116,6 +77,27 @@ class FileSink:
                 os.ftruncate(self._file, self._size)
             raise self._failed(error) from error
         self._size += len(line)
+
+    def attach(self, name: str, data: bytes) -> bool:
+        """Keep an attachment beside the file, durably, under a name that its content decides."""
+        from react_run.journal.attachments import folder_of
+
+        path = folder_of(self.path) / name
+        if path.exists():
+            return True
+        part = path.with_name(f".{name}.{os.getpid()}")
+        try:
+            path.parent.mkdir(exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(data)
+                file.flush()
+                self._fsync(file.fileno())
+            part.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                part.unlink()
+            raise self._failed(error) from error
+        return True
 
     async def sync(self) -> None:
         """Make what was written durable; calls that wait at the same time share one fsync, in a thread."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING
 
 from react_run.engine.state import EngineState
 from react_run.journal.lines import as_bytes, encoded
-from react_run.journal.values import VERSION, Record, message_to_data
+from react_run.journal.values import VERSION, Record, message_to_data, reference
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config.yaml import Node
-    from react_run.run import Run
+    from react_run.parts import Part
+    from react_run.run import ReActAgent, Run
     from react_run.secrets import Masker
 
 
-def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, object], session: str | None) -> Record:
+def header_of(
+    run: Run,
+    agent: Record,
+    *,
+    time: float,
+    options: Mapping[str, object],
+    session: str | None,
+    keep: Callable[[Part], Record] = reference,
+) -> Record:
     """What the first record of a run says, but for the conversation that it begins with.
 
     Args:
@@ -29,6 +37,7 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
         time: Now, in seconds since 1970.
         options: How the agent was made from its file, for whoever makes it again.
         session: The conversation that the run belongs to.
+        keep: Keeps attachments; how records refer to them.
     """
     from react_run import __version__
 
@@ -48,9 +57,21 @@ def header_of(run: Run, agent: Record, *, time: float, options: Mapping[str, obj
         "options": dict(options),
         **({"settings": dict(state.settings)} if state.settings else {}),
         **({} if within is None else {"within": [len(within.run.iterations), within.position]}),
+        **({"goes_on": True} if run.parent is not None and goes_on(run) else {}),
         "prompt": run.prompt,
-        "incoming": [message_to_data(message) for message in state.incoming],
+        **({"attachments": [keep(part) for part in state.attached]} if state.attached else {}),
+        "incoming": [message_to_data(message, keep) for message in state.incoming],
     }
+
+
+def goes_on(run: Run) -> bool:
+    """Whether ``run`` goes on where it was when it is interrupted and the run above all others is resumed."""
+    while run.parent is not None:
+        call = run.state(EngineState).parent_call
+        if call is None or call.tool is None or not call.tool.delegates:
+            return False
+        run = run.parent
+    return True
 
 
 def described(agent: ReActAgent, masker: Masker) -> Record:

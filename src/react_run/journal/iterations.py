@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
-
-if TYPE_CHECKING:
-    from react_run.journal.reading import Journal
+from react_run.parts import Part
 
 
 @dataclass(kw_only=True, eq=False)
@@ -91,6 +88,11 @@ class ToolUse:
         return next((record["content"] for record in self.results), None)
 
     @property
+    def parts(self) -> Sequence[Record]:
+        """The images and files in its result, as the journal refers to them."""
+        return next((record.get("parts", ()) for record in self.results), ())
+
+    @property
     def outcome(self) -> Record | None:
         """How the result was read."""
         return next((record.get("outcome") for record in self.results), None)
@@ -99,6 +101,11 @@ class ToolUse:
     def failed(self) -> bool:
         """Whether it is known to have failed."""
         return self.outcome is not None and self.outcome["disposition"] != "success"
+
+    @property
+    def finished(self) -> bool:
+        """Whether anything is known of its result: a run that was killed leaves calls without one."""
+        return next(self.results, None) is not None
 
     @property
     def seconds(self) -> float | None:
@@ -150,15 +157,23 @@ class Iteration:
 
 
 class Reader:
-    """Reads the records of one run, in order, into iterations."""
+    """Reads the records of one run, in order, into iterations.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        records: Those of the run itself, the header first.
+        incoming: The earlier turns of the conversation.
+        attachment: Finds the attachments that records refer to.
+    """
+
+    def __init__(
+        self, records: Sequence[Record], incoming: Sequence[Message], attachment: Callable[[Record], Part]
+    ) -> None:
         self.iterations: dict[int, Iteration] = {}
         self.calls: dict[int, ModelCall] = {}
         """The model calls by number; of those that were made again after an interruption, the later ones."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
-        self._rebuilt = Rebuilt(journal.incoming)
-        self.opening = self._rebuilt.follow(0, journal.header["opening"])
+        self._rebuilt = Rebuilt(incoming, attachment)
+        self.opening = self._rebuilt.follow(0, records[0]["opening"])
         """The conversation that the run began with."""
         self.messages = self.opening
         """The conversation as the last request, or the footer, has it."""
@@ -178,7 +193,7 @@ class Reader:
             "footer": self._footer,
             "resumed": self._resumed,
         }
-        for record in journal.own:
+        for record in records:
             if record["type"] in readers:
                 readers[record["type"]](record)
 
@@ -247,11 +262,11 @@ class Reader:
 
     def _finished(self, record: Record) -> None:
         self._attempt(record).finished = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _answered(self, record: Record) -> None:
         self._use(record).answered = record
-        self._rebuilt.results[record["iteration"], record["position"]] = record["content"]
+        self._rebuilt.note_result((record["iteration"], record["position"]), record)
 
     def _judged(self, record: Record) -> None:
         iteration = self._iteration(record)
@@ -261,7 +276,7 @@ class Reader:
             if place in self._tools:
                 self._tools[place].judged = judged
             if "content" in judged:
-                self._rebuilt.results[place] = judged["content"]
+                self._rebuilt.note_result(place, judged)
 
     def _guard(self, record: Record) -> None:
         self._iteration(record).guards.append(record)

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from react_run.errors import ConfigError, JournalError
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.locks import try_lock
 from react_run.journal.reading import Journal
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
-from react_run.support.run_files import run_directory
+from react_run.support.files.run_files import run_directory
 
 if TYPE_CHECKING:
     from react_run.messages import Usage
@@ -40,12 +41,20 @@ def batches_directory() -> Path:
     return data_directory() / "batches"
 
 
+def evals_directory() -> Path:
+    """Where evaluations are kept, each with the journals of its runs below ``runs``."""
+    from react_run.support.user_dirs import data_directory
+
+    return data_directory() / "evals"
+
+
 def is_kept_here(path: Path) -> bool:
     """Whether a journal lies where react-run itself keeps journals."""
     directory = path.resolve().parent
     if directory == runs_directory().resolve():
         return True
-    return directory.name == "runs" and directory.parent.parent == batches_directory().resolve()
+    homes = (batches_directory().resolve(), evals_directory().resolve())
+    return directory.name == "runs" and directory.parent.parent in homes
 
 
 def run_files(directory: Path | None = None) -> list[Path]:
@@ -127,7 +136,8 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
         return path
     found = [path for path in run_files(directory) if path.name.startswith(name)] if name.isalnum() else []
     if not found and directory is None and name.isalnum():
-        found = sorted(batches_directory().glob(f"*/runs/{name}*.jsonl"))
+        homes = (batches_directory(), evals_directory())
+        found = sorted(path for home in homes for path in home.glob(f"*/runs/{name}*.jsonl"))
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:
@@ -227,8 +237,11 @@ def remove_run(summary: Summary) -> None:
     Raises:
         JournalError: The run goes on.
     """
+    from react_run.journal.attachments import folder_of
+
     if summary.running:
         raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
     if _ID.fullmatch(summary.run_id):
         shutil.rmtree(run_directory(Path(summary.header["workspace"]), summary.run_id), ignore_errors=True)
+    shutil.rmtree(folder_of(summary.path), ignore_errors=True)
     summary.path.unlink()

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.errors import JournalError
+from react_run.journal.iterations import Iteration, ModelCall, Reader
+from react_run.journal.stats import RunStats, stats_of
 from react_run.journal.values import VERSION, Record, message_from_data
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import Iteration, ModelCall, Reader
-    from react_run.journal.stats import RunStats
+    from react_run.journal.attachments import Kept
     from react_run.messages import Message
+    from react_run.parts import Part
 
 MODEL_RECORDS = ("model_request", "model_response", "model_error")
 HEADER = frozenset(
@@ -55,6 +57,8 @@ class Journal:
     records: Sequence[Record]
     path: Path | None = None
     torn: bool = False
+    above: Journal | None = None
+    """The journal of the run that started this one."""
 
     @cached_property
     def header(self) -> Record:
@@ -90,14 +94,29 @@ class Journal:
     @cached_property
     def incoming(self) -> tuple[Message, ...]:
         """The earlier turns of the conversation."""
-        return tuple(map(message_from_data, self.header["incoming"]))
+        return tuple(message_from_data(message, self.attachment) for message in self.header["incoming"])
+
+    @property
+    def prompt(self) -> str | list[str | Part]:
+        """What the run was asked: its text, and what came with it."""
+        attached: list[str | Part] = [*map(self.attachment, self.header.get("attachments", ()))]
+        text: str = self.header["prompt"]
+        return [*([text] if text else ()), *attached] if attached else text
+
+    def attachment(self, said: Record) -> Part:
+        """The image or file that a record refers to."""
+        return self._kept.part(said) if self.above is None else self.above.attachment(said)
+
+    @cached_property
+    def _kept(self) -> Kept:
+        from react_run.journal.attachments import Kept
+
+        return Kept(self.path, self.records)
 
     @cached_property
     def _read(self) -> Reader:
-        from react_run.journal.iterations import Reader
-
         try:
-            return Reader(self)
+            return Reader(self.own, self.incoming, self.attachment)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a record that is none of ours
             problem = f"{self.path or 'the journal'}: a record of run {self.run_id} is damaged"
             raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
@@ -146,14 +165,13 @@ class Journal:
     def below(self) -> list[Journal]:
         """The journals of the runs that this one started."""
         children = [record for record in self.records if record["run"] != self.run_id]
-        return [Journal(records=records, path=self.path) for records in _grouped(children)]
+        return [Journal(records=records, path=self.path, above=self) for records in _grouped(children)]
 
     @property
     def stats(self) -> RunStats:
         """What the run used: calls, tokens, cost, seconds."""
-        from react_run.journal.stats import stats_of
-
-        return stats_of(self)
+        below = [child.stats.usage for child in self.below] if self.footer is None else []
+        return stats_of(self.iterations, self.own, self.footer, below)
 
 
 def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:

@@ -17,18 +17,18 @@ from react_run.engine.state import EngineState
 from react_run.errors import JournalError
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.header import described, header_of
 from react_run.journal.records import Recording, Recordings
+from react_run.journal.sinks import Sink
 from react_run.journal.writer import Book
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.journal.values import Record
     from react_run.messages import ModelResponse
     from react_run.outcome import Observation
     from react_run.questions import Answer, Question
-    from react_run.run import Iteration, Run, RunResult, ToolCall
+    from react_run.run import Iteration, ReActAgent, Run, RunResult, ToolCall
 
 logger = logging.getLogger(__name__)
 
@@ -226,7 +226,12 @@ class Recorder(Plugin):
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
         header = header_of(
-            run, self._described[1], time=book.now(), options=self.options_of(run), session=self.session_of(run)
+            run,
+            self._described[1],
+            time=book.now(),
+            options=self.options_of(run),
+            session=self.session_of(run),
+            keep=book.keep,
         )
         recording.header(header)
         for what, value in place.early:

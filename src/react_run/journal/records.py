@@ -13,7 +13,7 @@ from react_run.journal.conversation import Conversation
 from react_run.journal.lines import encoded
 from react_run.journal.values import Record, message_to_data, outcome_to_data
 from react_run.journal.writer import Book
-from react_run.messages import NO_USAGE
+from react_run.messages import NO_USAGE, content_with
 from react_run.support.display import said
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Recording:
         fields = {
             **self._place(call),
             "executed": call in self._started,
-            **_result(observation),
+            **self._result(observation),
             "opaque": call.opaque,
             "seconds": round(seconds, 6),
         }
@@ -144,7 +144,7 @@ class Recording:
     def answered(self, call: ToolCall, observation: Observation) -> None:
         """A call leaves all layers; only what is not known yet is written."""
         if not self._is_known(call, observation):
-            fields = {**self._place(call), **_result(observation), "opaque": call.opaque}
+            fields = {**self._place(call), **self._result(observation), "opaque": call.opaque}
             self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
         self._note(call, observation)
 
@@ -164,12 +164,25 @@ class Recording:
         known = self._observed.get(call)
         if known is None or known is observation:
             return known is observation
-        was, now = (encoded(_result(one), self.book.masker)[1] for one in (known, observation))
+        was, now = (encoded(self._result(one), self.book.masker)[1] for one in (known, observation))
         return was == now
+
+    def _result(self, observation: Observation) -> Record:
+        data: Record = {"content": observation.content}
+        if observation.outcome is not None:
+            data["outcome"] = outcome_to_data(observation.outcome)
+        if observation.repaired:
+            data["repaired"] = list(observation.repaired)
+        if observation.spilled_to is not None:
+            data["spilled_to"] = observation.spilled_to
+        if observation.parts:
+            data["parts"] = [self.book.keep(part) for part in observation.parts]
+        return data
 
     def _note(self, call: ToolCall, observation: Observation) -> None:
         self._observed[call] = observation
-        self._conversation.observed(call.request.id, self.iteration, call.position, observation.content)
+        content = content_with(observation.content, observation.parts) if observation.parts else observation.content
+        self._conversation.observed(call.request.id, self.iteration, call.position, content)
 
     # -- the rest ---------------------------------------------------------------------------------------------------
 
@@ -188,11 +201,11 @@ class Recording:
         data: Record = {"position": call.position, "executed": call.executed, "seconds": round(call.seconds, 6)}
         known = self._is_known(call, observation)
         self._note(call, observation)
-        return data if known else {**data, **_result(observation)}
+        return data if known else {**data, **self._result(observation)}
 
     def looked(self, what: str, value: object) -> None:
         """Something was found out about the world outside."""
-        self.put("looked", {"iteration": self.iteration, "what": what, "value": value})
+        self.put("looked", {**self._within(current_call(self.run)), "what": what, "value": value})
 
     def guard(self, guard: str, detail: str) -> None:
         """Something intervened."""
@@ -248,23 +261,14 @@ class Recording:
         }
         if result.emitted:
             fields["emitted"] = result.emitted_values
+        if result.plan:
+            fields["plan"] = [dict(step) for step in result.plan]
         if error is not None:
             fields["error"] = _error(error)
         self.put("footer", fields)
 
     def _follow(self, messages: Sequence[Message]) -> Record:
-        return self._conversation.follow(messages, self.book.masker, self.book.run_ids)
-
-
-def _result(observation: Observation) -> Record:
-    data: Record = {"content": observation.content}
-    if observation.outcome is not None:
-        data["outcome"] = outcome_to_data(observation.outcome)
-    if observation.repaired:
-        data["repaired"] = list(observation.repaired)
-    if observation.spilled_to is not None:
-        data["spilled_to"] = observation.spilled_to
-    return data
+        return self._conversation.follow(messages, self.book)
 
 
 def _error(error: BaseException) -> Record:

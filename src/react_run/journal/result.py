@@ -43,6 +43,7 @@ def result_of(journal: Journal) -> RunResult:
         disclosure=footer["disclosure"],
         value=footer["value"],
         emitted=footer.get("emitted", ()),
+        plan=footer.get("plan", ()),
         run_id=journal.run_id,
         model=responses[-1]["model"] if responses else journal.header["model"],
     )

@@ -48,6 +48,13 @@ class Session:
         return cls(data_directory() / "sessions" / f"{name}.json")
 
     @classmethod
+    def names(cls) -> list[str]:
+        """The names of the conversations that are kept."""
+        from react_run.support.user_dirs import data_directory
+
+        return sorted(path.stem for path in (data_directory() / "sessions").glob("*.json"))
+
+    @classmethod
     def last_with(cls, agent_file: Path) -> Session:
         """The last conversation with the agent of a file."""
         from react_run.support.user_dirs import data_directory

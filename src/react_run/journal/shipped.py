@@ -16,11 +16,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run.engine.concurrency import running_loop
 from react_run.errors import ConfigError, JournalError
 from react_run.journal.files import FileSink
 from react_run.journal.lines import as_bytes
 from react_run.journal.values import Record
+from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool

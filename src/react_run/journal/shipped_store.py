@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
-from react_run.engine.concurrency import run_blocking
 from react_run.errors import ConfigError, JournalBusy, JournalError
 from react_run.journal.locate import Summary, summaries
 from react_run.journal.shipped import Journals, ShippedSink, connect, opened
+from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
     from react_run.journal.values import Record

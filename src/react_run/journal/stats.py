@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
-from react_run.journal.values import usage_from_data
+from react_run.journal.values import Record, usage_from_data
 from react_run.messages import NO_USAGE, Usage
 
 if TYPE_CHECKING:
-    from react_run.journal.iterations import ModelCall, ToolUse
-    from react_run.journal.reading import Journal
+    from react_run.journal.iterations import Iteration, ModelCall, ToolUse
 
 _FAILED = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
@@ -61,10 +60,19 @@ class RunStats:
         return sum(tool.calls for tool in self.tools.values())
 
 
-def stats_of(journal: Journal) -> RunStats:
-    """What the run of ``journal`` used."""
-    iterations = [found for found in journal.iterations if found.number]
-    calls = [call for found in journal.iterations for call in found.model_calls]
+def stats_of(
+    read: Sequence[Iteration], records: Sequence[Record], footer: Record | None, below: Iterable[Usage]
+) -> RunStats:
+    """What a run used.
+
+    Args:
+        read: Its iterations; what came before the first is in iteration 0.
+        records: Its own records.
+        footer: The last of them, when the run ended: it knows what was used.
+        below: What its subagents used; it counts where there is no footer.
+    """
+    iterations = [found for found in read if found.number]
+    calls = [call for found in read for call in found.model_calls]
     uses = [use for found in iterations for use in found.tools]
     names = dict.fromkeys(use.name for use in uses)
     tools = {name: _tool_stats([use for use in uses if use.name == name]) for name in names}
@@ -73,9 +81,9 @@ def stats_of(journal: Journal) -> RunStats:
         model_calls=len(calls),
         failed_model_calls=sum(call.error is not None for call in calls),
         tools=tools,
-        guards=Counter(record["guard"] for found in journal.iterations for record in found.guards),
-        usage=_usage(journal, calls),
-        seconds=journal.own[-1]["time"] - journal.header["time"],
+        guards=Counter(record["guard"] for found in read for record in found.guards),
+        usage=_usage(footer, calls, below),
+        seconds=records[-1]["time"] - records[0]["time"],
         model_seconds=sum(call.end["seconds"] for call in calls if call.end),
         tool_seconds=sum(tool.seconds for tool in tools.values()),
     )
@@ -90,12 +98,8 @@ def _tool_stats(uses: list[ToolUse]) -> ToolStats:
     )
 
 
-def _usage(journal: Journal, calls: list[ModelCall]) -> Usage:
-    if journal.footer is not None:
-        return usage_from_data(journal.footer["usage"])
+def _usage(footer: Record | None, calls: list[ModelCall], below: Iterable[Usage]) -> Usage:
+    if footer is not None:
+        return usage_from_data(footer["usage"])
     own = [usage_from_data(call.response["usage"]) if call.response else _FAILED for call in calls if call.end]
-    return reduce(add, (*own, *(_usage_below(child) for child in journal.below)), NO_USAGE)
-
-
-def _usage_below(child: Journal) -> Usage:
-    return child.stats.usage
+    return reduce(add, (*own, *below), NO_USAGE)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from react_run.messages import Message, ToolRequest, Usage
 from react_run.outcome import Disposition, Outcome
+
+if TYPE_CHECKING:
+    from react_run.parts import Part
 
 VERSION = 2
 """The version of the format."""
@@ -15,9 +18,24 @@ Record = dict[str, Any]
 """One line of a journal: JSON of a form that the schema beside this module describes."""
 
 
-def message_to_data(message: Message) -> Record:
-    """A message; empty fields are left out."""
+def reference(part: Part) -> Record:
+    """How a record refers to an attachment."""
+    said: Record = {"type": "attachment", "sha256": part.digest, "media_type": part.media_type, "bytes": part.size}
+    return {**said, "name": part.name} if part.name else said
+
+
+def message_to_data(message: Message, refer: Callable[[Part], Record] = reference) -> Record:
+    """A message; empty fields are left out.
+
+    Args:
+        message: The message.
+        refer: How it refers to attachments.
+    """
     data: Record = {"role": message.role, "content": message.content}
+    if not isinstance(message.content, str):
+        from react_run.parts import Part
+
+        data["content"] = [refer(part) if isinstance(part, Part) else part for part in message.content]
     if message.tool_requests:
         data["tool_requests"] = [
             {"id": request.id, "name": request.name, "arguments": request.arguments}
@@ -30,12 +48,20 @@ def message_to_data(message: Message) -> Record:
     return data
 
 
-def message_from_data(data: Mapping[str, Any]) -> Message:
-    """The message that :func:`message_to_data` wrote down."""
+def message_from_data(data: Mapping[str, Any], find: Callable[[Record], Part] | None = None) -> Message:
+    """The message that :func:`message_to_data` wrote down.
+
+    Args:
+        data: What was written.
+        find: Finds the attachments that it refers to.
+    """
     requests = data.get("tool_requests", ())
+    content = data["content"]
+    if find is not None and not isinstance(content, str):
+        content = [find(part) if part.get("type") == "attachment" else part for part in content]
     return Message(
         role=data["role"],
-        content=data["content"],
+        content=content,
         tool_requests=tuple(ToolRequest(**request) for request in requests),
         tool_request_id=data.get("tool_request_id"),
         extra=data.get("extra", {}),

@@ -6,12 +6,14 @@ from hashlib import sha256
 from time import perf_counter, time
 from typing import TYPE_CHECKING
 
-from react_run.journal.files import Sink
 from react_run.journal.lines import encoded
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.tools.annotations import ToolAnnotations
 
 if TYPE_CHECKING:
+    from react_run.journal.attachments import Keeper
+    from react_run.parts import Part
     from react_run.secrets import Masker
     from react_run.tools.tool import Tool
 
@@ -28,6 +30,7 @@ class Book:
 
     def __init__(self, sink: Sink, masker: Masker) -> None:
         self.sink, self.masker = sink, masker
+        self._keeper: Keeper | None = None
         self.run_ids: dict[str, str] = {}
         """The names that stand for run ids in digests, which are the same for every run."""
         self._since = time() - perf_counter()
@@ -45,6 +48,26 @@ class Book:
             JournalError: It cannot be kept.
         """
         self.sink.write(*encoded(record, self.masker))
+
+    def keep(self, part: Part) -> Record:
+        """Keep an attachment; how records refer to it.
+
+        Raises:
+            JournalError: It cannot be kept.
+        """
+        return self._attachments.keep(part)
+
+    def refer(self, part: Part) -> Record:
+        """How records refer to an attachment."""
+        return self._attachments.reference(part)
+
+    @property
+    def _attachments(self) -> Keeper:
+        if self._keeper is None:
+            from react_run.journal.attachments import Keeper
+
+            self._keeper = Keeper(self.sink, self.masker)
+        return self._keeper
 
     def enter(self, run_id: str) -> None:
         """Give a run its name in digests."""

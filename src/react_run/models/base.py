@@ -15,7 +15,7 @@ from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, 
 from react_run.support.display import shown
 
 
-class Model(Component):
+class Model(Component, group="models"):
     """Completes a request. Subclasses are pydantic models: their fields are their YAML options.
 
     Raises (from :meth:`complete` and :meth:`stream`):
@@ -34,6 +34,13 @@ class Model(Component):
     def context_window(self) -> int | None:
         """Tokens the model can read at once, when known (behaviour S7)."""
         return None
+
+    def can_read(self, media_type: str) -> bool | None:
+        """Whether it reads attachments of this type: ``image/png``, ``application/pdf``; ``None`` when trying tells.
+
+        Text is read by every model. In place of what it cannot read a model gets a note with name, type and size.
+        """
+        return media_type.startswith("text/")
 
     @abstractmethod
     async def complete(self, request: ModelRequest) -> ModelResponse:

@@ -42,9 +42,9 @@ def number(value: object) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """``value`` as a count: never negative, whole, ``None`` when it is not a number."""
+    """``value`` as a count: whole, ``None`` when it is not a number, or a negative one, which counts nothing (H3)."""
     amount = number(value)
-    return None if amount is None else max(0, int(amount))
+    return None if amount is None or amount < 0 else int(amount)
 
 
 def index(value: object) -> int | None:

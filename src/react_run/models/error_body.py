@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from react_run.models.coerce import first_text, items, mapping, number, text
+from react_run.models.coerce import first_text, items, mapping, text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,31 +46,3 @@ def _status(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and 400 <= value <= 599 else None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the provider asks to wait: ``retry-after-ms``, or ``retry-after`` as seconds or as a date."""
-    milliseconds = _seconds(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    value = headers.get("retry-after", "").strip()
-    seconds = _seconds(value)
-    return seconds if seconds is not None or not value else _until(value)
-
-
-def _seconds(value: str) -> float | None:
-    try:
-        amount = number(float(value))
-    except ValueError:
-        return None
-    return amount if amount is not None and amount >= 0 else None
-
-
-def _until(date: str) -> float | None:
-    from email.utils import parsedate_to_datetime
-
-    try:
-        when = parsedate_to_datetime(date)
-        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # years and zones beyond all time
-        return None

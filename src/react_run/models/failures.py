@@ -13,8 +13,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from react_run.errors import ModelError
-from react_run.models.error_body import ProviderError, parse_error_body, retry_after
+from react_run.models.error_body import ProviderError, parse_error_body
 from react_run.secrets import Masker
+from react_run.support.retrying import retry_after
 
 LONGEST_WAIT = 120.0
 """Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""
@@ -111,7 +112,8 @@ _HINTS: Mapping[str, str] = {
     "auth": "Check api_key and what it is allowed to use.",
     "context_overflow": "The conversation is longer than the model can read.",
     "no_tools": "Set tool_protocol: text for this model.",
-    "not_found": "Check base_url and the model id, which is sent exactly as written where base_url is set.",
+    "not_found": "Check base_url and the model id, which is sent exactly as written where base_url is set. For a "
+    "server of another dialect than OpenAI's write model: {kind: litellm, …}.",
     "unsupported_parameter": "Take it out of the agent file (model: or model_settings:).",
     "quota": "Waiting does not help: check the account's plan and billing.",
 }

@@ -50,6 +50,11 @@ class FallbackModel(Model):
         """The smallest of the known windows, so that a conversation fits whichever model serves it."""
         return min((model.context_window for model in self.models if model.context_window), default=None)
 
+    def can_read(self, media_type: str) -> bool | None:
+        """As the one that reads most: each is asked once more before it is sent anything."""
+        said = [model.can_read(media_type) for model in self.models]
+        return True if all(said) else None if any(one is not False for one in said) else False
+
     async def open(self) -> None:
         for model in self.models:
             await model.open()
@@ -63,7 +68,7 @@ class FallbackModel(Model):
         failed = 0
         while True:
             try:
-                response = await self.models[place.model].complete(_suited(request, place))
+                response = await self.models[place.model].complete(self._suited(request, place))
             except ModelError as error:
                 self._move_on(error, place, request)
                 failed += 1
@@ -77,7 +82,7 @@ class FallbackModel(Model):
         while not finished:
             began = False
             try:
-                async with streaming(self.models[place.model], _suited(request, place)) as items:
+                async with streaming(self.models[place.model], self._suited(request, place)) as items:
                     async for item in items:
                         began = True
                         yield counted(item, failed) if isinstance(item, ModelResponse) else item
@@ -89,6 +94,17 @@ class FallbackModel(Model):
                 if began:
                     # A draft was shown already: the retry policy withdraws it and asks again.
                     raise _again(error) from error
+
+    def _suited(self, request: ModelRequest, place: _Place) -> ModelRequest:
+        """``request`` without what another provider signed and named: it means nothing here and may be refused."""
+        model = self.models[place.model]
+        if not model.has_provider and any(type(message.content) is not str for message in request.messages):
+            from react_run.models.wire_parts import readable
+
+            request = readable(request, model)
+        if not place.model or not place.since:
+            return request
+        return replace(request, messages=_unsigned(request.messages, place.since))
 
     def _place(self, request: ModelRequest) -> _Place:
         place = self._places.pop(request.run_id, None) if request.run_id else None
@@ -110,13 +126,6 @@ class FallbackModel(Model):
         place.failures = 0
         place.since = len(request.messages)
         _log.warning("%s failed (%s): going on with %s", failed.name, error, self.models[place.model].name)
-
-
-def _suited(request: ModelRequest, place: _Place) -> ModelRequest:
-    """``request`` without what another provider signed and named: it means nothing here and may be refused."""
-    if not place.model or not place.since:
-        return request
-    return replace(request, messages=_unsigned(request.messages, place.since))
 
 
 def _unsigned(messages: Sequence[Message], end: int) -> list[Message]:

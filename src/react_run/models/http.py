@@ -2,7 +2,8 @@
 
 httpx keeps a pool whose work for each request grows with the number of connections, so that two hundred calls in flight
 cost twenty times as much as ten. Here each call has a connection to itself, taken from the stack and put back: the same
-work for any number of calls (docs/decisions/0019-free-connections.md).
+work for any number of calls. Where many are in flight, the further ones are aiohttp's, which is quicker, but for a few
+not worth its import (docs/decisions/0019-free-connections.md).
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from react_run.models.reply import Reply, typed_errors
 if TYPE_CHECKING:
     import httpx
 
+    from react_run.models.many_connections import ManyConnections
+
 _CONNECT_TIME = 20.0
 _KEPT_SECONDS = 30.0
 _MOST_FREE = 500
+_FEW = 8
+"""Calls in flight that httpx has connections for."""
 
 
 class Connections:
@@ -74,9 +79,12 @@ class _Stack:
         self._proxy = _proxy(self.url.scheme, self.url.host)
         self._free: list[tuple[httpx.AsyncHTTPTransport, float]] = []
         self._open: set[httpx.AsyncHTTPTransport] = set()
+        self._many: ManyConnections | None = None
 
     async def send(self, request: httpx.Request) -> tuple[httpx.Response, Callable[[], Awaitable[None]]]:
         """The response, and what frees its connection once it is closed."""
+        if len(self._open) - len(self._free) >= _FEW:
+            return await self._of_many().handle_async_request(request), _nothing
         transport = await self._taken()
         try:
             response = await transport.handle_async_request(request)
@@ -105,6 +113,14 @@ class _Stack:
         self._open.add(transport)
         return transport
 
+    def _of_many(self) -> ManyConnections:
+        if self._many is None:
+            from react_run.models.many_connections import ManyConnections
+
+            verify = None if isinstance(self._verify, bool) else self._verify
+            self._many = ManyConnections(verify=verify, proxy=self._proxy, kept=_KEPT_SECONDS)
+        return self._many
+
     async def _discard(self, transport: httpx.AsyncHTTPTransport) -> None:
         self._open.discard(transport)
         await transport.aclose()
@@ -114,6 +130,13 @@ class _Stack:
         transports, self._open, self._free = self._open, set(), []
         for transport in transports:
             await transport.aclose()
+        many, self._many = self._many, None
+        if many is not None:
+            await many.aclose()
+
+
+async def _nothing() -> None:
+    """A connection of aiohttp is free once its response is closed."""
 
 
 def _proxy(scheme: str, host: str) -> str | None:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from react_run.components.kinds import installed, near
+from react_run.components.errors import near
+from react_run.components.kinds import installed
 from react_run.models import prices
 
 OPENAI_ID = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o\d|codex-)[\w.:-]*")

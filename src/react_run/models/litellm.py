@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import Any
 
@@ -140,7 +140,22 @@ class LiteLLMModel(RemoteModel):
 
     def _messages(self, request: ModelRequest) -> list[dict[str, object]]:
         ends = breakpoints(request.messages) if self._explicit_cache else frozenset()
-        return [_marked(message) if n in ends else message_json(message) for n, message in enumerate(request.messages)]
+        messages = [
+            _marked(message, self.can_read) if n in ends else message_json(message, can_read=self.can_read)
+            for n, message in enumerate(request.messages)
+        ]
+        if all(type(message.content) is str for message in request.messages):
+            return messages
+        from react_run.models.wire_parts import behind_results
+
+        return list(behind_results(messages, keep_images=self._provider == "anthropic"))
+
+    @property
+    def _formats_beside_tools(self) -> bool:
+        return self._provider in ("openai", "azure")
+
+    def _table_ids(self) -> tuple[str, ...]:
+        return (self.model, self.model.partition("/")[2])
 
     def _typed(self, error: Exception) -> ModelError:
         if isinstance(error, ModelError):
@@ -170,7 +185,7 @@ class LiteLLMModel(RemoteModel):
         return known if self.explicit_cache is None else self.explicit_cache
 
 
-def _marked(message: Message) -> dict[str, object]:
+def _marked(message: Message, can_read: Callable[[str], bool | None]) -> dict[str, object]:
     if message.role == "tool":  # here the mark belongs to the whole result
-        return {**message_json(message), "cache_control": BREAKPOINT}
-    return message_json(message, breakpoint_here=True)
+        return {**message_json(message, can_read=can_read), "cache_control": BREAKPOINT}
+    return message_json(message, breakpoint_here=True, can_read=can_read)

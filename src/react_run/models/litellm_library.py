@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
-from react_run.components.kinds import installed, near
+from react_run.components.errors import near
+from react_run.components.kinds import installed
 from react_run.errors import ModelError
 from react_run.models.coerce import count, first_text, mapping
 from react_run.models.failures import failure, model_error

@@ -52,7 +52,7 @@ class OpenAIModel(RemoteModel):
         cached = self.explicit_cache
         if cached is None:
             cached = self._host == "openrouter.ai" and self.model.startswith("anthropic/")
-        self._wire = Wire(explicit_cache=cached)
+        self._wire = Wire(explicit_cache=cached, can_read=self.can_read)
         url = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))  # a query stays behind it
         self._connections = Connections(url=url, provider=self._host, timeout=self.timeout)
 
@@ -64,6 +64,16 @@ class OpenAIModel(RemoteModel):
             return prices.context_window(self._sent_model)
         # Ollama cuts longer prompts silently, and its OpenAI endpoint offers no way to ask for more.
         return _OLLAMA_WINDOW if urlsplit(self.base_url or "").port == _OLLAMA_PORT else None
+
+    @property
+    def _formats_beside_tools(self) -> bool:
+        return self._host == "api.openai.com"
+
+    def _table_ids(self) -> tuple[str, ...]:
+        return (self._sent_model, f"openrouter/{self.model}")
+
+    def _forget_encoded(self) -> None:
+        self._wire.forget()
 
     async def open(self) -> None:
         await self._connections.open()

@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any, ClassVar
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, Usage
+from react_run.models import prices
 from react_run.models.base import Model, counted
+
+if TYPE_CHECKING:
+    from react_run.models.typed_answers import AnswerTools
 
 _OTHER_NAMES: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 """What a limit is called by servers that refuse its other name."""
+
+_ABILITIES: Mapping[str, str] = {"image": "supports_vision", "application": "supports_pdf_input"}
+"""What the table of known models calls the reading of images, and of PDF."""
+_ABOUT_PARTS = re.compile(
+    r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
+)
+
+_ABOUT_FORMAT = re.compile(r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided", re.IGNORECASE)
+
+NO_MODELS = "REACT_RUN_NO_MODELS"
+"""The environment variable that keeps every model of another machine from being asked; its text is the reason."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
 
@@ -42,11 +60,15 @@ class RemoteModel(Model):
     timeout: float = Field(default=300, gt=0)
     """Seconds for one request, from sending it to the last byte of the reply."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, passed through; `null` leaves out a field that would be sent otherwise."""
+    """Further fields of the request, passed through; `null` removes a field that would otherwise be sent."""
     window: int | None = Field(default=None, ge=1, alias="context_window")
     """Tokens the model can read at once. Unset: looked up for known models."""
     explicit_cache: bool | None = None
     """Mark the stable part of the prompt with `cache_control`. Unset: for Anthropic's models, which need it."""
+
+    reads: list[str] | None = None
+    """Attachments it can read, such as `[image/*, application/pdf]`; text it always can. Unset: looked up for known
+    models, and tried with others."""
 
     @field_validator("base_url")
     @classmethod
@@ -62,6 +84,9 @@ class RemoteModel(Model):
 
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
     """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
+    _answer_tools: AnswerTools | None = PrivateAttr(default=None)
+    _refuses_parts: bool = PrivateAttr(default=False)
+    """Whether the provider refused an attachment because the model cannot read it."""
 
     @property
     def name(self) -> str:
@@ -70,6 +95,23 @@ class RemoteModel(Model):
     def missing_key(self) -> str:
         """The variable in which a key is expected and not found; ``""`` when there is one, or none is needed."""
         return ""
+
+    def can_read(self, media_type: str) -> bool | None:
+        if media_type.startswith("text/"):
+            return True
+        if self.reads is not None:
+            return any(fnmatchcase(media_type, pattern) for pattern in self.reads)
+        if self._refuses_parts:
+            return False
+        entry = next(filter(None, map(prices.known, self._table_ids())), None)
+        return None if entry is None else bool(entry.get(_ABILITIES[media_type.partition("/")[0]]))
+
+    def _table_ids(self) -> tuple[str, ...]:
+        """The ids under which the table of known models may have it."""
+        return (self.model,)
+
+    def _forget_encoded(self) -> None:
+        """Release what was encoded of conversations, where anything is kept."""
 
     def fields(self, request: ModelRequest, *, stream: bool, limit: str = "max_tokens") -> dict[str, object]:
         """The fields of a request besides model, messages and tools; later sources win: options, settings, request.
@@ -84,28 +126,81 @@ class RemoteModel(Model):
             fields["tool_choice"] = request.tool_choice
         if stream:
             fields |= {"stream": True, "stream_options": {"include_usage": True}}
-        fields |= {**self.settings, **request.settings}
+        if (way := self.answers_by(request)) == "response_format":
+            from react_run.models.typed_answers import response_format
+
+            assert request.output_schema is not None  # there is no way otherwise
+            fields[way] = response_format(request.output_schema)
+        for key, value in (*self.settings.items(), *request.settings.items()):
+            if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever the source calls it
+                fields.pop(_OTHER_NAMES[key], None)
+                fields.pop(key, None)
+                key = limit if key == "max_tokens" else key
+            fields[key] = value
         fields = {self._left_out.get(key, key): value for key, value in fields.items()}
         return {key: value for key, value in fields.items() if key and value is not None}
 
+    def _check_allowed(self) -> None:
+        reason = os.environ.get(NO_MODELS, "")
+        if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
+            raise ModelError(
+                f"{self.name} may not be asked: {reason}", provider=self.kind, code="blocked", retryable=False
+            )
+
+    def answers_by(self, request: ModelRequest) -> Literal["", "response_format", "tool"]:
+        """How a typed answer is asked for; not at all when there is no schema, or the settings say how."""
+        schema = request.output_schema
+        if schema is None or "response_format" in self.settings or "response_format" in request.settings:
+            return ""
+        has_tools = bool(request.tools) and request.tool_choice != "none"
+        by_format = schema.get("type") == "object" and "response_format" not in self._left_out
+        if by_format and (self._formats_beside_tools or not has_tools):
+            return "response_format"
+        return "tool" if has_tools else ""
+
+    @property
+    def _formats_beside_tools(self) -> bool:
+        """Whether this provider's models still call tools when the form of their answer is given."""
+        return False
+
+    def asked(self, request: ModelRequest) -> tuple[ModelRequest, str]:
+        """``request`` with the tool that a typed answer is asked for by, and its name, if there is one."""
+        if self.answers_by(request) != "tool":
+            return request, ""
+        if self._answer_tools is None:
+            from react_run.models.typed_answers import AnswerTools
+
+            self._answer_tools = AnswerTools()
+        return self._answer_tools.offered(request)
+
     async def complete(self, request: ModelRequest) -> ModelResponse:
+        self._check_allowed()
         refused = 0
         while True:
+            asked, tool = self.asked(request)
             try:
-                return counted(await self._complete(request), refused)
+                return counted(_answered(await self._complete(asked), tool, request), refused)
             except ModelError as error:
                 if (response := self._settled(error, request)) is not None:
                     return counted(response, refused)
                 refused += 1
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
+        self._check_allowed()
         refused, begun = 0, False
         while True:
+            asked, tool = self.asked(request)
             try:
-                async with aclosing(self._stream(request)) as items:
+                async with aclosing(self._stream(asked)) as items:
                     async for item in items:
-                        begun = True
-                        yield counted(item, refused) if isinstance(item, ModelResponse) else item
+                        if isinstance(item, ModelResponse):
+                            reply = counted(_answered(item, tool, request), refused)
+                            if reply.text != item.text and not begun:
+                                yield TextDelta(text=reply.text)
+                            yield reply
+                        else:
+                            begun = True
+                            yield item
                 return
             except ModelError as error:
                 if begun:
@@ -133,6 +228,17 @@ class RemoteModel(Model):
             usage = Usage(input_tokens=0, output_tokens=0, cost=0.0)
             message = Message(role="assistant", content=str(error))
             return ModelResponse(message=message, usage=usage, finish_reason="content_filter", model=self.model)
+        if self._refused_part(error, request):
+            self._refuses_parts = True
+            self._forget_encoded()
+            words = "it is told their names, types and sizes from now on; `reads: []` in the agent file says so at once"
+            _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
+            return None
+        if self._refused_format(error, request):
+            self._left_out["response_format"] = ""
+            words = "the form of answers is asked for in other ways from now on; `output_mode: prompt` says so at once"
+            _log.warning("%s refuses response_format (%s): %s.", self.name, error, words)
+            return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
             raise error
@@ -140,6 +246,22 @@ class RemoteModel(Model):
         instead = f"sent as {self._left_out[field]}" if self._left_out[field] else "left out"
         _log.warning("%s refuses %s: it is %s from now on. Change it in the agent file.", self.name, field, instead)
         return None
+
+    def _refused_part(self, error: ModelError, request: ModelRequest) -> bool:
+        """Whether the error says that this model has no eyes: it is known only when it was tried."""
+        if self._refuses_parts or self.reads is not None or error.status not in (400, 404, 415, 422, 500, 501):
+            return False
+        if _ABOUT_PARTS.search(str(error)) is None:
+            return False
+        from react_run.models.wire_parts import carries_parts
+
+        return carries_parts(request.messages)
+
+    def _refused_format(self, error: ModelError, request: ModelRequest) -> bool:
+        """Whether the error is about the schema of the answer, which some servers and models do not take."""
+        if self.answers_by(request) != "response_format" or error.status not in (400, 404, 422, 500, 501):
+            return False
+        return error.parameter == "response_format" or _ABOUT_FORMAT.search(str(error)) is not None
 
     def _refused_field(self, error: ModelError, request: ModelRequest) -> str:
         """The field of ours that a provider refused by its name, if it was sent as it is."""
@@ -156,3 +278,13 @@ class RemoteModel(Model):
         words = str(error)
         named = [(found.start(), field) for field in sent if (found := re.search(rf"\b{re.escape(field)}\b", words))]
         return min(named)[1] if named and not error.parameter else ""
+
+
+def _answered(response: ModelResponse, tool: str, request: ModelRequest) -> ModelResponse:
+    """``response`` with the call of ``tool`` as its text."""
+    if not tool or not response.message.tool_requests:
+        return response
+    from react_run.models.typed_answers import answered
+
+    assert request.output_schema is not None  # there is no tool otherwise
+    return answered(response, tool, request.output_schema)

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
@@ -95,6 +96,8 @@ class ScriptedModel(Model):
     """`run`: every run starts with the first reply. `agent`: the list is used up across runs."""
     keep_requests: int = Field(default=10_000, ge=0)
     """How many of the latest requests `.requests` remembers."""
+    reads: list[str] = Field(default_factory=list)
+    """Attachments that it is to be sent, such as `[image/*]`; of others it gets a note."""
     window: int | None = None
     """The context window to report, in tokens."""
 
@@ -115,6 +118,9 @@ class ScriptedModel(Model):
     @property
     def context_window(self) -> int | None:
         return self.window
+
+    def can_read(self, media_type: str) -> bool:
+        return media_type.startswith("text/") or any(fnmatchcase(media_type, pattern) for pattern in self.reads)
 
     @property
     def requests(self) -> list[ModelRequest]:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from react_run.models.base import Model
+
+
+@dataclass(frozen=True, slots=True)
+class AsItIs:
+    """A model that an agent talks to as it is: a copy of an agent has its stack already, a recording needs none."""
+
+    model: Model
 
 
 def model_stack(

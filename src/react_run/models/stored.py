@@ -28,6 +28,10 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
     if role == "assistant":
         return parse_message(data)
     content = parse_content(data.get("content"))
+    if not isinstance(content, str):
+        from react_run.parts import part_from_fields
+
+        content = [part_from_fields(part) for part in content]
     if role == "tool":
         return Message(role="tool", content=content, tool_request_id=identifier(data.get("tool_call_id")))
     extra = {"name": name} if (name := text(data.get("name"))) else {}  # who of several speaks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Literal
@@ -11,7 +11,15 @@ from typing import Literal
 from pydantic import PrivateAttr
 
 from react_run.errors import ModelError
-from react_run.messages import NO_USAGE, Message, ModelRequest, ModelResponse, TextDelta, ToolRequest
+from react_run.messages import (
+    NO_USAGE,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    TextDelta,
+    ToolRequest,
+    content_with,
+)
 from react_run.models.base import Model, counted, streaming
 from react_run.models.failures import model_error
 from react_run.models.provider import request_ids
@@ -44,6 +52,9 @@ class TextProtocolModel(Model):
     @property
     def context_window(self) -> int | None:
         return self.model.context_window
+
+    def can_read(self, media_type: str) -> bool | None:
+        return self.model.can_read(media_type)
 
     async def open(self) -> None:
         await self.model.open()
@@ -92,7 +103,8 @@ class TextProtocolModel(Model):
         self, request: ModelRequest, *, stream: bool
     ) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         """Ask, and ask for corrections, until the reply can be read."""
-        asked = replace(request, messages=as_text(request), tools=(), tool_choice=None)
+        messages = as_text(request)  # calls are written as text, which no schema of the answer may rule out
+        asked = replace(request, messages=messages, tools=(), tool_choice=None, output_schema=None)
         shown = _Shown()
         usage = NO_USAGE
         for _ in range(CORRECTIONS + 1):
@@ -170,7 +182,7 @@ def as_text(request: ModelRequest) -> list[Message]:
         names.update((call.id, call.name) for call in message.tool_requests)
         converted = _without_calls(message, names)
         if out and converted.role == out[-1].role and converted.role != "assistant":
-            converted = replace(converted, content=f"{out.pop().text}\n\n{converted.text}")
+            converted = replace(converted, content=_joined(out.pop(), converted))
         out.append(converted)
     if request.tool_choice == "none":
         return out
@@ -179,10 +191,21 @@ def as_text(request: ModelRequest) -> list[Message]:
     return [Message(role="system", content=told), *out]
 
 
+def _joined(first: Message, second: Message) -> str | list[Mapping[str, object]]:
+    return content_with(f"{first.text}\n\n{second.text}", [*_beside_text(first), *_beside_text(second)])
+
+
+def _beside_text(message: Message) -> list[Mapping[str, object]]:
+    if isinstance(message.content, str):
+        return []
+    return [part for part in message.content if part.get("type", "text") != "text"]
+
+
 def _without_calls(message: Message, names: dict[str, str]) -> Message:
     if message.role == "tool":
         name = names.get(message.tool_request_id or "", "the tool")
-        return Message(role="user", content=f"Result of {name}:\n{message.text}")
+        text = f"Result of {name}:\n{message.text}"
+        return Message(role="user", content=content_with(text, _beside_text(message)))
     if not message.tool_requests:
         return message
     calls = written(TextCall(name=call.name, arguments=call.arguments) for call in message.tool_requests)

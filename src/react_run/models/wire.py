@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,15 +46,26 @@ def encode(value: object) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-def message_json(message: Message, *, breakpoint_here: bool = False, verbatim: bool = False) -> dict[str, object]:
+def message_json(
+    message: Message,
+    *,
+    breakpoint_here: bool = False,
+    verbatim: bool = False,
+    can_read: Callable[[str], bool | None] | None = None,
+) -> dict[str, object]:
     """One message in OpenAI's form.
 
     Args:
         message: The message; what its provider sent along (``extra``) goes back verbatim (behaviour L5).
         breakpoint_here: End a cached prefix here, for providers that cache on demand.
         verbatim: Keep what a provider would refuse: our own tool names, unreadable arguments, empty results.
+        can_read: Whether the model reads a media type; a note stands for attachments that it does not read.
     """
     content: object = message.content
+    if not isinstance(message.content, str):
+        from react_run.models.wire_parts import sent
+
+        content = sent(message.content, can_read)
     if message.role == "tool" and not verbatim:
         content = content or NO_OUTPUT
     elif message.tool_requests:
@@ -96,10 +107,11 @@ class Wire:
 
     Args:
         explicit_cache: Mark cached prefixes with ``cache_control``, for providers that cache only on demand.
+        can_read: Whether the model reads a media type; all are sent when not given.
     """
 
-    def __init__(self, *, explicit_cache: bool = False) -> None:
-        self._explicit_cache = explicit_cache
+    def __init__(self, *, explicit_cache: bool = False, can_read: Callable[[str], bool | None] | None = None) -> None:
+        self._explicit_cache, self._can_read = explicit_cache, can_read
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._bytes = 0
         self._tools: OrderedDict[tuple[int, ...], _Tools] = OrderedDict()
@@ -109,7 +121,7 @@ class Wire:
         conversation = self._conversation(request)
         start = encode(head)[:-1] + self.tools(request.tools).fragment + b',"messages":['
         if self._explicit_cache:
-            pieces = [start, b"".join(_marked(request.messages)), b"]}"]
+            pieces = [start, b",".join(self._marked(request.messages)), b"]}"]
         else:
             pieces = [start, *conversation.sealed, b",".join(conversation.open) + b"]}"]
         length = sum(map(len, pieces))
@@ -135,7 +147,7 @@ class Wire:
         self._tools.clear()
 
     def _conversation(self, request: ModelRequest) -> _Conversation:
-        conversation = self._conversations.pop(request.run_id, None) or _Conversation()
+        conversation = self._conversations.pop(request.run_id, None) or _Conversation(self._can_read)
         self._bytes -= conversation.size
         conversation.follow(request.messages)
         self._bytes += conversation.size
@@ -145,6 +157,15 @@ class Wire:
         ):
             self._bytes -= self._conversations.popitem(last=False)[1].size
         return conversation
+
+    def _marked(self, messages: Sequence[Message]) -> Iterator[bytes]:
+        """The encoded messages, the ends of cached prefixes marked: they move every iteration, so nothing is kept."""
+        ends = breakpoints(messages)
+        marked = (
+            message_json(message, breakpoint_here=index in ends, can_read=self._can_read)
+            for index, message in enumerate(messages)
+        )
+        yield from map(encode, _placed(messages, marked))
 
 
 class _Tools:
@@ -156,7 +177,8 @@ class _Tools:
 class _Conversation:
     """The encoded messages of one run, followed as it grows: long stretches joined for good, the latest still open."""
 
-    def __init__(self) -> None:
+    def __init__(self, can_read: Callable[[str], bool | None] | None = None) -> None:
+        self._can_read = can_read
         self._start()
 
     def _start(self) -> None:
@@ -174,8 +196,10 @@ class _Conversation:
             current = list(current)
         if current[: len(self._messages)] != self._messages:
             self._start()
-        for message in current[len(self._messages) :]:
-            self._add(encode(message_json(message)))
+        new = current[len(self._messages) :]
+        for data in _placed(new, (message_json(message, can_read=self._can_read) for message in new)):
+            self._add(encode(data))
+        for message in new:
             self.ids.update(request.id for request in message.tool_requests)
         self._messages = current
 
@@ -188,11 +212,13 @@ class _Conversation:
         self.size += len(fragment)
 
 
-def _marked(messages: Sequence[Message]) -> Iterator[bytes]:
-    """The encoded messages, the ends of cached prefixes marked: they move every iteration, so nothing is kept."""
-    ends = breakpoints(messages)
-    for index, message in enumerate(messages):
-        yield (b"," if index else b"") + encode(message_json(message, breakpoint_here=index in ends))
+def _placed(messages: Sequence[Message], data: Iterable[dict[str, object]]) -> Iterable[dict[str, object]]:
+    """``data``, the JSON of ``messages``, with what tools returned besides text where providers take it."""
+    if all(type(message.content) is str for message in messages):
+        return data
+    from react_run.models.wire_parts import behind_results
+
+    return behind_results(data)
 
 
 def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:

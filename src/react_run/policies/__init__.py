@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
+    from react_run.run import ReActAgent
 
 
 def policies_for(agent: ReActAgent, plugins: Sequence[object] = ()) -> list[object]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.checks import Check
-from react_run.engine.concurrency import in_thread
 from react_run.engine.execution import describe
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
@@ -18,6 +17,7 @@ from react_run.policies.order import Policy
 from react_run.results import StopReason
 from react_run.support.files import Folder
 from react_run.support.logs import log_failure
+from react_run.support.threads import in_thread
 from react_run.workspace.seals import broken, digests
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ class Acceptance(Policy):
     """
 
     kind: ClassVar[str] = "acceptance"
-    guard: ClassVar[str] = "acceptance"
 
     checks: list[Check] = Field(default_factory=list)
     """What an answer must pass, in order."""
@@ -99,7 +98,14 @@ class Acceptance(Policy):
 
     @hookimpl
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
-        if iteration.feedback is None or iteration.response is None or run.outcome.stop_reason is not None:
+        if iteration.response is None:
+            return
+        if run.outcome.stop_reason is not None:
+            if run.outcome.answer == iteration.response.text and not iteration.calls:
+                for check in self.checks:
+                    run.outcome.answer = check.presented(run.outcome.answer)
+            return
+        if iteration.feedback is None:
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
         run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from react_run.engine.state import EngineState
 from react_run.hookspecs import hookimpl
+from react_run.policies.deadline import Deadline
 from react_run.policies.order import Policy
 
 if TYPE_CHECKING:
@@ -31,28 +32,40 @@ class Told:
 
 
 class BudgetWarnings(Policy):
-    """Tells the model when half, and when four fifths, of a budget are used, beside the last result.
+    """Tells the model when half, and when four fifths, of a budget are used, after the last result.
 
-    It is about the limits that somebody set: iterations, tokens and money. Not about time: a run is a function of its
-    replies and results, so that it can be replayed. With ``failure_handling: legacy`` nobody is told.
+    It covers the limits that were set: iterations, tokens, money and time. What the clock says is recorded, so
+    that a replay says the same. With ``failure_handling: legacy`` nobody is told.
     """
 
     kind: ClassVar[str] = "budget_warnings"
-    guard: ClassVar[str] = "budget_warnings"
 
     at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
     """The shares of a budget, from 0 to 1, at which the model is told."""
 
     @hookimpl
-    def react_settle(self, run: Run, iteration: Iteration) -> None:
+    async def react_settle(self, run: Run, iteration: Iteration) -> None:
         told = run.state(Told).shares
-        for name, share, what in budgets(run):
+        used = list(budgets(run))
+        if run.agent.config.limits.run_timeout and told.get("time", 0.0) < max(self.at, default=0.0):
+            used.append(await self._time(run))
+        for name, share, what in used:
             reached = max((mark for mark in self.at if mark - TOLERANCE <= share < 1), default=0.0)
             if reached > told.get(name, 0.0) and run.outcome.stop_reason is None:
                 told[name] = reached
                 run.note(self.guard, f"{share:.0%} of {what}")
                 advice = NEARLY if reached >= max(self.at) else HALF
                 iteration.calls[-1].append(WARNING.format(share=share, what=what, advice=advice))
+
+    async def _time(self, run: Run) -> tuple[str, float, str]:
+        """The share of the time that is used, as the clock says it, or a recording."""
+
+        async def look() -> float:
+            share = run.state(Deadline).share
+            return max((mark for mark in self.at if mark <= share), default=0.0) and round(share, 2)
+
+        share = await run.recorded(f"budget_warnings:time:{len(run.iterations)}", look)
+        return "time", share, f"the {run.agent.config.limits.run_timeout:g} seconds are used"
 
 
 def budgets(run: Run) -> Iterator[tuple[str, float, str]]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.engine.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.engine.iteration import call_model
 from react_run.errors import ModelError
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
-from react_run.policies.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.policies.conversation import Conversation, Mover
 from react_run.policies.order import Policy
 from react_run.policies.summary import outline, question
@@ -31,7 +31,6 @@ class Compaction(Policy):
     """
 
     kind: ClassVar[str] = "compaction"
-    guard: ClassVar[str] = "compaction"
 
     above: float = Field(default=0.75, gt=0, le=1)
     """The share of the model's context window above which room is made."""
@@ -89,7 +88,8 @@ class Compaction(Policy):
         run.note(self.guard, f"about {before:,.0f} tokens reduced to {after:,.0f}")
 
     async def _summary(self, run: Run, iteration: Iteration, gauge: Gauge, older: list[Message], room: int) -> str:
-        request = replace(iteration.request, messages=question(older, room), tools=(), tool_choice=None)
+        asked = question(older, room)
+        request = replace(iteration.request, messages=asked, tools=(), tool_choice=None, output_schema=None)
         asking = Iteration(run, number=iteration.number, request=request)
         gauge.busy = True
         try:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from react_run.messages import Message
-from react_run.policies.preview import head, size_of
 from react_run.policies.result_limit import offer_reading
 from react_run.policies.spill import Spill
+from react_run.support.preview import head, size_of
 
 if TYPE_CHECKING:
     from react_run.run import Run
@@ -78,11 +78,27 @@ class Mover:
         """Whether ``message`` is a result that stays as it is, such as the instructions of a skill."""
         return message.role == "tool" and message.tool_request_id in self._lasting
 
+    def _without_files(self, message: Message) -> str:
+        """The text of a result, with the names of the images and files that were in it, and where copies lie."""
+        from react_run.engine.attachments import saved
+        from react_run.parts import Part
+
+        files = [saved(self._run, part) for part in message.content if isinstance(part, Part)]
+        notes = [
+            f"[{file.label}: no longer shown{f', saved as {file.saved_to}' * bool(file.saved_to)}]" for file in files
+        ]
+        return "\n".join([message.text, *notes])
+
     def moved(self, message: Message) -> Message:
         """``message`` with its long result replaced by a pointer to a copy of it."""
-        text = message.text
-        if message.role != "tool" or self.lasts(message) or size_of(text) <= SMALL:
+        if message.role != "tool" or self.lasts(message):
             return message
+        text, whole = message.text, message
+        if not isinstance(message.content, str):
+            message = replace(message, content=self._without_files(message))
+            whole, text = message, message.text
+        if size_of(text) <= SMALL:
+            return whole
         where = self._pointer(text)
         return replace(message, content=f"{head(text, LEFT)}\n[{where}]")
 

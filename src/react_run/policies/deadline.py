@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from react_run.engine.concurrency import forget
 from react_run.engine.state import EngineState, paused_seconds
 from react_run.engine.timer import Clock
+from react_run.support.tasks import forget
 
 if TYPE_CHECKING:
     from react_run.run import Run
@@ -88,6 +88,12 @@ class Deadline:
     def running(self) -> bool:
         """Whether the clock is running."""
         return self._clock is not None and not self.expired
+
+    @property
+    def share(self) -> float:
+        """How much of the time is used, from 0 to 1; 0 when there is no clock."""
+        whole = self._seconds + self.extra
+        return 0.0 if self._clock is None or whole <= 0 else min(1.0, max(0.0, 1 - self._clock.left / whole))
 
     @property
     def overdue(self) -> bool:

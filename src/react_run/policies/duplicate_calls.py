@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
+from react_run.engine.context import MovedOut
 from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation
-from react_run.policies.context import MovedOut
 from react_run.policies.order import Policy
 from react_run.tools.arguments.key import arguments_key
 
@@ -82,7 +82,6 @@ class Repeats(Policy):
     """
 
     kind: ClassVar[str] = "duplicate_calls"
-    guard: ClassVar[str] = "duplicate_calls"
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
@@ -169,8 +168,8 @@ def may_have_changed(call: ToolCall) -> bool:
 def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False, alike: bool = False) -> bool:
     """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
 
-    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm: after
-    another change it may be needed again. A payment never does.
+    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm, and that
+    of a tool that says nothing of itself: after another change it may be needed again. A payment never does.
 
     Args:
         call: What was found out earlier.
@@ -183,11 +182,8 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
         return False
     if by_others:
         return True
-    name = call.request.name
-    for change in changes:
-        if change.request.name != name or (tool.idempotent and (alike or change.key != call.key)):
-            return True
-    return False
+    name, undoes = call.request.name, tool.idempotent or tool.read_only is None
+    return any(change.request.name != name or (undoes and (alike or change.key != call.key)) for change in changes)
 
 
 def loose(arguments: object) -> str:

@@ -31,7 +31,6 @@ class MoreIterations(Policy):
     """Asks a person for more iterations when a run has used up its own, before it ends."""
 
     kind: ClassVar[str] = "more_iterations"
-    guard: ClassVar[str] = "more_iterations"
 
     @hookimpl
     async def react_iteration(

@@ -24,23 +24,20 @@ NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})
 
 
 class Ledger:
-    """The failures of one run that nothing has cleared yet."""
+    """The failures of one run, by tool, since the tool last succeeded."""
 
     def __init__(self) -> None:
-        self.counts: dict[Key, int] = {}
-        self.latest: dict[str, Key] = {}
+        self.counts: dict[str, dict[Key, int]] = {}
 
     def add(self, tool: str, key: Key) -> int:
         """Note one more failure, and say how many of its kind there are now."""
-        self.latest[tool] = key
-        self.counts[key] = count = self.counts.get(key, 0) + 1
+        counts = self.counts.setdefault(tool, {})
+        counts[key] = count = counts.get(key, 0) + 1
         return count
 
     def clear(self, tool: str) -> None:
-        """A success of ``tool`` clears its latest failure."""
-        key = self.latest.pop(tool, None)
-        if key is not None:
-            self.counts.pop(key, None)
+        """A success of ``tool`` shows that the model has found its way: the next failure may be corrected again."""
+        self.counts.pop(tool, None)
 
 
 class Failures(Policy):
@@ -51,7 +48,6 @@ class Failures(Policy):
     """
 
     kind: ClassVar[str] = "failures"
-    guard: ClassVar[str] = "failures"
 
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct."""
@@ -62,7 +58,7 @@ class Failures(Policy):
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         ledger = run.state(Ledger)
         counted: set[Key] = set()
-        if ledger.latest:
+        if ledger.counts:
             for call in iteration.calls:
                 if call.succeeded:
                     ledger.clear(call.name)

@@ -47,7 +47,6 @@ class Grounding(Policy):
     """
 
     kind: ClassVar[str] = "grounding"
-    guard: ClassVar[str] = "grounding"
 
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:

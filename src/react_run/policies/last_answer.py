@@ -31,6 +31,10 @@ class LastWords:
 
     iteration: Iteration | None = None
 
+    async def forget(self) -> None:
+        """The run has ended: what it holds must not hold it in turn."""
+        self.iteration = None
+
 
 class LastAnswer(Policy):
     """Asks the model for a last answer without tools when a run is stuck or out of iterations.
@@ -39,7 +43,6 @@ class LastAnswer(Policy):
     """
 
     kind: ClassVar[str] = "last_answer"
-    guard: ClassVar[str] = "last_answer"
 
     @hookimpl
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
@@ -65,6 +68,8 @@ class LastAnswer(Policy):
             if message.tool_requests and question == ASK_AGAIN:
                 message = Message(role="assistant", content=response.text)
             if not message.tool_requests and message.said.strip() and not await called_in_text(run, message):
-                run.state(LastWords).iteration = iteration
+                words = run.state(LastWords)
+                words.iteration = iteration
+                run.at_end(words.forget)
                 return message
         return None

@@ -40,9 +40,8 @@ class RunLimits(Policy):
     """
 
     kind: ClassVar[str] = "limits"
-    guard: ClassVar[str] = "limits"
     inherited_by_subagents: ClassVar[bool | None] = True
-    adds: ClassVar[bool] = True  # those of a run above hold beside a run's own
+    stacks: ClassVar[bool] = True  # those of a run above hold beside a run's own
 
     max_cost: float | None = Field(default=None, ge=0)
     """USD."""
@@ -129,7 +128,6 @@ class RunTimeout(Policy):
     """Ends a run when its time is up, with a result of everything so far; what is still running is cancelled."""
 
     kind: ClassVar[str] = "run_timeout"
-    guard: ClassVar[str] = "run_timeout"
 
     seconds: float = Field(gt=0)
     """For the whole run; time in which a person is asked does not count."""

@@ -25,7 +25,6 @@ class ModelRetries(Policy):
     """
 
     kind: ClassVar[str] = "model_retries"
-    guard: ClassVar[str] = "model_retries"
 
     attempts: int = Field(default=4, ge=1)
     """How often to try, the first time included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from react_run.components import Plugin
 
@@ -40,13 +40,17 @@ class Policy(Plugin):
     """
 
     guard: ClassVar[str] = ""
-    """Which guard this is."""
-    adds: ClassVar[bool] = False
-    """Whether another one stands beside the built-in one instead of taking its place."""
+    """Which guard this is; its ``kind``, unless it says otherwise."""
+    stacks: ClassVar[bool] = False
+    """Whether another one holds beside the built-in one instead of taking its place."""
+
+    def __init_subclass__(cls, group: str = "", **options: Any) -> None:
+        super().__init_subclass__(group=group, **options)
+        cls.guard = cls.guard or cls.kind
 
 
 class Disable(Plugin):
-    """Leaves out a built-in policy: ``{kind: disable, policy: compaction}``."""
+    """Disables a built-in policy: ``{kind: disable, policy: compaction}``."""
 
     kind: ClassVar[str] = "disable"
 
@@ -60,7 +64,7 @@ def order_policies(defaults: Iterable[Policy], plugins: Iterable[object]) -> lis
     for plugin in plugins:
         if isinstance(plugin, Disable):
             chosen[plugin.policy] = None
-        elif (guard := getattr(plugin, "guard", "")) and not getattr(plugin, "adds", False):
+        elif (guard := getattr(plugin, "guard", "")) and not getattr(plugin, "stacks", False):
             chosen[guard] = plugin
     order = get_args(Guard)
     in_order = sorted(defaults, key=lambda policy: order.index(policy.guard))

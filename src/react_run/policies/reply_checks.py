@@ -42,14 +42,13 @@ _FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 
 class Replies(Policy):
-    """Ends a run whose model refuses, asks again after an empty reply, and has a cut answer continued.
+    """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
     A call written as text says nothing either: it is never run. These calls of the model count in ``usage.requests``,
     not as iterations.
     """
 
     kind: ClassVar[str] = "reply_checks"
-    guard: ClassVar[str] = "reply_checks"
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, when it is not the first, without tools."""

@@ -10,8 +10,8 @@ from pydantic import Field
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
 from react_run.policies.order import Policy
-from react_run.policies.preview import parts, size_of
 from react_run.policies.spill import Saved, Spill
+from react_run.support.preview import parts, size_of
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -32,7 +32,6 @@ class Ceiling(Policy):
     """
 
     kind: ClassVar[str] = "result_limit"
-    guard: ClassVar[str] = "result_limit"
 
     max_bytes: int = Field(default=24_576, ge=1_024)
     """Bytes of one result that the model gets to see; an iteration may add four times as many."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from react_run.engine.concurrency import in_thread
 from react_run.outcome import ToolError
-from react_run.policies.preview import head
 from react_run.policies.spill import Spill
 from react_run.run import Run
+from react_run.support.preview import head
 from react_run.support.regex import Pattern, SlowPattern
+from react_run.support.threads import in_thread
 from react_run.tools.tool import Tool
 
 SEARCH_SECONDS = 10.0

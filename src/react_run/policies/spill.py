@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from react_run.support.run_files import OURS, run_folders, safe_name
+from react_run.support.files.run_files import read_own, run_folders, safe_name, write_new
 
-_DIRECTORY = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_FILE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 CHUNK = 1 << 18
 """Characters that are written at a time."""
 
@@ -68,7 +64,7 @@ class Spill:
             self.count += 1
             name = f"{self.count}-{ending}"
             try:
-                write_new(workspace, folders, name, text)
+                write_new(workspace, folders, name, _pieces(text))
             except FileExistsError:  # a resumed run saves what it saved before
                 if not _holds(workspace, folders, name, text):
                     continue
@@ -82,7 +78,7 @@ class Spill:
             OSError: It cannot be read any more.
         """
         *folders, leaf = self.names[name].split("/")
-        return read(workspace, folders, leaf).decode(errors="replace")
+        return read_own(workspace, folders, leaf).decode(errors="replace")
 
 
 def sample(text: str) -> tuple[int, str]:
@@ -111,65 +107,14 @@ def one_per_line(text: str) -> str | None:
     return f"{text[0]}\n{body}\n{text[end - 1]}{text[end:]}"
 
 
-@contextmanager
-def _opened(root: Path, folders: Sequence[str], *, make: bool) -> Iterator[int]:
-    if os.open not in os.supports_dir_fd:
-        raise OSError("this system cannot open files relative to a directory")
-    descriptor = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-    try:
-        for folder in folders:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(folder, 0o700, dir_fd=descriptor)
-            inner = os.open(folder, os.O_RDONLY | _DIRECTORY, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = inner
-            if make and folder == OURS:
-                _keep_out_of_version_control(descriptor)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _keep_out_of_version_control(directory: int) -> None:
-    """Have git pass over the directory: what is saved there is no part of the project it lies in."""
-    with suppress(OSError):  # there is one already, as a rule
-        file = os.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=directory)
-        with os.fdopen(file, "wb") as stream:
-            stream.write(b"*\n")
-
-
-def write_new(root: Path, folders: Sequence[str], name: str, text: str) -> None:
-    """Write ``text`` as a file that does not exist yet, below ``root``, following no link.
-
-    Raises:
-        OSError: It exists, a link is in the way, or it cannot be written; then nothing is left of it.
-    """
-    with _opened(root, folders, make=True) as folder:
-        file = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o600, dir_fd=folder)
-        try:
-            with os.fdopen(file, "wb") as stream:
-                for start in range(0, len(text), CHUNK):  # a second copy of a long text would cost more than this
-                    stream.write(text[start : start + CHUNK].encode(errors="replace"))
-        except OSError:
-            os.unlink(name, dir_fd=folder)
-            raise
-
-
-def read(root: Path, folders: Sequence[str], name: str) -> bytes:
-    """The content of a file below ``root``, following no link.
-
-    Raises:
-        OSError: It is not there, or a link is in the way.
-    """
-    with _opened(root, folders, make=False) as folder:
-        file = os.open(name, os.O_RDONLY | _FILE, dir_fd=folder)
-        with os.fdopen(file, "rb") as stream:
-            return stream.read()
+def _pieces(text: str) -> Iterator[bytes]:
+    """``text`` as bytes, a part at a time: a second copy of a long text would cost more than this."""
+    for start in range(0, len(text), CHUNK):
+        yield text[start : start + CHUNK].encode(errors="replace")
 
 
 def _holds(root: Path, folders: Sequence[str], name: str, text: str) -> bool:
     try:
-        return read(root, folders, name) == text.encode(errors="replace")
+        return read_own(root, folders, name) == text.encode(errors="replace")
     except OSError:
         return False

@@ -16,8 +16,8 @@ from react_run.policies.safe import failure_policies
 from react_run.policies.truncated_calls import CutOff
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
     from react_run.config import Limits, ReActAgentConfig
+    from react_run.run import ReActAgent
 
 
 def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: Sequence[object]) -> list[object]:
@@ -41,7 +41,7 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
 def _is_limited(config: ReActAgentConfig) -> bool:
     """Whether somebody set a limit that a model can be warned of."""
     limits = config.limits
-    chosen = (limits.max_cost, limits.max_total_tokens)
+    chosen = (limits.max_cost, limits.max_total_tokens, limits.run_timeout)
     return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)
 
 

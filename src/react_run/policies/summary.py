@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from react_run.messages import Message
-from react_run.policies.preview import head
 from react_run.support.display import shown
+from react_run.support.preview import head
 
 INSTRUCTION = """\
 Summarise the work below for the assistant that will go on with it. Keep every fact, figure, name, path and decision \

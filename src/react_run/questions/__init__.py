@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from react_run.questions.display import argument, is_cut, printable, warnings
+from react_run.questions.display import argument, is_cut, trusted, warnings
 from react_run.support.json_schema import JsonSchema
 from react_run.support.regex import SlowPattern
 
@@ -108,10 +108,10 @@ class Question:
     @property
     def about(self) -> str:
         """Everything but the choices: for a place that offers these in a way of its own."""
-        lines = [printable(self.text), *(argument(name, value) for name, value in self.arguments.items())]
+        lines = [trusted(self.text), *(argument(name, value) for name, value in self.arguments.items())]
         lines += warnings(json.dumps([self.text, self.arguments], ensure_ascii=False, default=str))
-        lines += [f"  {printable(line)}" for line in fields_of(self.schema)]
-        return "\n".join([*lines, *filter(None, [printable(self.hint)])])
+        lines += [f"  {trusted(line)}" for line in fields_of(self.schema)]
+        return "\n".join([*lines, *filter(None, [trusted(self.hint)])])
 
     @property
     def is_cut(self) -> bool:
@@ -124,7 +124,7 @@ class Question:
         return "\n".join(argument(name, value, None) for name, value in self.arguments.items())
 
     def __str__(self) -> str:
-        return f"{self.about}\nChoices: {printable(', '.join(self.choices))}" if self.choices else self.about
+        return f"{self.about}\nChoices: {trusted(', '.join(self.choices))}" if self.choices else self.about
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from react_run.questions import ALWAYS, YES, Answer, Question, Unfit, kind_of
-from react_run.questions.display import printable
+from react_run.questions.display import trusted
 from react_run.questions.tty import ask_on_terminal
 
 PAGE = 1_500
@@ -75,8 +75,8 @@ def _keys(question: Question) -> dict[str, str]:
 
 def _marked(key: str, choice: str, question: Question) -> str:
     if key.isdigit():
-        return f"[{key}] {printable(choice)}"
-    return f"[{key.upper() if choice == question.default else key}]{printable(choice[1:])}"
+        return f"[{key}] {trusted(choice)}"
+    return f"[{key.upper() if choice == question.default else key}]{trusted(choice[1:])}"
 
 
 async def _form(question: Question, shown: str) -> Answer | None:
@@ -84,7 +84,7 @@ async def _form(question: Question, shown: str) -> Answer | None:
     values: dict[str, object] = {}
     for name, part in question.schema["properties"].items():
         needed = name in question.schema.get("required", ())
-        found = await _value(question, shown, f"{printable(name)} ({kind_of(part)}): ", part, needed=needed)
+        found = await _value(question, shown, f"{trusted(name)} ({kind_of(part)}): ", part, needed=needed)
         if found is None:
             return None
         if found.value is not None:
@@ -111,7 +111,7 @@ async def _value(
             try:
                 return Answer(alone.read(value))
             except Unfit as error:
-                shown = f"{printable(str(error))}\n"
+                shown = f"{trusted(str(error))}\n"
     return None
 
 

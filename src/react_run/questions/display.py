@@ -7,12 +7,10 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from react_run.support.text import printable
+
 SHOWN = 2_000
 """Characters of one argument that are shown at once; the rest can be looked at."""
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U000e0100-\U000e01ef]"
-)
-"""Letters and marks without a shape, which Python takes for printable."""
 _BLANKS = re.compile(r" {17,}|(?:\\n){9,}")
 _WORD = re.compile(r"\w+")
 _LOOK_ALIKE = re.compile("[\u2024\u2044\u2215\u29f8\ua4fa\uff0e\uff0f\uff3c]")
@@ -22,11 +20,9 @@ _SCRIPTS = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
 _POSING = frozenset("аеорсухіјѕһԁԛԝɑοανικραΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХЅІЈ")
 
 
-def printable(text: str) -> str:
-    """``text`` with all but line ends escaped that has no shape of its own, so that nothing in it steers a terminal."""
-    if not text.isprintable():
-        text = "".join(one if one.isprintable() or one == "\n" else _escaped(one) for one in text)
-    return text if text.isascii() else _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+def trusted(text: str) -> str:
+    """``text`` with all but line ends written out that has no shape of its own: a person decides by it."""
+    return printable(text, keep="\n", strict=True)
 
 
 def argument(name: str, value: object, most: int | None = SHOWN) -> str:
@@ -36,7 +32,7 @@ def argument(name: str, value: object, most: int | None = SHOWN) -> str:
     if most is not None and len(text) > most:
         head, tail = most * 3 // 4, most // 4
         text = f"{text[:head]} [… {len(text) - head - tail:,} more characters …] {text[-tail:]}"
-    return f"  {printable(name)}: {printable(text)}"
+    return f"  {trusted(name)}: {trusted(text)}"
 
 
 def is_cut(value: object) -> bool:
@@ -71,7 +67,3 @@ def _named(letters: str) -> str:
 def _counted(found: re.Match[str]) -> str:
     lines = found[0].startswith("\\")
     return f"[{len(found[0]) // 2} line ends]" if lines else f"[{len(found[0])} blanks]"
-
-
-def _escaped(one: str) -> str:
-    return one.encode("unicode_escape").decode()

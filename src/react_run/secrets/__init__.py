@@ -56,6 +56,7 @@ _ASSIGNMENT = re.compile(
 )
 """Both patterns, like all in here, take back nothing that they have matched: their time grows with the text only."""
 _MASKED_LOGIN = f"://{MASK}"
+_FILE = re.compile(r"data:(?:image/(?:png|jpeg|webp|gif)|application/pdf);base64,[A-Za-z0-9+/]*+={0,2}")
 _SLOW_AGAIN = 0.05
 """Seconds that a pattern gets after it took too long once."""
 
@@ -146,6 +147,13 @@ class Masker:
                 return MASK
         return _URL_LOGIN.sub(_MASKED_LOGIN, text) if "://" in text else text
 
+    def stands_in(self, data: bytes) -> bool:
+        """Whether a known secret value stands in ``data``, a file that is no text."""
+        if self._compiled is None:
+            self._compile()
+        text = data.decode("latin-1")
+        return any(secret.is_in(text) for secret in self._secrets)
+
     def is_clean(self, json_text: str) -> bool:
         """Whether no string, key or number in a JSON text can hold a secret; when unsure, it says no."""
         if self._compiled is None:
@@ -157,7 +165,7 @@ class Masker:
     def mask_data(self, data: object) -> object:
         """JSON-like ``data`` with all texts in it masked, keys included, and numbers that are secrets."""
         if isinstance(data, str):
-            return self.mask(data)
+            return self._mask_file(data) if data.startswith("data:") and _FILE.fullmatch(data) else self.mask(data)
         if isinstance(data, Mapping):
             return {self.mask_data(key): self.mask_data(value) for key, value in data.items()}
         if isinstance(data, (list, tuple)):
@@ -165,6 +173,10 @@ class Masker:
         if isinstance(data, (int, float)) and not isinstance(data, bool) and (text := repr(data)) != self.mask(text):
             return MASK
         return data
+
+    def _mask_file(self, url: str) -> str:
+        """An image or a PDF as a URL: what matches a pattern in it by chance is no secret."""
+        return MASK if self.stands_in(url.encode()) else url
 
     def _compile(self) -> re.Pattern[str]:
         values = {line for value in self._names for line in _lines(value)} | set(self._names)

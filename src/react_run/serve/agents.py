@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from react_run.cli.loading import AgentOptions, built
 from react_run.errors import ConfigError, ReactError
+from react_run.launch.options import AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -49,9 +49,10 @@ def application(service: Service, gate: Gate) -> ASGIApp:
         *runs.routes(),
     ]
     if service.options.page:
+        from react_run.serve.page import routes as page_routes
         from react_run.serve.page.site import Site
 
-        routes += Site(service, gate).routes()
+        routes += page_routes.routes(Site(service, gate))
     app = Starlette(
         routes=routes,
         exception_handlers={ApiError: _api_error, HTTPException: _http_error, Exception: _unknown_error},

@@ -178,15 +178,22 @@ def question_from(record: Record) -> Question:
 
 
 def open_questions(records: list[Record], run_id: str) -> list[Record]:
-    """The questions of a run that nobody has answered, from its journal."""
-    asked: dict[tuple[str, str], Record] = {}
+    """The questions of a run and of its subagents that nobody has answered, from its journal.
+
+    Those of a subagent that does not go on are left out: an answer to them would reach nobody.
+    """
+    asked: dict[tuple[str, str, str], Record] = {}
+    going_on = {run_id}
     for record in records:
-        if record["run"] != run_id:
+        if record["type"] == "header" and record.get("goes_on"):
+            going_on.add(record["run"])
+        if record["type"] not in ("asked", "decided") or record["run"] not in going_on:
             continue
+        place = record["run"], record["question"], record["digest"]
         if record["type"] == "asked":
-            asked[record["question"], record["digest"]] = record
-        elif record["type"] == "decided":
-            asked.pop((record["question"], record["digest"]), None)
+            asked[place] = record
+        else:
+            asked.pop(place, None)
     return list(asked.values())
 
 

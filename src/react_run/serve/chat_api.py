@@ -58,7 +58,7 @@ class ChatApi:
     async def completions(self, request: Request) -> Response:
         """``POST /v1/chat/completions``."""
         body = await body_of(request, self.service.options.max_body)
-        asked = asked_by(json_of(body))
+        asked = asked_by(json_of(body), ignore_tools=self.service.options.client_tools == "ignore")
         if self.service.options.title_model and is_helper_request(asked):
             return await self.service.helper.answer(asked)
         job = await self.job(request, asked, body)
@@ -75,7 +75,7 @@ class ChatApi:
         service, by = self.service, request.state.by
         served = await service.chosen(service.agent(asked.model), asked.overrides)
 
-        def start() -> Job:
+        def start(id_: str) -> Job:
             job = service.new_job(
                 served,
                 asked.prompt,
@@ -86,10 +86,11 @@ class ChatApi:
                 settings=asked.settings,
                 streams=asked.stream,
                 options={"overrides": asked.overrides} if asked.overrides else {},
+                id=id_,
             )
             return service.jobs.start(job)
 
-        return service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, start)
+        return await service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, start)
 
     async def whole(self, request: Request, job: Job, shape: Callable[[], object]) -> Response:
         """Wait for a run, or for its first question, and answer with it; a client that leaves ends it.

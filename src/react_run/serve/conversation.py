@@ -75,15 +75,19 @@ def json_of(body: bytes) -> dict[str, Any]:
     return data
 
 
-def asked_by(data: Mapping[str, Any]) -> Asked:
+def asked_by(data: Mapping[str, Any], *, ignore_tools: bool = False) -> Asked:
     """What a request for a chat completion asks for.
+
+    Args:
+        data: The body of the request.
+        ignore_tools: Whether tools that it offers are left out.
 
     Raises:
         ApiError: Something about it is wrong, or cannot be had here.
     """
     if "model" not in data:
         raise wrong("`model` is missing: it names the agent", "model", "missing_model")
-    refuse_foreign(data)
+    refuse_foreign(data, ignore_tools=ignore_tools)
     messages = _messages(data.get("messages"))
     system = "\n\n".join(message.text for message in messages if message.role == "system")
     talk = [message for message in messages if message.role != "system"]
@@ -108,15 +112,20 @@ def asked_by(data: Mapping[str, Any]) -> Asked:
     )
 
 
-def refuse_foreign(data: Mapping[str, Any]) -> None:
+def refuse_foreign(data: Mapping[str, Any], *, ignore_tools: bool = False) -> None:
     """Refuse what an agent decides itself.
+
+    Args:
+        data: The body of the request.
+        ignore_tools: Whether tools that it offers are left out: a model is free to call none of them.
 
     Raises:
         ApiError: A request brings tools, or wants several answers.
     """
-    for name in _OWN_TOOLS:
+    for name in () if ignore_tools else _OWN_TOOLS:
         if data.get(name) not in (None, []):
             text = f"{name}: the tools are the agent's own; a request cannot bring any"
+            text += " (a server that is started with --client-tools ignore leaves them out)"
             raise wrong(text, name, "unsupported_parameter")
     choice = data.get("tool_choice")
     if choice not in (None, "auto", "none"):

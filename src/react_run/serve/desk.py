@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
+from react_run.journal.header import goes_on
 from react_run.questions import Answer, Question
 from react_run.serve.approvals import Approval, Approvals
 from react_run.serve.jobs import Job, current_job
@@ -67,7 +68,7 @@ class Desk:
             expires=now + self.expires,
             answered=asyncio.get_running_loop().create_future(),
         )
-        return await self._wait(job, approval, may_park=run.parent is None)
+        return await self._wait(job, approval, may_park=goes_on(run))
 
     async def _wait(self, job: Job, approval: Approval, *, may_park: bool) -> Answer:
         assert approval.answered is not None  # made with it

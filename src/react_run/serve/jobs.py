@@ -21,6 +21,7 @@ from react_run.serve.slots import Slots, Turn
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent, StreamEvent
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.questions import Question
     from react_run.results import RunResult
     from react_run.run import Run
@@ -41,6 +42,7 @@ class Job:
     Args:
         served: The agent.
         prompt: What to answer.
+        attached: The images and files that go with it.
         messages: The conversation so far.
         id: The id of the run.
         settings: What reaches the model with every request.
@@ -58,6 +60,7 @@ class Job:
     served: ServedAgent
     prompt: str
     messages: Sequence[Message] = ()
+    attached: Sequence[Part] = ()
     id: str = field(default_factory=lambda: uuid4().hex)
     settings: Mapping[str, object] = field(default_factory=dict)
     system: str = ""
@@ -91,6 +94,11 @@ class Job:
     recorded: Signal = field(default_factory=Signal)
     turn: Turn | None = None
     task: asyncio.Task[None] | None = None
+
+    @property
+    def asked(self) -> str | list[str | Part]:
+        """The prompt with what goes with it."""
+        return [self.prompt, *self.attached] if self.attached else self.prompt
 
     @property
     def status(self) -> str:
@@ -257,9 +265,9 @@ async def _driven(job: Job) -> RunResult:
     agent = job.agent or job.served.agent
     options: dict[str, Any] = {"run_id": job.id, "settings": job.settings, "workspace": job.workspace}
     if not job.streams:
-        return await agent.run(job.prompt, job.messages, **options)
+        return await agent.run(job.asked, job.messages, **options)
     result: RunResult | None = None
-    async for event in agent.stream(job.prompt, job.messages, **options):
+    async for event in agent.stream(job.asked, job.messages, **options):
         if isinstance(event, RunResult):
             result = event
         else:

@@ -11,8 +11,9 @@ from react_run.journal.locate import Summary
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal
-    from react_run.serve.jobs import Job
-    from react_run.serve.service import Service
+    from react_run.serve.approvals import Approvals
+    from react_run.serve.jobs import Job, Jobs
+    from react_run.serve.shelf import Shelf
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,16 +58,22 @@ class Entry:
         }
 
 
-def entries(service: Service) -> Iterator[Entry]:
-    """All runs, the latest first."""
-    live = service.jobs.live
+def entries(jobs: Jobs, shelf: Shelf, approvals: Approvals) -> Iterator[Entry]:
+    """All runs, the latest first.
+
+    Args:
+        jobs: Those under way here.
+        shelf: Those that are kept.
+        approvals: The questions that runs wait for.
+    """
+    live = jobs.live
     shown = set()
     for job in sorted(live.values(), key=lambda job: -job.created):
         shown.add(job.id)
         yield of_job(job)
-    for summary in service.shelf.summaries():
+    for summary in shelf.summaries():
         if summary.run_id not in shown:
-            yield of_summary(service, summary)
+            yield of_summary(approvals, summary)
 
 
 def of_job(job: Job) -> Entry:
@@ -88,10 +95,10 @@ def of_job(job: Job) -> Entry:
     )
 
 
-def of_summary(service: Service, summary: Summary) -> Entry:
+def of_summary(approvals: Approvals, summary: Summary) -> Entry:
     """A run that is kept."""
     data = summary.to_dict()
-    waits = bool(service.approvals.of_run(summary.run_id))
+    waits = bool(approvals.of_run(summary.run_id))
     usage = summary.usage
     return Entry(
         id=summary.run_id,
@@ -119,12 +126,12 @@ def _last_words(incoming: list[dict[str, Any]]) -> str:
     return ""
 
 
-def full(service: Service, journal: Journal | None, job: Job | None) -> dict[str, Any]:
+def full(approvals: Approvals, journal: Journal | None, job: Job | None) -> dict[str, Any]:
     """Everything about one run that fits into an object."""
     entry = of_job(job) if job is not None else None
     if entry is None:
         assert journal is not None  # one of both is there
-        entry = next(of_summary(service, summary) for summary in [summary_of(journal)])
+        entry = next(of_summary(approvals, summary) for summary in [summary_of(journal)])
     data = entry.to_dict()
     footer = journal.footer if journal is not None and job is None else None
     if footer is not None:
@@ -141,7 +148,7 @@ def full(service: Service, journal: Journal | None, job: Job | None) -> dict[str
         data |= {name: footer[name] for name in names if name in footer}
         if "error" in footer:
             data["error"] = {"type": footer["error"]["type"], "message": footer["error"]["message"]}
-    data["approvals"] = [approval.to_dict() for approval in service.approvals.of_run(entry.id)]
+    data["approvals"] = [approval.to_dict() for approval in approvals.of_run(entry.id)]
     return data
 
 

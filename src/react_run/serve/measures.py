@@ -12,7 +12,8 @@ from react_run.serve.jobs import Job, current_job
 if TYPE_CHECKING:
     from react_run.outcome import Observation
     from react_run.run import Run, ToolCall
-    from react_run.serve.service import Service
+    from react_run.serve.approvals import Approvals
+    from react_run.serve.slots import Slots
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000)
@@ -22,10 +23,11 @@ class Measures:
     """The counters of one server.
 
     Args:
-        service: The server.
+        slots: The places at which runs are at work.
+        approvals: The questions that wait for a person.
     """
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, slots: Slots, approvals: Approvals) -> None:
         self.registry = registry = CollectorRegistry()
         self.plugin = _Failures(self)
         self.runs = Counter("react_run_runs", "Runs that ended.", ["agent", "reason"], registry=registry)
@@ -35,9 +37,9 @@ class Measures:
         self.tokens = Counter("react_run_tokens", "Tokens used, where known.", ["agent", "kind"], registry=registry)
         self.cost = Counter("react_run_cost_usd", "USD spent, where known.", ["agent"], registry=registry)
         self.failures = Counter("react_run_tool_failures", "Failed tool calls.", ["agent", "tool"], registry=registry)
-        self._gauge("working", "Runs at work now.", lambda: service.jobs.slots.working)
-        self._gauge("queued", "Runs that wait for their turn.", lambda: service.jobs.slots.queued)
-        self._gauge("approvals_waiting", "Questions that wait for a person.", lambda: len(service.approvals))
+        self._gauge("working", "Runs at work now.", lambda: slots.working)
+        self._gauge("queued", "Runs that wait for their turn.", lambda: slots.queued)
+        self._gauge("approvals_waiting", "Questions that wait for a person.", lambda: len(approvals))
 
     def _gauge(self, name: str, text: str, value: object) -> None:
         Gauge(f"react_run_{name}", text, registry=self.registry).set_function(value)  # type: ignore[arg-type]  # untyped callables

@@ -1,12 +1,18 @@
-"""``Idempotency-Key``: the same request again is the same run."""
+"""``Idempotency-Key``: the same request again is the same run, also when another server began it."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from time import time
+from uuid import uuid4
 
 from react_run.serve.errors import ApiError
 from react_run.serve.jobs import Job
@@ -14,23 +20,37 @@ from react_run.serve.jobs import Job
 LIFE = 86_400.0
 """Seconds for which a key is remembered."""
 _MOST = 2_000
+"""Runs that are kept in memory with their events; those of other keys are looked up in their journals."""
 _LONGEST = 255
+_SWEEP = 600.0
+_GOES_ON = ("disconnected", "drained", "parked")
+"""Endings after which a run goes on when its client comes back."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    digest: bytes
-    job: Job
+class _Kept:
+    """What a file says about a key."""
+
+    request: str
+    run: str
     since: float
 
 
 class Once:
-    """The runs of requests that came with a key."""
+    """The runs of requests that came with a key, each with a file that outlives the server.
 
-    def __init__(self) -> None:
-        self._seen: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
+    Args:
+        directory: Where the files are.
+        earlier: The run that an earlier request began, by its id and who asks; ``None`` when it never began.
+    """
 
-    def started(self, key: str | None, by: str, path: str, body: bytes, start: Callable[[], Job]) -> Job:
+    def __init__(self, directory: Path, earlier: Callable[[str, str], Awaitable[Job | None]]) -> None:
+        self._directory, self._earlier = directory, earlier
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+        self._swept = float("-inf")
+
+    async def started(self, key: str | None, by: str, path: str, body: bytes, start: Callable[[str], Job]) -> Job:
         """The run of a request: a new one, or that of the same request before.
 
         Args:
@@ -38,25 +58,78 @@ class Once:
             by: Who asks; keys of different people are different.
             path: Where the request went.
             body: What it said.
-            start: Starts the run.
+            start: Starts the run, with the given id.
 
         Raises:
             ApiError: The key stands for another request, or no run can be started now.
         """
         if key is None:
-            return start()
+            return start(uuid4().hex)
         if not key or len(key) > _LONGEST:
             raise ApiError(400, f"Idempotency-Key must have 1 to {_LONGEST} characters", param="Idempotency-Key")
-        digest = sha256(path.encode() + b"\n" + body).digest()
-        seen = self._seen.get((by, key))
-        if seen is not None and time() - seen.since < LIFE:
-            if seen.digest != digest:
+        name = sha256(f"{by}\n{key}".encode()).hexdigest()[:40]
+        request = sha256(path.encode() + b"\n" + body).hexdigest()
+        self._sweep()
+        async with self._one_at_a_time:
+            kept = self._read(name)
+            if kept is None:
+                return self._begin(name, request, start)
+            if kept.request != request:
                 text = "this Idempotency-Key was used for another request: take a new one"
                 raise ApiError(409, text, code="idempotency_mismatch")
-            return seen.job
-        job = start()
-        self._seen[by, key] = _Seen(digest, job, time())
-        self._seen.move_to_end((by, key))
-        while len(self._seen) > _MOST:
-            self._seen.popitem(last=False)
+            job = self._jobs.get(name)
+            if job is None or job.ending in _GOES_ON or (job.task is None and not job.ended):
+                job = await self._earlier(kept.run, by) or start(kept.run)
+            return self._remember(name, job)
+
+    def _begin(self, name: str, request: str, start: Callable[[str], Job]) -> Job:
+        run_id = uuid4().hex
+        try:
+            self._write(name, _Kept(request, run_id, time()))
+        except OSError as error:
+            raise ApiError(500, f"the Idempotency-Key cannot be kept: {error.strerror or error}") from None
+        try:
+            return self._remember(name, start(run_id))
+        except BaseException:  # nothing was begun: the key is free
+            self._path(name).unlink(missing_ok=True)
+            raise
+
+    def _remember(self, name: str, job: Job) -> Job:
+        self._jobs[name] = job
+        self._jobs.move_to_end(name)
+        while len(self._jobs) > _MOST:
+            self._jobs.popitem(last=False)
         return job
+
+    def _write(self, name: str, kept: _Kept) -> None:
+        """Keep a key, before its run is begun."""
+        self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self._path(name)
+        part = path.with_suffix(".part")
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump({"request": kept.request, "run": kept.run, "since": kept.since}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+
+    def _read(self, name: str) -> _Kept | None:
+        try:
+            data = json.loads(self._path(name).read_text(encoding="utf-8"))
+            kept = _Kept(str(data["request"]), str(data["run"]), float(data["since"]))
+        except (OSError, ValueError, KeyError, TypeError):  # not there, or not one of ours
+            return None
+        return kept if time() - kept.since < LIFE else None
+
+    def _path(self, name: str) -> Path:
+        return self._directory / f"{name}.json"
+
+    def _sweep(self) -> None:
+        """Forget the keys whose time is over."""
+        if time() - self._swept < _SWEEP:
+            return
+        self._swept = time()
+        with suppress(OSError):
+            for path in self._directory.glob("*.json"):
+                if time() - path.stat().st_mtime >= LIFE:
+                    path.unlink(missing_ok=True)
+                    self._jobs.pop(path.stem, None)

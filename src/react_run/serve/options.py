@@ -34,6 +34,7 @@ class ServeOptions:
         grace: Seconds that runs may go on after SIGTERM.
         on_disconnect: What becomes of a run whose client left.
         drafts: Where text goes that may be withdrawn.
+        client_tools: What becomes of tools that a request brings.
         allow_override: What a request may set for its run.
         workspaces: Where each session gets its directory.
         title_model: The model that answers the helper requests of chat pages.
@@ -57,6 +58,7 @@ class ServeOptions:
     grace: float = 30.0
     on_disconnect: Literal["cancel", "finish"] = "cancel"
     drafts: Literal["reasoning", "content", "none"] = "reasoning"
+    client_tools: Literal["refuse", "ignore"] = "refuse"
     allow_override: Sequence[str] = ()
     workspaces: Path | None = None
     title_model: str | None = None

@@ -68,9 +68,7 @@ def completion(job: Job) -> dict[str, Any]:
     }
     usage = job.run.usage if job.run is not None else None
     if job.result is not None:
-        from react_run.chat import response_from
-
-        shape = response_from(job.result).choices[0]
+        shape = job.result.response.choices[0]
         choice["finish_reason"] = shape.finish_reason
         choice["provider_specific_fields"] = job.served.mask(shape.provider_specific_fields)
         usage = job.result.usage

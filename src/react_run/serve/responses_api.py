@@ -51,7 +51,7 @@ class ResponsesApi:
         body = await body_of(request, self.service.options.max_body)
         data = json_of(body)
         previous = self._previous(data.get("previous_response_id"), request.state.by, data.get("model"))
-        asked = _asked(data, previous)
+        asked = _asked(data, previous, ignore_tools=self.service.options.client_tools == "ignore")
         job = await self.chat.job(request, asked, body)
         if asked.stream:
             job.watchers += 1
@@ -199,10 +199,10 @@ def _usage(usage: Usage | None) -> dict[str, Any]:
     }
 
 
-def _asked(data: Mapping[str, Any], previous: list[Message]) -> Asked:
+def _asked(data: Mapping[str, Any], previous: list[Message], *, ignore_tools: bool) -> Asked:
     if "model" not in data:
         raise wrong("`model` is missing: it names the agent", "model", "missing_model")
-    refuse_foreign(data)
+    refuse_foreign(data, ignore_tools=ignore_tools)
     for name in ("background", "conversation", "prompt"):
         if data.get(name):
             raise wrong(f"{name} is not possible here", name, "unsupported_parameter")

@@ -71,7 +71,7 @@ class RunsApi:
         overrides, messages = overrides_in(data), _messages(data.get("messages", []))
         served = await service.chosen(service.agent(data.get("agent", data.get("model"))), overrides)
 
-        def start() -> Job:
+        def start(id_: str) -> Job:
             job = service.new_job(
                 served,
                 prompt,
@@ -82,11 +82,12 @@ class RunsApi:
                 streams=True,
                 detached=True,
                 options={"overrides": overrides} if overrides else {},
+                id=id_,
             )
             return service.start(job)
 
         key = request.headers.get("idempotency-key")
-        job = service.once.started(key, request.state.by, request.url.path, body, start)
+        job = await service.once.started(key, request.state.by, request.url.path, body, start)
         shown = {"id": job.id, "agent": served.name, "status": job.status, "events": f"/api/runs/{job.id}/events"}
         return JSONResponse(shown, status_code=202, headers={"X-Request-Id": job.id, "Location": f"/api/runs/{job.id}"})
 

@@ -16,6 +16,7 @@ from react_run.questions import Answer
 from react_run.serve.agents import Agents, ServedAgent
 from react_run.serve.approvals import Approval, Approvals, open_questions
 from react_run.serve.desk import Desk
+from react_run.serve.earlier import earlier
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.helpers import Helper
 from react_run.serve.jobs import Job, Jobs
@@ -32,7 +33,7 @@ from react_run.serve.slots import Slots
 from react_run.serve.spool import Spool
 
 if TYPE_CHECKING:
-    from react_run.cli.loading import AgentOptions
+    from react_run.launch.options import AgentOptions
     from react_run.messages import Message
 
 logger = logging.getLogger(__name__)
@@ -57,14 +58,26 @@ class Service:
         self.approvals = Approvals(go_on=self._go_on, note=self._note)
         self.spool = Spool(directory / "accepted")
         self.desk = Desk(self.approvals, self.spool, park_after=options.park_after, expires=options.expires)
-        self.measures = Measures(self)
+        slots = Slots(options.max_runs, options.queue)
+        self.measures = Measures(slots, self.approvals)
         self.agents = Agents(files, self._plugins, self.shelf.recorder)
-        self.jobs = Jobs(Slots(options.max_runs, options.queue), run_timeout=options.run_timeout)
+        self.jobs = Jobs(slots, run_timeout=options.run_timeout)
         self.jobs.on_end += [self.measures.ended, self._over]
-        self.once = Once()
+        self.once = Once(directory / "keys", self._earlier)
         self.helper = Helper(options.title_model or "offline")
         self.sessions = Sessions()
         self.parked = Parked(self.shelf, self.agents)
+
+    async def _earlier(self, run_id: str, by: str) -> Job | None:
+        return await earlier(
+            run_id,
+            by,
+            jobs=self.jobs,
+            shelf=self.shelf,
+            agents=self.agents,
+            approvals=self.approvals,
+            resume=self.resume,
+        )
 
     def _plugins(self) -> Iterable[object]:
         return [self.desk, self.measures.plugin]
@@ -231,7 +244,7 @@ class Service:
             text: Only those with this in their prompt, or whose id begins with it.
         """
         text = text.casefold().strip()
-        for entry in entries(self):
+        for entry in entries(self.jobs, self.shelf, self.approvals):
             if agent and entry.agent != agent:
                 continue
             if status and entry.status != status:
@@ -262,7 +275,7 @@ class Service:
         journal = self.shelf.read(run_id)
         if job is None and journal is None:
             raise ApiError(404, f"there is no run {run_id!r}", code="run_not_found")
-        return full(self, journal, job)
+        return full(self.approvals, journal, job)
 
     def stop(self, run_id: str, *, by: str = "") -> dict[str, Any]:
         """End a run before its time; one that was put aside is not asked about any more.
@@ -350,7 +363,8 @@ class Service:
             served=served,
             agent=ready.agent,
             id=run_id,
-            prompt=ready.prompt,
+            prompt=journal.header["prompt"],
+            attached=[part for part in ready.prompt if not isinstance(part, str)],
             messages=ready.incoming,
             settings=journal.header.get("settings") or {},
             workspace=Path(journal.header["workspace"]),

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
-from react_run.journal.files import FileSink, Sink
-from react_run.journal.locate import Summary, run_files, summaries
+from react_run.journal.files import FileSink
+from react_run.journal.locate import Summary, batches_directory, evals_directory, run_files, summaries
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
+from react_run.journal.sinks import Sink
 from react_run.serve.jobs import Job, current_job
 from react_run.serve.signals import Signal
 
@@ -45,6 +46,10 @@ class TellingSink:
         self._sink.write(record, text)
         if (job := current_job.get()) is not None:
             job.recorded.fire()
+
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
 
     async def sync(self) -> None:
         await self._sink.sync()
@@ -85,9 +90,14 @@ class Shelf:
         return TellingSink.open(self.directory / f"{run.id}.jsonl")
 
     def path_of(self, run_id: str) -> Path | None:
-        """The journal of a run, when there is one."""
+        """The journal of a run, when there is one; those of batches and evaluations are among them."""
+        if not run_id.isalnum():
+            return None
         path = self.directory / f"{run_id}.jsonl"
-        return path if run_id.isalnum() and path.is_file() else None
+        if path.is_file():
+            return path
+        homes = (batches_directory(), evals_directory())
+        return next((found for home in homes for found in home.glob(f"*/runs/{run_id}.jsonl")), None)
 
     def find(self, name: str) -> Path | None:
         """The journal of the run whose id begins with ``name``, when there is exactly one."""
@@ -126,14 +136,15 @@ class Shelf:
     def interrupted(self, limit: int = 10_000) -> Iterator[Journal]:
         """The runs that a server started and that have not ended, the latest first."""
         for summary in summaries(run_files(self.directory)[:limit]):
-            if summary.header["options"].get(SERVED) and not summary.running and _may_go_on(summary.last):
+            if summary.header["options"].get(SERVED) and not summary.running and may_go_on(summary.last):
                 try:
                     yield read_journal(summary.path)
                 except JournalError:
                     continue
 
 
-def _may_go_on(last: Record) -> bool:
+def may_go_on(last: Record) -> bool:
+    """Whether a run whose last record this is was interrupted, and did not end by itself."""
     if last["type"] != "footer":
         return True
     return bool(last["status"] == "failed" and last["error"]["type"] in ("CancelledError", "KeyboardInterrupt"))

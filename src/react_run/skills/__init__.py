@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from react_run.errors import ToolsetError
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReActSkillSpec:
@@ -26,6 +28,16 @@ class ReActSkillSpec:
     instructions: str = ""
     examples: tuple[str, ...] = ()
     order: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("tool_names", "examples"):
+            if isinstance(given := getattr(self, name), str):  # a text is a sequence of letters, which nobody means
+                object.__setattr__(self, name, (given,))
+        for name in ("name", "description", "instructions"):
+            if not isinstance(given := getattr(self, name), str):
+                raise ToolsetError(f"the {name} of a skill must be text, not {type(given).__name__}", code="skill.form")
+        if not self.name.isprintable():
+            raise ToolsetError(f"{self.name!r} is not a name for a skill: leave out line breaks", code="skill.form")
 
     @property
     def unlocks(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from os.path import abspath
 from pathlib import Path
 from unicodedata import normalize
 
-from react_run.components.kinds import near
+from react_run.components.errors import near
 from react_run.config.yaml import Node, Place, Report, plain
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")

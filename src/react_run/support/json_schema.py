@@ -8,10 +8,11 @@ from contextvars import ContextVar
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from react_run.support.display import dotted
 from react_run.support.regex import Pattern, SlowPattern
 
 if TYPE_CHECKING:
-    from jsonschema import ValidationError
+    from jsonschema import SchemaError, ValidationError
     from jsonschema.protocols import Validator
 
 SECONDS = 5.0
@@ -19,6 +20,25 @@ SECONDS = 5.0
 _pattern = lru_cache(maxsize=256)(Pattern)
 _end: ContextVar[float] = ContextVar("_end", default=0.0)
 Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], "Iterator[ValidationError] | None"]
+
+
+def schema_problem(schema: Mapping[str, Any]) -> str:
+    """Why ``schema`` is not a JSON Schema of the draft that it names, or of the latest; empty when it is one."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+    from jsonschema.validators import validator_for
+
+    try:
+        validator_for(schema, default=Draft202012Validator).check_schema(dict(schema))
+    except SchemaError as error:
+        where = place_of(error)
+        return f"{where}: {error.message}" if where else error.message
+    return ""
+
+
+def place_of(error: ValidationError | SchemaError) -> str:
+    """Where in a value something is wrong, such as ``items[0].name``; empty for the whole of it."""
+    return dotted(tuple(error.absolute_path))
 
 
 class JsonSchema:

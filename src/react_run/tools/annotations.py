@@ -21,6 +21,8 @@ class ToolAnnotations:
         runs_programs: It starts programs.
         bookkeeping: It serves the model's own order (a plan, notes, reading on in a result): its calls are not
             evidence, so they count neither for nor against the success of a run (behaviour F6).
+        delegates: All it does is to hand a task to one subagent: resuming runs it again, and the subagent goes on from
+            its own record (behaviour J4).
     """
 
     read_only: bool | None = None
@@ -32,6 +34,7 @@ class ToolAnnotations:
     network: bool = False
     runs_programs: bool = False
     bookkeeping: bool = False
+    delegates: bool = False
 
 
 class ToolOptions(TypedDict, total=False):
@@ -46,6 +49,7 @@ class ToolOptions(TypedDict, total=False):
     network: bool
     runs_programs: bool
     bookkeeping: bool
+    delegates: bool
 
 
 def options_of(declared: ToolAnnotations) -> ToolOptions:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from react_run.components import Options
-from react_run.components.kinds import near
+from react_run.components.errors import near
 from react_run.errors import Fault
 from react_run.skills import AgentSkill, ReActSkillSpec
 from react_run.tools.tool import Tool
@@ -28,7 +28,7 @@ class Annotations(Options):
     idempotent: bool | None = None
     """Running it twice does no more than once."""
     serial: bool | None = None
-    """Calls of one reply run one at a time."""
+    """Calls in one reply run one at a time."""
     network: bool | None = None
     """It reaches the network."""
     runs_programs: bool | None = None

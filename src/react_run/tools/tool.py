@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -14,7 +14,7 @@ from pydantic_core import core_schema
 from react_run.errors import ToolsetError
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
-from react_run.tools.arguments.model_checking import function_checker, spec_checker
+from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker
 from react_run.tools.arguments.preparation import Checker, Prepared, prepare
 from react_run.tools.arguments.renaming import own_names, renames
 from react_run.tools.arguments.schema_checking import SchemaChecker
@@ -24,7 +24,8 @@ from react_run.tools.schemas.docstrings import description_in
 from react_run.tools.schemas.signature import Function, docstring_of, is_async, name_of, read_signature
 
 if TYPE_CHECKING:
-    from react_run.tools.toolset import ReActToolset
+    from react_run.outcome import Observation, Outcome
+    from react_run.skills import ReActSkillSpec
 
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
@@ -37,6 +38,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class ToolWarning(UserWarning):
     """A tool works, but a model would do better with a description or a type."""
+
+
+class Interprets(Protocol):
+    """What a tool asks of its toolset, which is a :class:`~react_run.tools.toolset.ReActToolset`."""
+
+    def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None: ...
+    def get_skill_specs(self) -> list[ReActSkillSpec]: ...
+    def replayed(self, call: Any, observation: Observation) -> None: ...
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +73,7 @@ class Tool(ToolAnnotations):
     description: str
     parameters: Mapping[str, Any] = field(repr=False)
     function: Function
-    toolset: ReActToolset | None = field(default=None, repr=False)
+    toolset: Interprets | None = field(default=None, repr=False)
     context: Mapping[str, str] = field(default_factory=dict)
     checker: Checker | None = field(default=None, repr=False)
     own_name: str = field(default="", repr=False)
@@ -82,10 +91,8 @@ class Tool(ToolAnnotations):
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
-            try:
-                object.__setattr__(self, "checker", SchemaChecker(self.parameters))
-            except ToolsetError as error:
-                raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
+            given = self.parameters
+            object.__setattr__(self, "checker", SchemaChecker(lambda: given))
             _ = self.wire  # a schema that is none is reported now
 
     if not TYPE_CHECKING:
@@ -111,8 +118,11 @@ class Tool(ToolAnnotations):
     def wire(self) -> dict[str, Any]:
         """The tool as it is sent to a model, in the form that OpenAI made common."""
         try:
-            own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
-            parameters = clean_schema(own)
+            if isinstance(self.checker, ModelChecker) and self.parameters is self.checker.parameters():
+                parameters = dict(self.parameters)  # it is clean already
+            else:
+                own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
+                parameters = clean_schema(own)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}
@@ -164,7 +174,7 @@ class Tool(ToolAnnotations):
         *,
         name: str = "",
         description: str = "",
-        toolset: ReActToolset | None = None,
+        toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
         """Make a tool of a function, method, partial or callable object; what ``@tool`` said of it holds.
@@ -212,7 +222,7 @@ class Tool(ToolAnnotations):
         *,
         name: str,
         description: str,
-        toolset: ReActToolset | None = None,
+        toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
         """Make a tool whose arguments are a pydantic model.
@@ -236,6 +246,44 @@ class Tool(ToolAnnotations):
             function=function,
             toolset=toolset,
             checker=checker,
+            **flags,
+        )
+
+    @classmethod
+    def from_schema(
+        cls,
+        schema: Callable[[], Mapping[str, Any]],
+        function: Function,
+        *,
+        name: str,
+        description: str,
+        toolset: Interprets | None = None,
+        context: Mapping[str, str] | None = None,
+        **flags: Unpack[ToolOptions],
+    ) -> Tool:
+        """Make a tool whose JSON Schema is made when it is first looked at: most tools of a big toolset never are.
+
+        Args:
+            schema: Gives the schema of its arguments. What is none is reported when it is first looked at, so who
+                passes on schemas of others checks them before.
+            function: What runs, called with the arguments as keywords.
+            name: The name of the tool.
+            description: What it does and when to use it.
+            toolset: Who interprets its results.
+            context: See :class:`Tool`.
+            flags: See :class:`ToolAnnotations`.
+
+        Raises:
+            ToolsetError: The name is not valid.
+        """
+        return cls(
+            name=name,
+            description=description,
+            parameters=_LATER,
+            function=function,
+            toolset=toolset,
+            context=context or {},
+            checker=SchemaChecker(cache(schema)),
             **flags,
         )
 

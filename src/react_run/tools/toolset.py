@@ -1,19 +1,19 @@
-"""Toolsets: tools that share options, and toolsets made of toolsets."""
+"""Toolsets: tools that share options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from inspect import getattr_static
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from pydantic import BaseModel, ModelWrapValidatorHandler, PrivateAttr, ValidationError, ValidationInfo, model_validator
 
 from react_run.components import Component
 from react_run.components.option_errors import line_errors
-from react_run.errors import Fault, ReactError, ToolsetError
-from react_run.outcome import Outcome, ToolError
+from react_run.errors import ToolsetError
+from react_run.outcome import Observation, Outcome, ToolError
 from react_run.skills import ReActSkillSpec
 from react_run.tools.annotations import ToolAnnotations, options_of
 from react_run.tools.tool import Tool, is_tool
@@ -46,7 +46,7 @@ SHARED_KEYS = (
 """What every toolset understands beside its own options (:class:`react_run.tools.shared_keys.SharedKeys`)."""
 
 
-class ReActToolset(Component):
+class ReActToolset(Component, group="toolsets"):
     """Tools that share options.
 
     A tool is a method marked ``@tool``, or a :class:`ToolSpec` of :meth:`get_toolspecs` that :meth:`execute` runs;
@@ -76,6 +76,13 @@ class ReActToolset(Component):
         made._shared = shared
         return made
 
+    @classmethod
+    def adapted(cls, given: object, *, unmarked: bool = False) -> Component | None:
+        """A tool, or a function marked as one, as a toolset of its own; from a program, any function."""
+        if isinstance(given, Tool) or is_tool(given) or (unmarked and isinstance(given, (FunctionType, MethodType))):
+            return OneTool(function=given)
+        return None
+
     @property
     def is_plain(self) -> bool:
         """Whether an agent is offered its tools as they are: no shared key changes them."""
@@ -100,7 +107,7 @@ class ReActToolset(Component):
         """
         if self._tools is None:
             try:
-                self._tools = _without_clash([*self._marked(), *self._specified()])
+                self._tools = without_clash([*self._marked(), *self._specified()])
             except ToolsetError as error:
                 raise ToolsetError(f"toolset {label(self)}: {error}", code=error.code) from error
         return list(self._tools)
@@ -159,97 +166,45 @@ class ReActToolset(Component):
         """What a result means for the run; ``None`` leaves it opaque (behaviour F)."""
         return None
 
+    def replayed(self, call: Any, observation: Observation) -> None:  # a ToolCall, which is above the tools
+        """A recording answered ``call`` in place of its tool: take up what the tool would have kept in the run."""
+
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skills that unlock these tools; none offers them all at once (behaviour D)."""
         return []
 
 
-class CompositeToolset(ReActToolset):
-    """Several toolsets as one."""
-
-    kind: ClassVar[str] = "composite"
-
-    toolsets: list[ReActToolset]
-    """The toolsets, in the order their tools are offered."""
-
-    _open: AsyncExitStack | None = PrivateAttr(default=None)
-
-    def tools(self) -> list[Tool]:
-        """The tools of all, in order, as the shared keys of each have them.
-
-        Raises:
-            ToolsetError: A toolset fails, its shared keys do not fit its tools, or two offer a tool of one name.
-        """
-        found: list[Tool] = []
-        owners: dict[str, int] = {}
-        faults: list[Fault] = []
-        for index, toolset in enumerate(self.toolsets):
-            tools, wrong = _looked_at(toolset)
-            faults += [fault.within("toolsets", index) for fault in wrong]
-            clashes: dict[int, list[str]] = {}
-            for tool in tools:
-                first = owners.setdefault(tool.name, index)
-                if first != index:
-                    clashes.setdefault(first, []).append(tool.name)
-            faults += [_clash(names, self.toolsets, first, index) for first, names in clashes.items()]
-            found += tools
-        if faults:
-            code = faults[0].code
-            raise ToolsetError("\n".join(fault.text for fault in faults), code=code, faults=faults)
-        return found
-
-    def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """The skills of all, in order."""
-        return [spec for toolset in self.toolsets for spec in skills_offered(toolset)]
-
-    async def open(self) -> None:
-        """Open every toolset that is enabled; when one fails, those already open are closed again."""
-        async with AsyncExitStack() as stack:
-            for toolset in filter(is_enabled, self.toolsets):
-                await toolset.open()
-                stack.push_async_callback(toolset.close)
-            self._open = stack.pop_all()
-
-    async def close(self) -> None:
-        """Close every toolset, last opened first, even when one fails."""
-        opened, self._open = self._open, None
-        if opened is not None:
-            await opened.aclose()
-
-
-def is_enabled(toolset: ReActToolset) -> bool:
-    """Whether an agent is to have this toolset (``enabled: false`` says that it is not)."""
-    return toolset._shared is None or toolset._shared.enabled
-
-
-def offered(toolset: ReActToolset) -> list[Tool]:
-    """The tools that a toolset offers to an agent: its own, as its shared keys have them.
+class OneTool(ReActToolset):
+    """A single tool.
 
     Raises:
-        ToolsetError: The keys do not fit the tools.
+        ToolsetError: The function cannot be a tool.
     """
-    own = toolset.tools()
-    if toolset._shared is None:
-        return own
-    if not toolset._shared.enabled:
-        return []
-    if toolset._offered is None or toolset._offered[0] != own:
-        tools, faults = toolset._shared.offered(own)
-        if faults:
-            text = "\n".join(f"toolset {label(toolset)}: {fault.loc[0]}: {fault.text}" for fault in faults)
-            raise ToolsetError(text, code=faults[0].code, faults=faults)
-        toolset._offered = own, _without_clash(tools)
-    return list(toolset._offered[1])
 
+    kind: ClassVar[str] = "function"
 
-def skills_offered(toolset: ReActToolset) -> list[ReActSkillSpec]:
-    """The skills that a toolset offers to an agent, their tools by the names it offers them under."""
-    if not is_enabled(toolset):
-        return []
-    specs = toolset.get_skill_specs()
-    if toolset._shared is None:
-        return specs
-    return toolset._shared.skills(specs, {tool.own_name: tool.name for tool in offered(toolset)})
+    function: Any
+    """A function marked ``@tool``, or a :class:`Tool`."""
+
+    _tool: Tool = PrivateAttr()
+
+    def model_post_init(self, _: object) -> None:
+        function = self.function
+        self._tool = function if isinstance(function, Tool) else Tool.from_function(function, toolset=self)
+
+    def tools(self) -> list[Tool]:
+        """The one tool."""
+        return [self._tool]
+
+    def needs_trust(self) -> str:
+        """A tool that says it starts programs needs trust."""
+        return "starts programs" if self._tool.runs_programs else ""
+
+    @property
+    def path(self) -> str:
+        """The dotted path of the function."""
+        function = self._tool.function
+        return f"{function.__module__}:{function.__qualname__}"
 
 
 def label(toolset: ReActToolset) -> str:
@@ -261,24 +216,6 @@ def label(toolset: ReActToolset) -> str:
     return f"{kind}:{name}" if name else kind
 
 
-def _looked_at(toolset: ReActToolset) -> tuple[list[Tool], list[Fault]]:
-    try:
-        return offered(toolset), []
-    except ToolsetError as error:
-        return [], list(error.faults) or [Fault(error.code, str(error))]
-    except ReactError:  # it says what is wrong, and where: another agent's file, for example
-        raise
-    except Exception as error:  # whatever an outside toolset raises: the message has to name it
-        return [], [Fault("tool.failed", f"toolset {label(toolset)} has no tools: {type(error).__name__}: {error}")]
-
-
-def _clash(names: list[str], toolsets: Sequence[ReActToolset], first: int, second: int) -> Fault:
-    what = f"a tool {names[0]!r}" if len(names) == 1 else f"tools {', '.join(map(repr, names))}"
-    both = f"toolsets {label(toolsets[first])} and {label(toolsets[second])} both offer {what}"
-    way_out = f"give one of them a prefix, rename: {{{names[0]}: …}}, or exclude: [{', '.join(names)}]"
-    return Fault("tool.clash", f"{both}: {way_out}", ("toolsets", second), ("toolsets", first))
-
-
 def _tried(make: Callable[[], T]) -> tuple[T | None, list[Any]]:
     try:
         return make(), []
@@ -286,7 +223,12 @@ def _tried(make: Callable[[], T]) -> tuple[T | None, list[Any]]:
         return None, list(error.errors(include_url=False))
 
 
-def _without_clash(tools: list[Tool]) -> list[Tool]:
+def without_clash(tools: list[Tool]) -> list[Tool]:
+    """``tools``, of which no two have one name.
+
+    Raises:
+        ToolsetError: Two have (``tool.clash``).
+    """
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)

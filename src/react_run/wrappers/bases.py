@@ -14,15 +14,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from react_run.agent import ReActAgent
     from react_run.chat import ChatCompletionRequest, ChatCompletionResponse
     from react_run.models.base import Model
-    from react_run.run import Run
+    from react_run.run import ReActAgent, Run
 
 T = TypeVar("T")
 MaybeAwaitable: TypeAlias = T | Awaitable[T]
@@ -31,6 +30,8 @@ MaybeAwaitable: TypeAlias = T | Awaitable[T]
 
 class RequestPreprocessor(ABC):
     """Changes what the model is asked: once, before the loop, or before each model call."""
+
+    __react_wrapper__: ClassVar[bool] = True
 
     @abstractmethod
     def preprocess(
@@ -46,6 +47,8 @@ class RequestPreprocessor(ABC):
 class ResponsePostprocessor(ABC):
     """Looks at a response, or replaces it: the final one, or that of each model call."""
 
+    __react_wrapper__: ClassVar[bool] = True
+
     @abstractmethod
     def postprocess(
         self,
@@ -55,7 +58,8 @@ class ResponsePostprocessor(ABC):
         llm_response: ChatCompletionResponse,
         llm: Model,
     ) -> MaybeAwaitable[ChatCompletionResponse | Sequence[object] | None]:
-        """A response to go on with, messages to send along, or ``None`` to leave it as it is.
+        """A response to go on with, messages to send along, or ``None`` to leave it as it is:
+        changes made in place count only when it is returned.
 
         Messages end up in ``RunResult.emitted``. Those for the model (text, or messages of the user) are added to the
         conversation after the iteration as well, when the run goes on.
@@ -91,6 +95,8 @@ class ToolCallResult:
 
 class ToolCallWrapper(ABC):
     """Surrounds each tool call; calls that cannot run at all (unknown tool, wrong arguments) do not get here."""
+
+    __react_wrapper__: ClassVar[bool] = True
 
     @abstractmethod
     def preprocess(

@@ -67,7 +67,8 @@ async def postprocessed(
     wrapper: ResponsePostprocessor, run: Run, prompt: ChatCompletionRequest, chat: ChatCompletionResponse
 ) -> ChatCompletionResponse:
     """What ``wrapper`` makes of the response to ``prompt``; messages that it sends along are put into the outbox."""
-    made = await awaited(wrapper.postprocess(run.agent, run, prompt, chat, run.agent.model))
+    own = chat.model_copy(deep=True)  # what is changed in it counts when it is returned
+    made = await awaited(wrapper.postprocess(run.agent, run, prompt, own, run.agent.model))
     if made is None:
         return chat
     if isinstance(made, ChatCompletionResponse):

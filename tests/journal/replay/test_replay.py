@@ -17,11 +17,11 @@ from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch
 from react_run.chat import ChatCompletionRequest, ChatMessage
 from react_run.errors import ModelError
 from react_run.journal import Journal, canonical, read_journal
-from react_run.journal.files import MemorySink
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.differences import Difference, same
+from react_run.journal.replay.model import ReplayModel
 from react_run.journal.replay.replay import Replay, replay
-from react_run.models.replay import ReplayModel
+from react_run.journal.sinks import MemorySink
 from react_run.testing import Functions, calls, says
 
 Tools = Literal["recorded", "live"]

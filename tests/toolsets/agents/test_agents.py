@@ -500,3 +500,65 @@ def test_a_child_has_the_variables_of_its_parent(tmp_path: Path) -> None:
     [toolset] = ReActAgent.from_yaml(lead).config.toolsets
     assert isinstance(toolset, AgentsToolset)
     assert toolset.members[0].agent.config.metadata == {"greeting": "hello"}
+
+
+# -- subagents that may only look -------------------------------------------------------------------------------------
+
+WRITE = calls(("write_file", {"path": "new.txt", "content": "x"}))
+READ = calls(("read_file", {"path": "old.txt"}))
+FILES = "toolsets: [{kind: files, read_only: false}]"
+
+
+def looking(folder: Path, *replies: Any, **given: Any) -> Any:
+    """The run of an agent whose subagent may only look, unless ``given`` says otherwise."""
+    (folder / "old.txt").write_text("known\n", encoding="utf-8")
+    trust(folder)
+    helper = child(folder, *replies, more=FILES)
+    agents = AgentsToolset(agents=[{"file": helper, "read_only": True, **given}])
+    return run_in(folder, [ask(), says("done")], toolsets=[agents])
+
+
+def test_a_subagent_that_may_only_look_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X1
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    result = looking(tmp_path, WRITE, "I have written it.")
+    assert not (tmp_path / "new.txt").exists()
+    assert "write_file may change things, and this agent may only look" in report(result)["unresolved"][0]
+    assert (report(result)["success"], result.success) == (False, False)
+
+
+def test_a_subagent_that_may_only_look_can_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X1
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    result = looking(tmp_path, READ, "It says known.")
+    assert (report(result)["answer"], result.success) == ("It says known.", True)
+
+
+def test_without_the_mark_the_same_subagent_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X1
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    result = looking(tmp_path, WRITE, "I have written it.", read_only=False)
+    assert ((tmp_path / "new.txt").read_text(encoding="utf-8"), result.success) == ("x", True)
+
+
+def test_agents_below_one_that_may_only_look_only_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # X1
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    child(tmp_path, WRITE, "I have written it.", file="deeper.yaml", more=FILES)
+    trust(tmp_path)
+    middle = child(tmp_path, ask(name="deeper"), "It was written.", more="subagents: [deeper.yaml]")
+    agents = AgentsToolset(agents=[{"file": middle, "read_only": True}])
+    result = run_in(tmp_path, [ask(), says("done")], toolsets=[agents])
+    assert not (tmp_path / "new.txt").exists()
+    assert not result.success
+
+
+def test_a_subagent_that_may_only_look_counts_as_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X1
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "home"))
+    trust(tmp_path)
+    helper = child(tmp_path, "x", more=FILES)
+    marks = [AgentsToolset(agents=[{"file": helper, "read_only": only}]).tools()[0].read_only for only in (True, False)]
+    assert marks[0] is True
+    assert marks[1] is not True

@@ -6,14 +6,12 @@ import asyncio
 import gzip
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pytest
 
-from react_toolsets.http import MAX_BODY, Answers, JsonClient, RequestFailed, retry_after
+from react_toolsets.http import MAX_BODY, Answers, JsonClient, RequestFailed
 
 if TYPE_CHECKING:
     from tests.toolsets.conftest import LocalServer
@@ -252,22 +250,3 @@ def test_a_run_keeps_a_bounded_number_of_answers(server: LocalServer) -> None:
 
     asyncio.run(many())
     assert len(server.requests) == Answers.KEPT + 2  # only the oldest was forgotten and asked again
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [(None, None), ("7", 7.0), ("1.5", 1.5), ("-3", 0.0), ("soon", None), ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0)],
-)
-def test_retry_after_is_read(value: str | None, seconds: float | None) -> None:
-    assert retry_after(value) == seconds
-
-
-def test_retry_after_may_be_a_date() -> None:
-    seconds = retry_after(format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True))
-    assert seconds is not None
-    assert 85 < seconds <= 90
-
-
-@pytest.mark.parametrize("value", ["nan", "inf", "1e999"])
-def test_a_retry_after_that_is_no_number_of_seconds_is_ignored(value: str) -> None:
-    assert retry_after(value) is None

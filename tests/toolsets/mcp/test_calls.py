@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.toolsets.mcp.kit import agent_of, code_of, local, steps_of
 
-from react_run import hookimpl
+from react_run import ScriptedModel, hookimpl
+from react_run.testing import calls, says
 from react_toolsets.mcp import McpWarning
 
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
 ECHO = """
 def call(name, arguments, request):
     return text(f"{name} {json.dumps(arguments, sort_keys=True)}")
@@ -55,6 +61,23 @@ def test_an_image_is_kept_in_a_file_and_the_model_reads_where(workspace: Path) -
     [path] = workspace.glob(".react-run/runs/*/mcp/*.png")
     assert path.read_bytes() == b"not really a picture"
     assert str(path.relative_to(workspace)) in read
+
+
+@pytest.mark.parametrize(("reads", "sent"), [(["image/*"], True), ([], False)])
+def test_a_picture_reaches_a_model_that_reads_pictures(workspace: Path, reads: list[str], sent: bool) -> None:
+    data = base64.b64encode(PIXEL).decode()
+    text = "{'type': 'text', 'text': 'Look:'}"
+    image = f"{{'content': [{text}, {{'type': 'image', 'mimeType': 'image/png', 'data': '{data}'}}]}}"
+    agent = agent_of(workspace, [local(workspace, answering(image))], ("go", {}))
+    model = ScriptedModel(replies=[calls(("go", {})), says("A dot.")], reads=reads)
+    asyncio.run(steps_of(agent.replace(model=model)))
+    messages = model.requests[-1].messages
+    said = [message.text for message in messages if message.role == "tool"]
+    assert re.match(r"Look:\n\[image image/png, 70 bytes, saved as \.react-run/runs/\w+/mcp/\w+\.png\]", said[0])
+    carried = [
+        part for m in messages if not isinstance(m.content, str) for part in m.content if isinstance(part, Mapping)
+    ]
+    assert any(part.get("type") == "image_url" for part in carried) is sent
 
 
 def test_what_is_meant_for_the_user_only_is_left_out(workspace: Path) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from tests.toolsets.programs.means import BEST, EXACT, MEANS
 
+from react_run.support.programs.running import run_program
 from react_toolsets.programs import Confinement, Finished, NotConfined, RunsPrograms
 from react_toolsets.programs.means import Means
 from react_toolsets.programs.promises import PROMISES
-from react_toolsets.programs.running import run_program
 
 
 @pytest.fixture

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from tests.toolsets.calling import Result
 
 from react_run import Disposition
-from react_run.testing import calls, run_agent, says
+from react_run.testing import agent_with, calls, run_agent, says
 from react_toolsets.temporal import TemporalToolset
 from react_toolsets.temporal import toolset as module
 from react_toolsets.temporal.toolset import ASK
@@ -163,3 +165,44 @@ def test_nothing_is_imported_before_it_is_used() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert shown.split("\n")[:2] == ["[]", "['react_toolsets.temporal.facts']"]
+
+
+# -- waiting ----------------------------------------------------------------------------------------------------------
+
+
+def test_waiting_takes_the_time_it_was_asked_for() -> None:  # S1
+    result = run_agent([calls(("wait", {"seconds": 0.05})), says("waited")], toolset="temporal")
+    assert json.loads(result.steps[0].observation) == {"status": "ok", "waited_seconds": 0.05}
+    assert 0.05 <= (result.steps[0].seconds or 0) < 5
+
+
+@pytest.mark.parametrize("seconds", [61, -1, "an hour"])
+def test_nobody_waits_longer_than_a_minute_or_back(seconds: object) -> None:  # A2
+    (step,) = run_agent([calls(("wait", {"seconds": seconds})), says("no")], toolset="temporal").steps
+    assert (step.executed, step.error_code) == (False, "invalid_arguments")
+
+
+def test_waiting_is_over_when_the_run_is_cancelled_or_out_of_time() -> None:  # T2
+    async def cancelled() -> float:
+        run = asyncio.ensure_future(agent_with([calls(("wait", {"seconds": 60}))], toolset="temporal").run("go"))
+        await asyncio.sleep(0)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        return time.monotonic()
+
+    started = time.monotonic()
+    assert asyncio.run(cancelled()) - started < 10
+    result = run_agent([calls(("wait", {"seconds": 60})), says("x")], toolset="temporal", run_timeout=0.2)
+    assert (result.stop_reason, time.monotonic() - started < 20) == ("timeout", True)
+
+
+def test_waiting_outlives_the_deadline_that_other_tools_have() -> None:  # T2
+    asked = [calls(("wait", {"seconds": 0.3})), says("waited")]
+    assert run_agent(asked, toolset="temporal", tool_timeout=0.1).success
+
+
+def test_waiting_proves_nothing() -> None:  # F6
+    failing = calls(("convert_datetime", {"datetime": "x", "from_timezone": "UTC", "to_timezone": "UTC"}))
+    result = run_agent([failing, calls(("wait", {"seconds": 0})), says("It is noon.")], toolset="temporal")
+    assert not result.success

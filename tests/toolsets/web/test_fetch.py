@@ -12,8 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from react_run import Disposition, RunResult
+from react_run.support import in_thread
 from react_run.testing import calls, run_agent, says
-from react_toolsets.threads import in_thread
 from react_toolsets.web import WebToolset
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ddgs.engines import ENGINES
 from ddgs.results import TextResult
 from pydantic import ValidationError
 
-from react_run import ConfigError, Disposition, Origin, ReActAgentConfig, ReActStep
+from react_run import ConfigError, Disposition, Origin, ReActAgentConfig, ReActStep, ToolsetError
 from react_run.testing import calls, run_agent, says
 from react_toolsets.http import RequestFailed
 from react_toolsets.web import DdgsProvider, SearchHit, SearchProvider, WebToolset
@@ -119,8 +119,20 @@ def test_ddgs_that_takes_too_long_is_an_error(server: LocalServer) -> None:
     assert result["error"]["code"] == "network_error"
 
 
-def test_a_missing_library_ends_the_run_and_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ddgs", None)  # as if it were not installed
+@pytest.mark.parametrize("library", ["ddgs", "trafilatura"])
+def test_a_missing_library_is_named_with_its_extra_before_a_model_is_asked(
+    library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, library, None)  # as if it were not installed
+    with pytest.raises(ToolsetError, match=rf"needs {library}: pip install 'react-run\[web\]'"):
+        search(WebToolset())
+
+
+def test_a_library_that_breaks_when_it_is_used_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "ddgs", None)
+    monkeypatch.setattr(
+        "react_toolsets.web.toolset.find_spec", lambda name: name
+    )  # it is there, but cannot be imported
     result, step = search(WebToolset())
     assert 'pip install "react-run[web]"' in result["error"]["message"]
     assert outcome(step) == (Disposition.TERMINAL_ERROR, "missing_extra")

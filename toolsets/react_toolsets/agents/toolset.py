@@ -74,9 +74,9 @@ class Member:
 
 
 class AgentsToolset(ReActToolset):
-    """Other agents as tools. Each works alone on the task it is given: it sees nothing of the conversation.
+    """Other agents as tools. Each works on the task it is given, and does not see the conversation.
 
-    What permits, redacts, limits and records the run that asks holds for the run of the subagent, too.
+    Permissions, redaction, limits and the journal of the parent run apply to the subagent's run as well.
     """
 
     kind: ClassVar[str] = "agents"
@@ -148,6 +148,7 @@ class AgentsToolset(ReActToolset):
             read_only=False if False in changes else None if None in changes else True,
             network=any(tool.network for tool in tools),
             runs_programs=any(tool.runs_programs for tool in tools),
+            delegates=True,
         )
 
     async def _delegate(self, member: Member, task: str, run: Run) -> Observation:

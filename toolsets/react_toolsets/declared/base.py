@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from react_run import ReActToolset
+from react_run.support import schema_problem
 from react_toolsets.declared.templates import missing_place
 
 WORDS: Mapping[str, Mapping[str, object]] = {
@@ -57,7 +58,7 @@ class DeclaredTool(ReActToolset):
             if isinstance(given, str) and given.removesuffix("?") not in (*WORDS, "string"):
                 words = ", ".join(WORDS)
                 yield ("parameters", name), f"{given!r} is not a type: {words}, each also with ?, or a JSON Schema"
-            elif isinstance(given, dict) and (problem := _problem_of(given)):
+            elif isinstance(given, dict) and (problem := schema_problem(given)):
                 yield ("parameters", name), f"this is not a JSON Schema: {problem}"
 
     def _wrong_places(self) -> Iterator[Place]:
@@ -95,18 +96,6 @@ def _schema_of(given: str | dict[str, Any]) -> dict[str, Any]:
 
 def _may_be_left_out(given: str | dict[str, Any]) -> bool:
     return given.endswith("?") if isinstance(given, str) else "default" in given
-
-
-def _problem_of(schema: dict[str, Any]) -> str:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        where = ".".join(map(str, error.absolute_path))
-        return f"{where}: {error.message}" if where else error.message
-    return ""
 
 
 def _error(loc: tuple[str | int, ...], text: str) -> InitErrorDetails:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import quote, urlencode
 
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, field_validator
 
-from react_run import Outcome, Run, Tool, ToolError
+from react_run import Outcome, Run, Tool
 from react_toolsets.declared.base import DeclaredTool, Place
 from react_toolsets.declared.templates import as_text, filled, filled_data, places, texts_in
-from react_toolsets.http import RequestFailed, retrying
+from react_toolsets.http import READS, RequestError, RequestFailed
 from react_toolsets.web.policy import HostPolicy, Pattern
 from react_toolsets.web.refused import Refused
 from react_toolsets.web.url import parse
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
     from react_toolsets.web.network import Network
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-READS = ("GET", "HEAD")
-
 
 _SECRET = re.compile(r"auth|key|token|secret|cookie|password|signature|session", re.IGNORECASE)
 
@@ -42,14 +38,8 @@ def _holds_key(name: object) -> bool:
     return isinstance(name, str) and bool(_SECRET.search(name))
 
 
-class RequestError(ToolError):
-    """The request brought nothing; another one may."""
-
-    opaque = True
-
-
 class HttpToolset(DeclaredTool):
-    """Makes one request with the arguments of the model in their places."""
+    """Makes an HTTP request, with the model's arguments filled in."""
 
     kind: ClassVar[str] = "http"
 
@@ -71,7 +61,7 @@ class HttpToolset(DeclaredTool):
     timeout: float = Field(default=30.0, gt=0, le=600)
     """Seconds for the whole request, attempts included."""
 
-    _network: object = PrivateAttr(default=None)
+    _network: Any = PrivateAttr(default=None)
 
     @field_validator("allow_hosts")
     @classmethod
@@ -138,21 +128,14 @@ class HttpToolset(DeclaredTool):
     async def _run(self, **arguments: Any) -> object:
         run: Run = arguments.pop("__run")
         arguments = self.with_defaults(arguments)
-        from react_toolsets.declared.requests import decoded, kept, send
-        from react_toolsets.web.network import SystemNetwork
+        from react_toolsets.declared.requests import decoded, exchange, kept
 
         try:
-            request = self._request(arguments)
-            network: Network = self._network or SystemNetwork()  # type: ignore[assignment]  # set by using() only
             policy = HostPolicy(allow=[Pattern.parse(host) for host in self.allow_hosts], deny=[])
-            attempt = partial(send, request, network=network, policy=policy)
-            async with asyncio.timeout(self.timeout) as clock:
-                again = self.method in READS
-                answer = await (retrying(attempt, until=clock.when() or 0.0) if again else attempt())
+            answer = await exchange(
+                self._request(arguments), network=self._network, policy=policy, timeout=self.timeout
+            )
             return decoded(answer) if self.keep is None else kept(decoded(answer), self.keep)
-        except TimeoutError:
-            text = f"no answer within {self.timeout:g} s"
-            raise RequestError(f"{text}; whether it took effect is unknown", code="network_error") from None
         except RequestFailed as failure:
             raise RequestError(run.agent.config.masker.mask(str(failure)), code=failure.code) from failure
 

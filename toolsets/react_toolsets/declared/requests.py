@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import urljoin
 
 import httpcore
 
-from react_toolsets.http import RequestFailed, check_status, read_body, retry_after, ssl_context
+from react_run.support import retry_after
+from react_toolsets.http import READS, RequestFailed, check_status, read_body, retrying, ssl_context
 from react_toolsets.knowledge import USER_AGENT
-from react_toolsets.web.network import CheckedBackend, Network
+from react_toolsets.web.network import CheckedBackend, Network, SystemNetwork
 from react_toolsets.web.policy import HostPolicy
 from react_toolsets.web.url import Target, parse
 
@@ -30,15 +33,36 @@ class Request:
     target: Target
     headers: Mapping[str, str]
     body: bytes = b""
+    max_bytes: int = MAX_BODY
+    """Bytes of the answer, counted after decompression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back."""
+    """What came back; the names of ``headers`` are in lower case."""
 
     media_type: str
     charset: str
     body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+
+
+async def exchange(request: Request, *, network: Network | None, policy: HostPolicy, timeout: float) -> Answer:  # noqa: ASYNC109
+    """Send ``request`` and wait at most ``timeout`` seconds; one that only reads is tried again where that may help.
+
+    Raises:
+        RequestFailed: There is no answer that could be used.
+    """
+    attempt = partial(send, request, network=network or SystemNetwork(), policy=policy)
+    try:
+        async with asyncio.timeout(timeout) as clock:
+            if request.method in READS:
+                return await retrying(attempt, until=clock.when() or 0.0)
+            return await attempt()
+    except TimeoutError:
+        text = f"no answer within {timeout:g} s; whether it took effect is unknown"
+        raise RequestFailed("network_error", text) from None
 
 
 async def send(request: Request, *, network: Network, policy: HostPolicy) -> Answer:
@@ -69,7 +93,7 @@ async def _exchange(pool: httpcore.AsyncConnectionPool, request: Request, target
             location = _header(response.headers, b"location")
             if response.status in (301, 302, 303, 307, 308) and location:
                 return _redirected(request, target, parse(urljoin(target.url, location)))
-            return await _read(response, target)
+            return await _read(response, target, request.max_bytes)
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
         text = f"{target.host} could not be reached ({type(error).__name__})."
         raise RequestFailed("network_error", text, transient=True) from error
@@ -86,22 +110,23 @@ def _headers(request: Request, target: Target) -> list[tuple[bytes, bytes]]:
 def _redirected(request: Request, here: Target, there: Target) -> Target:
     same = (here.scheme, here.host, here.port) == (there.scheme, there.host, there.port)
     upgraded = (here.scheme, there.scheme, here.host) == ("http", "https", there.host)
-    if request.method not in ("GET", "HEAD") or not (same or upgraded):
+    if request.method not in READS or not (same or upgraded):
         raise RequestFailed("http_error", f"{here.host} redirected to {there.host}, which is not followed.")
     return there
 
 
-async def _read(response: httpcore.Response, target: Target) -> Answer:
+async def _read(response: httpcore.Response, target: Target, limit: int) -> Answer:
     encoding = _header(response.headers, b"content-encoding")
-    body = await read_body(response.aiter_stream(), encoding=encoding, limit=MAX_BODY, host=target.host)
+    body = await read_body(response.aiter_stream(), encoding=encoding, limit=limit, host=target.host)
     media_type, _, parameters = _header(response.headers, b"content-type").lower().partition(";")
     charset = parameters.rpartition("charset=")[2].partition(";")[0].strip(" \"'") if "charset=" in parameters else ""
-    answer = Answer(media_type=media_type.strip(), charset=charset, body=body)
-    wait = retry_after(_header(response.headers, b"retry-after") or None)
+    headers = {key.decode("latin-1").lower(): value.decode("utf-8", "replace") for key, value in response.headers}
+    answer = Answer(media_type=media_type.strip(), charset=charset, body=body, headers=headers, url=target.url)
+    wait = retry_after({"retry-after": _header(response.headers, b"retry-after")})
     try:
         check_status(response.status, target.host, wait)
     except RequestFailed as failure:
-        said = " ".join(_text(answer).split())[:SAID]
+        said = " ".join(text_of(answer).split())[:SAID]
         text = f"{failure} It said: {said}" if said else str(failure)
         raise RequestFailed(
             failure.code, text, transient=failure.transient, retry_after=failure.retry_after
@@ -125,10 +150,11 @@ def decoded(answer: Answer) -> object:
         raise RequestFailed(
             "invalid_response", f"The server sent {kind} ({len(answer.body)} bytes), which is not text."
         )
-    return _text(answer)
+    return text_of(answer)
 
 
-def _text(answer: Answer) -> str:
+def text_of(answer: Answer) -> str:
+    """The body as text."""
     try:
         return answer.body.decode(answer.charset or "utf-8", "replace")
     except LookupError:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from react_run import FilePart, ImagePart, Model
+
 
 def part_of(text: str, first: int, count: int, room: int) -> str:
     """``count`` lines of ``text`` from line ``first`` (from 1), as many of them as fit into ``room`` bytes."""
@@ -33,3 +38,14 @@ def _cut(line: str, number: int, of: int, room: int) -> str:
     more = f"; read on with offset={number + 1}" if number < of else ""
     note = f"line {number} of {of} has {len(line):,} characters, of which these are the first {len(head):,}{more}"
     return f"{head}\n[{note}]"
+
+
+def as_part(data: bytes, path: str, model: Model) -> ImagePart | FilePart | None:
+    """An image or a PDF for a model that reads such files; nothing for another one, or when it is neither."""
+    from react_run import attachment
+
+    try:
+        part = attachment(data, path.rpartition("/")[2])
+    except ValueError:
+        return None
+    return None if model.can_read(part.media_type) is False else part

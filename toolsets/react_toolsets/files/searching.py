@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from react_run import Folder, Pattern, SlowPattern, ToolError
+from react_run.support import in_thread
 from react_toolsets.files.trouble import FileTrouble
 from react_toolsets.texts import decode
-from react_toolsets.threads import in_thread
 
 SECONDS = 20.0
 """How long one search may take."""

@@ -7,12 +7,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 
-from react_run import Folder, LocalPath, Origin, Outcome, ReActToolset, Run, Tool, tool
+from react_run import FilePart, Folder, ImagePart, LocalPath, Origin, Outcome, ReActToolset, Run, Tool, tool
 from react_toolsets.files import searching
 from react_toolsets.files.editing import replaced
-from react_toolsets.files.reading import part_of
+from react_toolsets.files.reading import as_part, part_of
 from react_toolsets.files.trouble import FileTrouble
-from react_toolsets.texts import Form, decode, encode, with_line_ends
+from react_toolsets.texts import Form, NotText, decode, encode, with_line_ends
 
 LARGEST = 20 * 1024 * 1024
 """Bytes of a file that can be read or changed."""
@@ -40,7 +40,7 @@ UpTo = Annotated[int, Field(ge=1)]
 
 
 class FilesToolset(ReActToolset):
-    """Files below one directory and nothing outside it: links are not followed, and no path leads out."""
+    """Files below one directory, and nothing outside it: links are not followed, and no path leads out."""
 
     kind: ClassVar[str] = "files"
 
@@ -80,15 +80,21 @@ class FilesToolset(ReActToolset):
         return Outcome.success(str(result)) if tool_name in CHANGING else None
 
     @tool(read_only=True)
-    def read_file(self, path: str, run: Run, offset: From = 1, limit: UpTo = 2000) -> str:
-        """Read a text file.
+    def read_file(self, path: str, run: Run, offset: From = 1, limit: UpTo = 2000) -> str | ImagePart | FilePart:
+        """Read a text file, or look at an image.
 
         Args:
             path: The file, such as src/main.py.
             offset: The line to start at, counting from 1.
             limit: How many lines to read at most.
         """
-        text, form = decode(self._folder(run).read(path, LARGEST), path)
+        data = self._folder(run).read(path, LARGEST)
+        try:
+            text, form = decode(data, path)
+        except NotText:
+            if (part := as_part(data, path, run.agent.model)) is None:
+                raise
+            return part
         note = "" if form.encoding == "utf-8" else f"[stored as {form.encoding}]\n"
         return note + part_of(text, max(1, offset), limit, run.agent.config.limits.max_result_bytes - 512)
 
@@ -176,7 +182,7 @@ class FilesToolset(ReActToolset):
         folder.replace(path, data, version)
         return f"{'Replaced' if existed else 'Made'} {path} ({len(data):,} bytes{note})."
 
-    @tool(read_only=False, serial=True)
+    @tool(read_only=False, idempotent=True, serial=True)  # it checks that the passage is there
     def edit_file(self, path: str, old_text: str, new_text: str, run: Run, everywhere: bool = False) -> str:
         """Replace a passage of a text file.
 

@@ -107,7 +107,7 @@ class Arithmetic:
         if isinstance(number, Decimal):
             return number
         self.spend(_cost(number))
-        if abs(number.numerator) < _CEILING and number.denominator < _CEILING:
+        if abs(number.numerator) < _CEILING and number.denominator <= _CEILING:
             return number
         if number.denominator == 1:
             raise too_large()

@@ -9,12 +9,12 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run import Run, ToolCall, run_directory
+from react_run import Observation, Run, ToolCall, run_directory
 from react_toolsets.mcp.asking import Asker
 from react_toolsets.mcp.host import the_host
 from react_toolsets.mcp.listing import Listed
 from react_toolsets.mcp.requests import Request
-from react_toolsets.mcp.results import fenced, resource_text, told
+from react_toolsets.mcp.results import Told, fenced
 from react_toolsets.mcp.source import Source
 from react_toolsets.mcp.troubles import McpTrouble, shortened
 
@@ -51,7 +51,7 @@ class Caller:
     source: Source
     locked: bool
 
-    async def call(self, listed: Listed, harmless: bool, open_world: bool, /, **arguments: Any) -> str:
+    async def call(self, listed: Listed, harmless: bool, open_world: bool, /, **arguments: Any) -> str | Observation:
         """Call a tool; the call of the run is among the arguments."""
         call: ToolCall = arguments.pop(CALL)
         request = self._request(call, harmless)
@@ -61,10 +61,10 @@ class Caller:
             request,
             partial(self._permit, listed),
         )
-        text = told(result, partial(_save, call))
+        told = Told.of_result(result, partial(_save, call))
         if result.is_error:
-            raise McpTrouble(shortened(text))
-        return fenced(text, self.source.name) if open_world else text
+            raise McpTrouble(shortened(told.text))
+        return self._seen(told, is_data=open_world)
 
     async def list_resources(self, /, **arguments: Any) -> str:
         """List the resources of the server, and the templates of those that are made on demand."""
@@ -74,12 +74,17 @@ class Caller:
         text: str = await self._do(call, resources, self._request(call, harmless=True))
         return text
 
-    async def read_resource(self, /, **arguments: Any) -> str:
+    async def read_resource(self, /, **arguments: Any) -> str | Observation:
         """Read one of them."""
         call: ToolCall = arguments.pop(CALL)
         uri = str(arguments["uri"])
         result = await self._do(call, lambda client: client.read_resource(uri), self._request(call, harmless=True))
-        return fenced(resource_text(result, partial(_save, call)), self.source.name)
+        return self._seen(Told.of_resource(result, partial(_save, call)), is_data=True)
+
+    def _seen(self, told: Told, *, is_data: bool) -> str | Observation:
+        """What the model gets; ``is_data`` says that others may have written it."""
+        text = fenced(told.text, self.source.name) if is_data else told.text
+        return Observation(content=text, parts=tuple(told.parts)) if told.parts else text
 
     async def _do(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run import ConfigError, ToolsetError
@@ -80,6 +81,29 @@ class Inspection:
                 found[name] = lines
         return found
 
+    def health(self, *, remote: bool = True) -> dict[str, tuple[bool, str]]:
+        """Start each server, or connect to it: whether it works, and what there is to say about it.
+
+        Args:
+            remote: Whether those on other machines are asked, too.
+        """
+        asked: dict[str, Future[tuple[float, Listing]]] = {}
+        for source in self._toolset.sources:
+            if remote or not source.url:
+                server = self._toolset.hold(source.target(Path.cwd()))
+                asked[source.name] = asyncio.run_coroutine_threadsafe(_timed(server.listing()), the_host().loop)
+        found: dict[str, tuple[bool, str]] = {}
+        for name, future in asked.items():
+            try:
+                seconds, listing = future.result()
+            except Exception as error:
+                found[name] = False, str(error)
+            else:
+                who = f"{listing.server} {listing.version}".strip() or "gives no name"
+                count = f"{len(listing.tools)} tool{'' if len(listing.tools) == 1 else 's'}"
+                found[name] = True, f"ready in {seconds:.2f} s: {who}, protocol {listing.protocol}, {count}"
+        return found
+
     def prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
         """The text of a prompt of a server; a list of its prompts when ``prompt`` is empty.
 
@@ -88,11 +112,12 @@ class Inspection:
         """
 
         async def send(client: Client) -> str:
-            from react_toolsets.mcp.results import prompt_text
+            from react_toolsets.mcp.results import Told
 
             if not prompt:
                 return "\n".join(await _prompts(client)) or f"{name} has no prompts"
-            return prompt_text(await client.get_prompt(prompt, dict(arguments)), lambda data, _: "(not saved)")
+            result = await client.get_prompt(prompt, dict(arguments))
+            return Told.of_prompt(result, lambda data, _: "(not saved)").text
 
         return self._ask(self._source(name), send)
 
@@ -135,6 +160,13 @@ class Inspection:
             if source.name == name:
                 return source
         raise ConfigError(f"there is no MCP server {name!r} here. Servers: {', '.join(self.names)}")
+
+
+async def _timed(work: Awaitable[T]) -> tuple[float, T]:
+    """Seconds that ``work`` takes, and what comes of it."""
+    started = monotonic()
+    found = await work
+    return monotonic() - started, found
 
 
 async def _prompts(client: Client) -> list[str]:

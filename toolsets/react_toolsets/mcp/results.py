@@ -1,13 +1,17 @@
-"""What a server answers, as text for a model."""
+"""What a server answers, as a model gets it: text, and the images and PDFs beside it."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from hashlib import sha256
 from mimetypes import guess_extension
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from react_run import attachment
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult
@@ -17,66 +21,80 @@ Save = Callable[[bytes, str], str]
 EMPTY = "(The tool answered with nothing.)"
 
 
-def told(result: CallToolResult, save: Save) -> str:
-    """The text of a result.
+@dataclass
+class Told:
+    """What a model gets of a result.
 
     Args:
-        result: What the server sent.
-        save: Keeps images, sounds and other data, which a model cannot read as text.
+        save: Keeps images, sounds and other data; the text says where.
     """
-    text = "\n".join(filter(None, _told(result.content, save)))
-    if not text and result.structured_content is not None:  # both say the same, so one is enough
-        return json.dumps(result.structured_content, ensure_ascii=False)
-    return text or EMPTY
 
+    save: Save
+    text: str = ""
+    parts: list[Any] = field(default_factory=list)
+    """The images and PDFs in it, for models that read them."""
 
-def _told(blocks: Sequence[ContentBlock], save: Save) -> Iterator[str]:
-    for block in blocks:
+    @classmethod
+    def of_result(cls, result: CallToolResult, save: Save) -> Told:
+        """What a tool answered."""
+        told = cls(save)
+        told.text = "\n".join(filter(None, map(told._part_for_model, result.content)))
+        if not told.text and result.structured_content is not None:  # both say the same, so one is enough
+            told.text = json.dumps(result.structured_content, ensure_ascii=False)
+        told.text = told.text or EMPTY
+        return told
+
+    @classmethod
+    def of_resource(cls, result: ReadResourceResult, save: Save) -> Told:
+        """What is in a resource."""
+        told = cls(save)
+        texts = [
+            part.text if hasattr(part, "text") else told._data(f"resource {part.uri}", part.blob, part.mime_type or "")
+            for part in result.contents
+        ]
+        told.text = "\n".join(texts) or "(The resource is empty.)"
+        return told
+
+    @classmethod
+    def of_prompt(cls, result: GetPromptResult, save: Save) -> Told:
+        """A prompt, all its messages behind each other."""
+        told = cls(save)
+        told.text = "\n\n".join(told._block(message.content) for message in result.messages)
+        return told
+
+    def _part_for_model(self, block: ContentBlock) -> str:
         audience = block.annotations.audience if block.annotations else None
         if audience == ["user"]:
-            yield f"[{_kind(block)} meant for the user only: left out]"
-        else:
-            yield _block(block, save)
+            return f"[{_kind(block)} meant for the user only: left out]"
+        return self._block(block)
 
+    def _block(self, block: ContentBlock) -> str:
+        if block.type == "text":
+            return block.text
+        if block.type == "image" or block.type == "audio":
+            return self._data(block.type, block.data, block.mime_type)
+        if block.type == "resource_link":
+            return f"[{' '.join(filter(None, ('resource', block.uri, block.name, block.mime_type)))}]"
+        resource = block.resource
+        if hasattr(resource, "text"):
+            return resource.text
+        return self._data(f"resource {resource.uri}", resource.blob, resource.mime_type or "")
 
-def _block(block: ContentBlock, save: Save) -> str:
-    if block.type == "text":
-        return block.text
-    if block.type == "image" or block.type == "audio":
-        return _data(block.type, block.data, block.mime_type, save)
-    if block.type == "resource_link":
-        return f"[{' '.join(filter(None, ('resource', block.uri, block.name, block.mime_type)))}]"
-    resource = block.resource
-    if hasattr(resource, "text"):
-        return resource.text
-    return _data(f"resource {resource.uri}", resource.blob, resource.mime_type or "", save)
-
-
-def _data(what: str, encoded: str, mime_type: str, save: Save) -> str:
-    try:
-        data = b64decode(encoded, validate=True)
-    except ValueError:
-        return f"[{what} {mime_type}, but its data cannot be decoded]"
-    where = save(data, guess_extension(mime_type.partition(";")[0].strip()) or ".bin")
-    return f"[{what} {mime_type}, {len(data):,} bytes, saved as {where}]"
+    def _data(self, what: str, encoded: str, mime_type: str) -> str:
+        try:
+            data = b64decode(encoded, validate=True)
+        except ValueError:
+            return f"[{what} {mime_type}, but its data cannot be decoded]"
+        where = self.save(data, guess_extension(mime_type.partition(";")[0].strip()) or ".bin")
+        with suppress(ValueError):  # what no model reads: a sound, a picture of another kind
+            part = attachment(data, media_type=mime_type)
+            if not part.media_type.startswith("text/"):
+                self.parts.append(part.saved(where))
+        return f"[{what} {mime_type}, {len(data):,} bytes, saved as {where}]"
 
 
 def _kind(block: ContentBlock) -> str:
     return " ".join(filter(None, (block.type, getattr(block, "mime_type", None))))
-
-
-def resource_text(result: ReadResourceResult, save: Save) -> str:
-    """The text of a resource."""
-    parts = [
-        part.text if hasattr(part, "text") else _data(f"resource {part.uri}", part.blob, part.mime_type or "", save)
-        for part in result.contents
-    ]
-    return "\n".join(parts) or "(The resource is empty.)"
-
-
-def prompt_text(result: GetPromptResult, save: Save) -> str:
-    """The text of a prompt, all its messages behind each other."""
-    return "\n\n".join(_block(message.content, save) for message in result.messages)
 
 
 def fenced(text: str, server: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from react_run import Finished, run_program
 from react_toolsets.programs.confinement import Confinement
 from react_toolsets.programs.environment import scrubbed_environment
 from react_toolsets.programs.options import NotConfined, RunsPrograms, ended, shell_line
-from react_toolsets.programs.running import Finished, run_program
 
 __all__ = [
     "Confinement",

@@ -11,11 +11,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from react_run import Component, LocalPath, Run, guard_imports
+from react_run import Component, Finished, LocalPath, Run, guard_imports, run_program
 from react_toolsets.programs.confinement import Confinement
 from react_toolsets.programs.environment import scrubbed_environment
 from react_toolsets.programs.limits import Limits
-from react_toolsets.programs.running import Finished, run_program
 
 CEILING = 1024 * 1024
 """Bytes of output that are kept."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from pydantic import Field, PrivateAttr, SecretStr, ValidationInfo, model_validator
 
 from react_run import LocalPath, Origin, Outcome, ReActSkillSpec, ReActToolset, Run, Tool, ToolError, ToolsetError, tool
+from react_run.support import in_thread
 from react_toolsets.sql.schema import described, listed, outline, table_names
 from react_toolsets.sql.statement import Rules, checked
-from react_toolsets.threads import in_thread
 
 if TYPE_CHECKING:
     from sqlalchemy import URL

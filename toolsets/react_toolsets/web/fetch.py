@@ -8,7 +8,8 @@ from urllib.parse import urljoin
 
 import httpcore
 
-from react_toolsets.http import RequestFailed, check_status, read_body, retry_after, ssl_context
+from react_run.support import retry_after
+from react_toolsets.http import RequestFailed, check_status, read_body, ssl_context
 from react_toolsets.web.network import CheckedBackend, Network
 from react_toolsets.web.policy import HostPolicy
 from react_toolsets.web.refused import Refused
@@ -86,7 +87,7 @@ async def _read(response: httpcore.Response, target: Target) -> Document | Targe
             return parse(urljoin(target.url, location))
         except ValueError as error:
             raise Refused("characters", f"{target.url[:200]} leads to an address that is not one.") from error
-    check_status(response.status, target.host, retry_after(_header(response.headers, b"retry-after") or None))
+    check_status(response.status, target.host, retry_after({"retry-after": _header(response.headers, b"retry-after")}))
     media_type, _, parameters = _header(response.headers, b"content-type").lower().partition(";")
     media_type = media_type.strip()
     if not readable(media_type):

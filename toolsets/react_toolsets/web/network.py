@@ -10,7 +10,7 @@ from typing import Protocol
 
 import httpcore
 
-from react_toolsets.threads import in_thread
+from react_run.support import in_thread
 from react_toolsets.web.policy import HostPolicy
 
 CONNECT_SECONDS = 5.0

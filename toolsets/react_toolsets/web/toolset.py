@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, StringConstraints, WithJsonSchema, field_validator
 
-from react_run import Disposition, Outcome, ReActSkillSpec, ReActToolset, ToolCall, tool
+from react_run import Disposition, Outcome, ReActSkillSpec, ReActToolset, Tool, ToolCall, ToolsetError, tool
 from react_toolsets.http import Once, RequestFailed, retrying
 from react_toolsets.knowledge import USER_AGENT, as_json, cut, failed, interpret
 from react_toolsets.web.extract import Page, extract
@@ -42,7 +43,7 @@ class WebToolset(ReActToolset):
     kind: ClassVar[str] = "web"
 
     provider: Provider = Field(default_factory=DdgsProvider)
-    """Who searches: ``ddgs``, the path of a ``SearchProvider`` class, or ``{kind: …}`` with its options."""
+    """The search provider: ``ddgs``, the path of a ``SearchProvider`` class, or ``{kind: …}`` with its options."""
     allow_hosts: list[str] = Field(default_factory=list)
     """The only hosts that may be read: ``example.com`` (with subdomains), ``*.example.com``, an IP address, each also
     with ``:port``. An IP address with its port is permitted even if it is not public. Empty: every public host."""
@@ -68,6 +69,19 @@ class WebToolset(ReActToolset):
         """Pages that are not public are nothing that a file may hand to its model unasked."""
         private = [host for host in self.allow_hosts if Pattern.parse(host).is_private]
         return f"reads pages that are not public ({', '.join(private)})" if private else ""
+
+    def tools(self) -> list[Tool]:
+        """The tools.
+
+        Raises:
+            ToolsetError: A library that they need is not installed: better now than after a model was paid.
+        """
+        libraries = ["trafilatura", *(["ddgs"] if isinstance(self.provider, DdgsProvider) else [])]
+        missing = [name for name in libraries if find_spec(name) is None]
+        if missing:
+            text = f"the web toolset needs {', '.join(missing)}: pip install 'react-run[web]'"
+            raise ToolsetError(text, code="web.extra")
+        return super().tools()
 
     def using(self, network: Network) -> Self:
         """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
@@ -139,7 +153,7 @@ class WebToolset(ReActToolset):
         return {"status": "ok", "query": query, "source": self._source, "notice": SEARCH_NOTICE, "results": results}
 
     async def _page(self, url: str) -> Page:
-        from react_toolsets.threads import in_thread
+        from react_run.support import in_thread
         from react_toolsets.web.fetch import fetch
         from react_toolsets.web.network import SystemNetwork
 

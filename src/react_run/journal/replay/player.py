@@ -21,6 +21,7 @@ from react_run.questions import ALWAYS, Answer, Question
 
 if TYPE_CHECKING:
     from react_run.messages import ModelResponse, Usage
+    from react_run.parts import Part
     from react_run.run import Iteration, Run, ToolCall
 
 Proceed = Callable[[], Awaitable[Observation]]
@@ -135,13 +136,24 @@ class Player:
         call.opaque = finished["opaque"]
         outcome = outcome_from_data(finished.get("outcome"))
         call.error = error_from(finished["error"], outcome.code if outcome else "") if "error" in finished else None
-        return Observation(
+        observation = Observation(
             content=finished["content"],
             outcome=outcome,
             repaired=tuple(finished.get("repaired", ())),
             raw=_raw(finished["content"]) if finished.get("structured") else finished["content"],
             spilled_to=finished.get("spilled_to"),
+            parts=self._parts(run, finished),
         )
+        if call.tool is not None and call.tool.toolset is not None:
+            call.tool.toolset.replayed(call, observation)
+        return observation
+
+    def _parts(self, run: Run, finished: Record) -> tuple[Part, ...]:
+        if "parts" not in finished:
+            return ()
+        from react_run.engine.attachments import taken_in
+
+        return taken_in(run, map(self.recording.attachment, finished["parts"]))
 
     def below(self, run: Run, call: ToolCall) -> list[Journal]:
         """What was recorded of the runs that a call started."""

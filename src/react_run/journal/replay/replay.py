@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ReplayMismatch
 from react_run.journal.canonical import canonical
-from react_run.journal.files import MemorySink
+from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal
 from react_run.journal.replay.differences import Difference
 from react_run.journal.replay.replay_calls import LiveTools, RecordedTools, RecordingEnded
+from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
 
 if TYPE_CHECKING:
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 class Replay:
     """A replay that was as recorded.
 
-    ``result`` is ``None`` when the recorded run failed or was interrupted; ``complete`` says that it was not.
+    ``result`` is ``None`` when the recorded run failed or was interrupted; ``complete`` says that it was not. ``error``
+    is what it failed with, again.
     """
 
     result: RunResult | None
     journal: Journal
     complete: bool
+    error: Exception | None = None
 
 
 async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorded", "live"] = "recorded") -> Replay:
@@ -44,33 +47,40 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
         ReplayMismatch: Something is not as recorded; the text says in which iteration, what was expected and what came.
     """
     from react_run.journal.recorder import Recorder
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     sink = MemorySink()
     answers = journal.answers
     player = RecordedTools(journal, answers) if tools == "recorded" else LiveTools(journal, answers)
     again = agent.replace(model=ReplayModel.of(journal, answers), journal=[Recorder.into(sink), player])
     result: RunResult | None = None
+    failure: Exception | None = None
     complete = journal.footer is not None
     try:
         async with again:
-            result = await again.run(journal.header["prompt"], journal.incoming)
+            result = await again.run(journal.prompt, journal.incoming)
     except RecordingEnded:
         complete = False
     except ReplayMismatch:
         raise
-    except Exception:
+    except Exception as error:
         if journal.footer is None or journal.footer["status"] != "failed":
             raise
+        failure = error
     replayed = Journal(records=sink.records)
     if complete:
         _compare(canonical(journal), canonical(replayed))
-    return Replay(result=result, journal=replayed, complete=complete)
+    return Replay(result=result, journal=replayed, complete=complete, error=failure)
 
 
 def _compare(expected: list[Record], got: list[Record]) -> None:
+    reply: Record = {}
     for one, other in zip_longest(expected, got):
+        if one and one["type"] == "model_response":
+            reply = one
         if one != other:
+            if one and other and {**one, "digest": ""} == {**other, "digest": ""}:
+                raise _tampered(one, reply).error()
             place = one or other
             raise Difference(
                 iteration=place.get("iteration", 0),
@@ -78,6 +88,16 @@ def _compare(expected: list[Record], got: list[Record]) -> None:
                 expected=one or "nothing",
                 got=other or "nothing",
             ).error()
+
+
+def _tampered(request: Record, reply: Record) -> Difference:
+    """A conversation that is not the one its recorded digest was made of, although the replay went as recorded."""
+    return Difference(
+        iteration=request.get("iteration", 0),
+        what=f"the conversation before model call {request['call']}",
+        expected="what this recording was made of: a reply or result in it was changed afterwards",
+        got=f"after the reply {to_json(reply.get('message', reply))}",
+    )
 
 
 def _what(record: Record) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record, message_from_data
-from react_run.messages import Message, MessageView
+from react_run.messages import Message, MessageView, content_with
+
+if TYPE_CHECKING:
+    from react_run.parts import Part
 
 
 class Rebuilt:
@@ -13,13 +17,19 @@ class Rebuilt:
 
     Args:
         incoming: The earlier turns, as the header lists them.
+        find: Finds the attachments that records refer to.
     """
 
-    def __init__(self, incoming: Sequence[Message]) -> None:
-        self.incoming = incoming
+    def __init__(self, incoming: Sequence[Message], find: Callable[[Record], Part]) -> None:
+        self.incoming, self._find = incoming, find
         self.responses: dict[int, Message] = {}
-        self.results: dict[tuple[int, int], str] = {}
+        self.results: dict[tuple[int, int], str | Sequence[Mapping[str, object]]] = {}
         self._messages: list[Message] = []
+
+    def note_result(self, place: tuple[int, int], record: Record) -> None:
+        """Remember the latest result of a call."""
+        parts = [self._find(said) for said in record.get("parts", ())]
+        self.results[place] = content_with(record["content"], parts)
 
     def follow(self, keep: int, new: Sequence[Record]) -> Sequence[Message]:
         """The messages of a request or footer."""
@@ -38,4 +48,4 @@ class Rebuilt:
             return Message(
                 role="tool", content=self.results[iteration, position], tool_request_id=data["tool_request_id"]
             )
-        return message_from_data(data)
+        return message_from_data(data, self._find)

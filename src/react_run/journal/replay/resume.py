@@ -7,22 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
-from react_run.journal.files import FileSink, Sink
+from react_run.journal.files import FileSink
 from react_run.journal.header import changes, described
 from react_run.journal.lines import encoded, to_json
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.differences import MASK
 from react_run.journal.replay.resume_calls import ResumedTools
 from react_run.journal.replay.resume_sink import ContinuingSink
+from react_run.journal.replay.resume_subagents import ResumedSubagents, recorded_answers, resumed_record
 from react_run.journal.result import result_of
+from react_run.journal.sinks import Sink
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
     from react_run.messages import Message
+    from react_run.parts import Part
     from react_run.results import RunResult
 
 
@@ -38,7 +41,7 @@ class Resumption:
     """
 
     agent: ReActAgent
-    prompt: str
+    prompt: str | list[str | Part]
     incoming: Sequence[Message]
     notes: Sequence[str] = ()
 
@@ -132,9 +135,8 @@ def prepare(
 
 
 def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plugins: Sequence[object]) -> Resumption:
-    from react_run import __version__
     from react_run.journal.recorder import Recorder
-    from react_run.models.replay import ReplayModel
+    from react_run.journal.replay.model import ReplayModel
 
     footer = journal.footer
     if footer is not None and footer["status"] == "finished":
@@ -143,24 +145,17 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     if found and not force:
         listed = "\n".join(f"  {line}" for line in found)
         raise ConfigError(f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force goes on")
-    answers = {number: call for number, call in journal.answers.items() if number < journal.first_unanswered}
-    record = {
-        "type": "resumed",
-        "run": journal.run_id,
-        "time": round(time(), 6),
-        "react_run": __version__,
-        "first_call": journal.first_unanswered,
-        "changes": found,
-    }
-    sink.write(*encoded(record, agent.config.masker))
+    answers = recorded_answers(journal)
+    sink.write(*encoded(resumed_record(journal, found), agent.config.masker))
     continued = ContinuingSink(sink, journal)
+    tools = ResumedTools(journal, answers, continued.go_live)
     again = agent.replace(
         model=ReplayModel.of(journal, answers, compare=not force, then=agent.model),
-        journal=[*plugins, Recorder.into(continued), ResumedTools(journal, answers, continued.go_live)],
+        journal=[*plugins, Recorder.into(continued), tools, ResumedSubagents(tools, continued, compare=not force)],
     )
     return Resumption(
         agent=again,
-        prompt=journal.header["prompt"],
+        prompt=journal.prompt,
         incoming=journal.incoming,
         notes=[*(f"changed: {line}" for line in found), *_about_masks(journal)],
     )

@@ -35,6 +35,10 @@ class ResumedTools(Player):
     def __init__(self, recording: Journal, answers: Container[int], go_live: Callable[[], None]) -> None:
         super().__init__(recording, answers)
         self.go_live = go_live
+        self.below_again: dict[ToolCall, Journal] = {}
+        """The runs of subagents that go on, by the call that handed them their task."""
+        self.different: set[ToolCall] = set()
+        """The calls whose subagent does not do again what it did."""
 
     def go_on(self, run: Run) -> None:
         super().go_on(run)
@@ -52,12 +56,28 @@ class ResumedTools(Player):
         attempt = self.attempt(run, call)
         if attempt is not None and attempt.finished is not None:
             return self.answer(run, call, attempt, attempt.finished)
-        await self.beyond(run, f"the call of {call.name}")
-        for below in self.below(run, call):
-            spend_for(run, call, below.stats.usage)  # what was used until then was used, whatever becomes of the call
         begun = attempt is not None and attempt.started is not None  # else it was at most asked for permission
+        if begun and call.tool is not None and call.tool.delegates and (below := self.below(run, call)):
+            return await self._with_subagent(run, call, below[-1], proceed)
+        await self.beyond(run, f"the call of {call.name}")
+        for one in self.below(run, call):
+            spend_for(run, call, one.stats.usage)  # what was used until then was used, whatever becomes of the call
         if not begun or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()
         self.start(run, call)
-        run.note("resume", f"{call.name}: it had been started and its outcome is unknown; it was not repeated")
-        return refused(UNKNOWN, code="cancelled")
+        return _unknown(run, call)
+
+    async def _with_subagent(self, run: Run, call: ToolCall, below: Journal, proceed: Proceed) -> Observation:
+        """Have a tool run again whose only effects are those of a subagent, which goes on where it was."""
+        self.below_again[call] = below
+        try:
+            observation = await proceed()
+        finally:
+            self.below_again.pop(call, None)
+        await self.beyond(run, f"the call of {call.name}")
+        return _unknown(run, call) if call in self.different else observation
+
+
+def _unknown(run: Run, call: ToolCall) -> Observation:
+    run.note("resume", f"{call.name}: it had been started and its outcome is unknown; it was not repeated")
+    return refused(UNKNOWN, code="cancelled")

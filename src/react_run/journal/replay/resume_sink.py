@@ -6,12 +6,47 @@ import json
 from collections import Counter
 
 from react_run.journal.canonical import canonical_record
-from react_run.journal.files import Sink
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal, kept
+from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 
 _ANSWERED = ("model_response", "model_error", "tool_started")
+
+
+class _Recorded:
+    """What is recorded of one run that is driven once more."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._first_call = journal.first_unanswered
+        self._offers = set(journal.offers)
+        records = kept(journal.valid, self._first_call)
+        self._left = Counter(_key(record) for record in records if record["type"] not in ("header", "resumed"))
+
+    def has(self, text: str) -> bool:
+        """Whether a record is there already; each counts once."""
+        if not self._left:
+            return False
+        key = _key(json.loads(text))
+        if key not in self._left:
+            return False
+        self._left[key] -= 1
+        if not self._left[key]:
+            del self._left[key]
+        return True
+
+    def answered(self, record: Record) -> bool:
+        """Whether it is about something that was answered from the journal, also when it is put differently today."""
+        match record["type"]:
+            case "model_request":
+                return bool(record["call"] < self._first_call)
+            case "tools":
+                return str(record["digest"]) in self._offers
+            case "tool_finished":
+                return bool(record["executed"])
+            case str(kind):
+                return kind in _ANSWERED
+        return False
 
 
 class ContinuingSink:
@@ -27,13 +62,14 @@ class ContinuingSink:
 
     def __init__(self, sink: Sink, journal: Journal) -> None:
         self._sink = sink
-        self._run = journal.run_id
-        self._first_call = journal.first_unanswered
-        self._offers = set(journal.offers)
         self._live = False
         self._held: list[tuple[Record, str]] = []
-        records = kept(journal.valid, journal.first_unanswered)
-        self._known = Counter(_key(record) for record in records if record["type"] not in ("header", "resumed"))
+        self._recorded = {journal.run_id: _Recorded(journal)}
+
+    def follow(self, journal: Journal, resumed: Record, text: str) -> None:
+        """A run below goes on as well; ``resumed`` is its record of that."""
+        self._sink.write(resumed, text)
+        self._recorded[journal.run_id] = _Recorded(journal)
 
     def go_live(self) -> None:
         """The next effect is a new one: write from here on, first what was held back.
@@ -48,7 +84,8 @@ class ContinuingSink:
             self._held.clear()
 
     def write(self, record: Record, text: str) -> None:
-        if record["run"] == self._run and self._is_known(record, text):
+        recorded = self._recorded.get(record["run"])
+        if recorded is not None and self._is_known(recorded, record, text):
             return
         if record["type"] == "footer" and not _differs(record):
             self.go_live()
@@ -57,31 +94,12 @@ class ContinuingSink:
         else:
             self._held.append((record, text))
 
-    def _is_known(self, record: Record, text: str) -> bool:
-        if record["type"] == "header" or (not self._live and self._comes_from_the_journal(record)):
-            return True
-        if not self._known:
-            return False
-        key = _key(json.loads(text))
-        if key not in self._known:
-            return False
-        self._known[key] -= 1
-        if not self._known[key]:
-            del self._known[key]
-        return True
+    def _is_known(self, recorded: _Recorded, record: Record, text: str) -> bool:
+        return record["type"] == "header" or (not self._live and recorded.answered(record)) or recorded.has(text)
 
-    def _comes_from_the_journal(self, record: Record) -> bool:
-        """Whether it is about something that was answered from the journal, also when it is put differently today."""
-        match record["type"]:
-            case "model_request":
-                return bool(record["call"] < self._first_call)
-            case "tools":
-                return str(record["digest"]) in self._offers
-            case "tool_finished":
-                return bool(record["executed"])
-            case str(kind):
-                return kind in _ANSWERED
-        return False
+    def attach(self, name: str, data: bytes) -> bool:
+        attach = getattr(self._sink, "attach", None)
+        return attach is not None and attach(name, data)
 
     async def sync(self) -> None:
         await self._sink.sync()

@@ -72,6 +72,8 @@ def _message(message: Message) -> Iterator[str]:
         yield from fenced(message.text)
     elif message.text.strip():
         yield message.text.strip()
+    if files := formatting.carried(message):
+        yield f"\nAttached: {files}"
     for request in message.tool_requests:
         arguments = request.arguments
         yield f"\nCalls `{request.name}`:\n"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from react_run.journal.iterations import Iteration, ModelCall, ToolUse
     from react_run.journal.reading import Journal
     from react_run.journal.stats import RunStats
-    from react_run.messages import Usage
+    from react_run.messages import Message, Usage
 
 
 def seconds(value: float | None) -> str:
@@ -141,3 +141,26 @@ def tool_use(use: ToolUse) -> list[str]:
     if use.judged is not None and "spilled_to" in use.judged:
         said.append(f"saved in {use.judged['spilled_to']}")
     return said
+
+
+def carried(message: Message) -> str:
+    """The images and files that a message carries, in one line."""
+    if isinstance(message.content, str):
+        return ""
+    from react_run.parts import Part
+
+    return ", ".join(part.label for part in message.content if isinstance(part, Part))
+
+
+def attached(journal: Journal) -> str:
+    """The images and files that came with the prompt, in one line."""
+    return ", ".join(journal.attachment(said).label for said in journal.header.get("attachments", ()))
+
+
+_STEPS = {"done": "✓", "doing": "▸"}
+
+
+def plan(journal: Journal) -> list[str]:
+    """The todo list of the model as the run left it, a line for each step."""
+    steps = (journal.footer or {}).get("plan", ())
+    return [f"{_STEPS.get(step['status'], '·')} {one_line(step['step'])}" for step in steps]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from react_run.journal.values import Record
 from react_run.journal.view import formatting
 from react_run.journal.view.charts import costs, tokens, waterfall
 from react_run.journal.view.markup import Anchors, block, details, escaped
+from react_run.parts import FilePart, ImagePart, Part
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Iteration, ModelCall, ToolUse
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_LARGEST_IMAGE = 4 * 2**20
+"""Bytes of an image that stands in the page itself; of a larger one, only the name does."""
 _OPEN = 3
 """Iterations up to this many are open at first."""
 
@@ -80,7 +83,10 @@ def _head(journal: Journal) -> Iterator[str]:
         "tool time": formatting.seconds(stats.tool_seconds),
     }
     yield from (f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items())
-    yield '</dl>\n<div class="two">'
+    yield "</dl>\n"
+    if steps := formatting.plan(journal):
+        yield f'<div class="card"><h3>Plan</h3>{block(chr(10).join(steps))}</div>\n'
+    yield '<div class="two">'
     yield f'<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>'
     yield f'<div class="card"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
     if footer.get("unverified_answer"):
@@ -130,8 +136,8 @@ def _calls(iteration: Iteration, anchors: Anchors, only: str = "") -> Iterator[s
         if (anchor := anchors.of_call(call)) == only or not only:
             yield _model_call(call, anchor)
     for use in iteration.tools:
-        if (anchor := anchors.of_tool(use)) == only or not only:
-            yield _tool_use(use, anchor, opened=bool(only))
+        if anchors.of_tool(use) == only or not only:
+            yield _tool_use(use, anchors, opened=bool(only))
 
 
 def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
@@ -167,19 +173,37 @@ def _stands_elsewhere(record: Record) -> bool:
 def _message(message: Message, *, opened: bool = False) -> str:
     text = message.text
     requests = ", ".join(request.name for request in message.tool_requests)
-    head = formatting.one_line(text)[:120] or (f"asks for {requests}" if requests else "(empty)")
+    head = formatting.one_line(text)[:120] or formatting.carried(message)
+    head = head or (f"asks for {requests}" if requests else "(empty)")
     inner = block(text) if text else ""
     for request in message.tool_requests:
         inner += f"<h3>asks for {escaped(request.name)}</h3>{block(_pretty(request.arguments))}"
     if message.extra:
         inner += details("message", "fields of the provider", block(_pretty(dict(message.extra))))
     if not isinstance(message.content, str):
-        inner += details("message", "content parts", block(_pretty(list(message.content))))
+        inner += _parts(message.content)
     return details("message", f'<b>{message.role}</b> <span class="soft">{escaped(head)}</span>', inner, opened=opened)
 
 
-def _tool_use(use: ToolUse, anchor: str, *, opened: bool = False) -> str:
+def _parts(content: Sequence[Mapping[str, object]]) -> str:
+    """Content parts besides plain text: ours as what they are, those of a provider as data."""
+    others = [part for part in content if not isinstance(part, Part) and part.get("type") != "text"]
+    shown = "".join(_attachment(part) for part in content if isinstance(part, Part))
+    return shown + (details("message", "content parts", block(_pretty(others))) if others else "")
+
+
+def _attachment(part: Part) -> str:
+    label = escaped(part.label)
+    if isinstance(part, ImagePart) and part.size <= _LARGEST_IMAGE:
+        return f'<figure class="attached"><img src="{part.url}" alt="{label}"><figcaption>{label}</figcaption></figure>'
+    if isinstance(part, FilePart) and part.text:
+        return details("message", label, block(part.text))
+    return f'<p class="soft">{label}</p>'
+
+
+def _tool_use(use: ToolUse, anchors: Anchors, *, opened: bool = False) -> str:
     mark = '<span class="bad">✗</span>' if use.failed else '<span class="good">✓</span>'
+    mark = mark if use.finished else '<span class="soft">…</span>'
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
     summary = f'{mark} <b>{escaped(use.name)}</b> {escaped(short)} <span class="soft">{said}</span>'
@@ -188,10 +212,11 @@ def _tool_use(use: ToolUse, anchor: str, *, opened: bool = False) -> str:
     if repaired:
         inner += f'<p class="guard">Corrected: {escaped("; ".join(dict.fromkeys(repaired)))}</p>'
     inner += f"<h3>Result</h3>{block(use.content)}" if use.content is not None else '<p class="bad">no result</p>'
+    inner += "".join(_attachment(anchors.attachment(said)) for said in use.parts)
     for attempt in use.attempts:
         if attempt.finished is not None and "error" in attempt.finished:
             inner += _traceback(attempt.finished["error"])
-    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchor, opened=opened)
+    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchors.of_tool(use), opened=opened)
 
 
 def _traceback(error: dict[str, str]) -> str:

@@ -23,8 +23,13 @@ _DIRECTIONS = {
 
 def escaped(text: str) -> str:
     """``text`` for HTML, in content and in quoted attributes; what would act unseen is made visible."""
+    return escape_html(visible(text), quote=True)
+
+
+def visible(text: str) -> str:
+    """``text`` with everything made visible that would act unseen; it is not HTML yet."""
     text = escape(text)
-    return escape_html(text if text.isascii() else text.translate(_DIRECTIONS), quote=True)
+    return text if text.isascii() else text.translate(_DIRECTIONS)
 
 
 def block(text: str) -> str:
@@ -48,6 +53,7 @@ class Anchors:
 
     def __init__(self, journal: Journal) -> None:
         self._prefix = journal.run_id[:12]
+        self.attachment = journal.attachment
 
     def of_call(self, call: ModelCall) -> str:
         """The place of a model call; one that was made again after an interruption stands in another iteration."""

@@ -23,13 +23,25 @@ class Branch:
     below: list[Branch] = field(default_factory=list)
 
 
-def tree_of(journal: Journal) -> Branch:
-    """The tree of a run."""
+def tree_of(journal: Journal, *, first: int = 0, last: int | None = None, ends: bool = True) -> Branch:
+    """The tree of a run.
+
+    Args:
+        journal: The run.
+        first: Where among its iterations to begin.
+        last: Where to end; ``None`` is the last one.
+        ends: Whether prompt, subagents and the end are shown as well.
+    """
     header = journal.header
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
+    if not ends:
+        root.below += map(_iteration, journal.iterations[first:last])
+        return root
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
-    root.below += map(_iteration, journal.iterations)
+    if files := formatting.attached(journal):
+        root.below.append(Branch(text=files, mark="attached", colour="dim"))
+    root.below += map(_iteration, journal.iterations[first:last])
     for child in journal.below:
         root.below.append(tree_of(child))
     root.below.append(_end(journal))
@@ -74,7 +86,8 @@ def _model_call(call: ModelCall) -> Branch:
 
 def _tool_use(use: ToolUse) -> Branch:
     text = f"{use.name} {formatting.arguments(use.arguments)}"
-    branch = Branch(text=text, mark="✗" if use.failed else "✓", colour="red" if use.failed else "green")
+    mark, colour = ("…", "yellow") if not use.finished else ("✗", "red") if use.failed else ("✓", "green")
+    branch = Branch(text=text, mark=mark, colour=colour)
     branch.below.append(Branch(text=" · ".join(formatting.tool_use(use)), colour="dim"))
     if use.content is not None:
         branch.below.append(Branch(text=formatting.one_line(use.content), mark="→", colour="dim"))
@@ -87,6 +100,10 @@ def _end(journal: Journal) -> Branch:
     branch.colour = "green" if formatting.succeeded(journal) else "red"
     if footer is not None and footer["answer"]:
         branch.below.append(Branch(text=formatting.one_line(footer["answer"])))
+    if steps := formatting.plan(journal):
+        branch.below.append(
+            Branch(text="plan", colour="dim", below=[Branch(text=step, colour="dim") for step in steps])
+        )
     if footer is not None and "error" in footer:
         branch.below.append(Branch(text=formatting.error(footer["error"]), colour="red"))
     return branch

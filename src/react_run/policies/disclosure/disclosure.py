@@ -17,8 +17,7 @@ from react_run.policies.disclosure.selector import LISTED
 from react_run.skills import ReActSkillSpec
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent
-    from react_run.run import Iteration, Run, ToolCall
+    from react_run.run import Iteration, ReActAgent, Run, ToolCall
 
 
 def disclosure_for(agent: ReActAgent) -> list[object]:
@@ -119,7 +118,7 @@ class Disclosure:
         if not new and not expands:
             return
         state.active |= new
-        state.fresh = bool(new)
+        state.fresh = any(next(skill.unlocks, "") for skill in new.values())  # else there is nothing to go on with
         state.expanded = state.expanded or expands
         before = run.offered_tools
         self._offer(run, state)

@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from react_run.components.kinds import near
+from react_run.components.errors import near
 from react_run.errors import ConfigError, ReactError
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
-from react_run.tools.toolset import CompositeToolset, ReActToolset, label, offered, skills_offered
+from react_run.tools.composite import CompositeToolset, offered, skills_offered
+from react_run.tools.toolset import ReActToolset, label
 
 SELECTOR = "activate_tool_skill"
 """The tool that activates a skill; no toolset may have a tool of this name."""

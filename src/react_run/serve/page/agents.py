@@ -42,7 +42,7 @@ _known: WeakKeyDictionary[ServedAgent, dict[str, Any]] = WeakKeyDictionary()
 
 
 def _explained(served: ServedAgent) -> dict[str, Any]:
-    from react_run.cli.explain import explanation
+    from react_run.launch.explanation import explanation
 
     if served not in _known:
         _known[served] = served.mask(explanation(served.agent.replace()))  # without a journal: nothing is run

@@ -1,18 +1,11 @@
-"""All pages, and what they share."""
+"""What all pages share."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import partial
 from time import time
 from typing import TYPE_CHECKING
 
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
-
 from react_run.serve.errors import ApiError
-from react_run.serve.page import agents, approvals, chat, compare, login, run, runs
-from react_run.serve.page.frame import static
 from react_run.serve.page.parts import money
 from react_run.serve.protection import PAGE_FIELD, PAGE_HEADER, Gate, body_of, check_page, form_of
 
@@ -28,7 +21,6 @@ _DAY = 86_400
 _MOST_TODAY = 2_000
 _FRESH = 2.0
 """Seconds for which the figures of the day are good."""
-View = Callable[["Site", "Request"], Awaitable[Response]]
 
 
 class Site:
@@ -43,37 +35,6 @@ class Site:
         self.service, self.gate = service, gate
         self.address = f"{service.options.host}:{service.options.port}"
         self._today: tuple[float, list[Entry]] = (0.0, [])
-
-    def routes(self) -> list[BaseRoute]:
-        """The paths."""
-        views: dict[str, View] = {
-            "/runs": runs.runs,
-            "/runs/{id}": run.show,
-            "/runs/{id}/live": run.live,
-            "/runs/{id}/call": run.call,
-            "/runs/{id}/iterations": run.more,
-            "/chat": chat.show,
-            "/chat/{id}/live": chat.live,
-            "/approvals": approvals.show,
-            "/agents": agents.show,
-            "/compare": compare.show,
-        }
-        posts: dict[str, View] = {
-            "/runs/{id}/stop": run.stop,
-            "/runs/{id}/resume": run.resume,
-            "/runs/{id}/replay": run.replay,
-            "/chat": chat.send,
-            "/approvals/{id}": approvals.answer,
-        }
-        return [
-            Route("/", _home),
-            Route("/static/{name}", static),
-            Route("/login", partial(login.show, self), methods=["GET"]),
-            Route("/login", partial(login.enter, self), methods=["POST"]),
-            Route("/logout", partial(login.leave, self), methods=["POST"]),
-            *(Route(path, partial(view, self), methods=["GET"]) for path, view in views.items()),
-            *(Route(path, partial(view, self), methods=["POST"]) for path, view in posts.items()),
-        ]
 
     async def form(self, request: Request) -> Mapping[str, str]:
         """The fields of a form that the page has sent.
@@ -120,7 +81,3 @@ class Site:
         if not isinstance(name, str):
             raise ApiError(404, "there is no such run")
         return self.service.run_named(name)
-
-
-async def _home(request: Request) -> Response:
-    return RedirectResponse("/runs", status_code=303)

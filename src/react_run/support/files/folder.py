@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from react_run.support.files.entries import Entry, entries, walk
 from react_run.support.files.globs import compiled, fixed_part
 from react_run.support.files.names import PathRefused, parts_of, refusal, shown, written_parts_of
-from react_run.support.files.opening import DIRECTORY, FILE, open_in
+from react_run.support.files.opening import FILE, open_in, opened
 from react_run.support.files.replacing import Version, replace
 from react_run.support.own_code import guard_imports, is_own_code
 
@@ -188,25 +188,6 @@ class Folder:
         guard_imports(self.root)
         return parts
 
-    @contextmanager
-    def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> Iterator[int]:
+    def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> AbstractContextManager[int]:
         """A descriptor of the directory that ``parts`` lead to; ``path`` is what messages call it."""
-        if os.open not in os.supports_dir_fd:
-            raise PathRefused("this system cannot open files relative to a directory, so no path is safe here")
-        try:
-            directory = os.open(self.root, DIRECTORY)
-        except OSError as error:
-            raise PathRefused(
-                f"the directory {self.root} cannot be opened: {error.strerror}", code="unusable"
-            ) from None
-        try:
-            for name in parts:
-                if make:
-                    with suppress(OSError):  # if it is not there after this, opening it says why
-                        os.mkdir(name, dir_fd=directory)
-                inner = open_in(directory, name, DIRECTORY, path)
-                os.close(directory)
-                directory = inner
-            yield directory
-        finally:
-            os.close(directory)
+        return opened(self.root, parts, path, make=0o777 if make else None)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from react_run.support.files.names import PathRefused, refusal, shown
 
@@ -15,6 +18,38 @@ FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
 
 PART = ".react-run-part"
 """How the names of files end that are being written; they are not shown."""
+
+
+@contextmanager
+def opened(root: Path, parts: Sequence[str], path: str, *, make: int | None = None) -> Iterator[int]:
+    """A descriptor of the directory that ``parts`` lead to from ``root``, each step relative to the one before it.
+
+    Args:
+        root: Where to start; it may itself be a link, or lie behind one.
+        parts: The names on the way.
+        path: What messages call the whole.
+        make: The mode of directories that are made where there are none; ``None`` makes none.
+
+    Raises:
+        PathRefused: There is no such directory, it may not be opened, or a link is on the way.
+    """
+    if os.open not in os.supports_dir_fd:
+        raise PathRefused("this system cannot open files relative to a directory, so no path is safe here")
+    try:
+        directory = os.open(root, DIRECTORY)
+    except OSError as error:
+        raise PathRefused(f"the directory {root} cannot be opened: {error.strerror}", code="unusable") from None
+    try:
+        for name in parts:
+            if make is not None:
+                with suppress(OSError):  # if it is not there after this, opening it says why
+                    os.mkdir(name, make, dir_fd=directory)
+            inner = open_in(directory, name, DIRECTORY, path)
+            os.close(directory)
+            directory = inner
+        yield directory
+    finally:
+        os.close(directory)
 
 
 def open_in(directory: int, name: str, flags: int, path: str) -> int:

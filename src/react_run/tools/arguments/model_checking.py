@@ -17,6 +17,7 @@ from react_run.tools.arguments.problems import InvalidArguments, Problem, explai
 from react_run.tools.schemas.cleaning import clean_schema, resolve
 from react_run.tools.schemas.docstrings import parameters_in
 from react_run.tools.schemas.function_model import field_names, function_model, model_schema
+from react_run.tools.schemas.plain import plain_schema
 from react_run.tools.schemas.signature import Signature
 from react_run.tools.schemas.words import Schema
 
@@ -25,7 +26,7 @@ Call = tuple[tuple[object, ...], dict[str, object]]
 
 def function_checker(signature: Signature, docstring: str) -> ModelChecker:
     """Checks the arguments of a function by its signature; ``docstring`` describes them to the model."""
-    return ModelChecker(lambda: function_model(signature), _call_of(signature), docstring)
+    return ModelChecker(lambda: function_model(signature), _call_of(signature), docstring, signature)
 
 
 def spec_checker(name: str, model: type[BaseModel]) -> ModelChecker:
@@ -64,16 +65,22 @@ class ModelChecker:
         source: Makes the model.
         call: The call that a valid instance of the model stands for.
         docstring: Describes the parameters.
+        signature: What the model is made from, when that is a function: a plain one has its schema without a model.
     """
 
     fills_defaults = False
 
     def __init__(
-        self, source: Callable[[], type[BaseModel]], call: Callable[[BaseModel], Call], docstring: str = ""
+        self,
+        source: Callable[[], type[BaseModel]],
+        call: Callable[[BaseModel], Call],
+        docstring: str = "",
+        signature: Signature | None = None,
     ) -> None:
         self._source = source
         self._call = call
         self._docstring = docstring
+        self._signature = signature
 
     @cached_property
     def model(self) -> type[BaseModel]:
@@ -83,12 +90,18 @@ class ModelChecker:
     @cached_property
     def names(self) -> frozenset[str] | None:
         """The parameters there are; ``None`` when the model may read others."""
-        return _names(self.model)
+        return (
+            _names(self.model) if self._plain is None or self._signature is None else frozenset(self._signature.fields)
+        )
 
     @cached_property
     def schema(self) -> Schema:
         """The JSON Schema of the model."""
-        return model_schema(self.model)
+        return model_schema(self.model) if self._plain is None else self._plain
+
+    @cached_property
+    def _plain(self) -> Schema | None:
+        return None if self._signature is None else plain_schema(self._signature)
 
     @cached_property
     def _validate(self) -> Callable[..., Any]:
@@ -96,6 +109,10 @@ class ModelChecker:
 
     def parameters(self) -> Schema:
         """The schema as a model is told it, with what the docstring says of each parameter."""
+        return self._parameters
+
+    @cached_property
+    def _parameters(self) -> Schema:
         cleaned = clean_schema(self.schema)
         if self.names is not None:
             cleaned.setdefault("additionalProperties", False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,15 +20,32 @@ if TYPE_CHECKING:
 
 
 class SchemaChecker:
-    """Checks with jsonschema, imported on the first call; the arguments are passed on as keywords."""
+    """Checks with jsonschema, imported on the first call; the arguments are passed on as keywords.
+
+    Args:
+        schema: Gives the schema, when it is first needed.
+    """
 
     fills_defaults = True
 
-    def __init__(self, schema: Mapping[str, Any]) -> None:
-        self.schema = modernised(schema)
+    def __init__(self, schema: Callable[[], Mapping[str, Any]]) -> None:
+        self.parameters = schema
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any]:
+        """The schema that arguments are checked against, in the words of today.
+
+        Raises:
+            ToolsetError: It is none.
+        """
+        return modernised(self.parameters())
+
+    @cached_property
+    def names(self) -> frozenset[str] | None:
+        """The parameters there are; ``None`` when any name is allowed."""
         top = resolve(self.schema, self.schema)
         closed = top.get("additionalProperties") is False and "patternProperties" not in top
-        self.names = frozenset(top.get("properties", ())) if closed else None
+        return frozenset(top.get("properties", ())) if closed else None
 
     @cached_property
     def _checked(self) -> JsonSchema:

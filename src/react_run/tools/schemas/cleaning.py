@@ -94,6 +94,7 @@ class _Cleaner:
         self.definitions: dict[str, Schema] = {}
         self._names: dict[str, str] = {}
         self._recursive: dict[str, bool] = {}
+        self._within: set[str] = set()
         self._nodes = 0
 
     def clean(self) -> Schema:
@@ -117,6 +118,16 @@ class _Cleaner:
         if isinstance(reference, str) and (self._nodes > MAX_NODES or self._is_recursive(reference)):
             beside = {key: value for key, value in schema.items() if key == "description"}
             return {"$ref": f"#/$defs/{self._define(reference)}", **beside}
+        inherited = {part for part in _inherited(schema) if self._is_recursive(part)}
+        if again := inherited & self._within:  # without end, if it were merged in once more
+            return {"$ref": f"#/$defs/{self._define(min(again))}"}
+        self._within |= inherited
+        try:
+            return self._merged_node(schema)
+        finally:
+            self._within -= inherited
+
+    def _merged_node(self, schema: Mapping[str, Any]) -> Schema:
         merged = modern(resolve(schema, self.root))
         if isinstance(required := merged.get("required"), list) and isinstance(merged.get("properties"), Mapping):
             sent = property_names(merged["properties"])
@@ -161,6 +172,14 @@ class _Cleaner:
                     seen.add(found)
                     waiting.append(found)
         return False
+
+
+def _inherited(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The references in ``allOf``."""
+    parts = schema.get("allOf")
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping) and isinstance(reference := part.get("$ref"), str):
+            yield reference
 
 
 def _references(node: object) -> Iterator[str]:

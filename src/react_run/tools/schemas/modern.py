@@ -174,7 +174,7 @@ def _type(out: Schema, value: object) -> None:
     if "any" in kinds:  # draft 3
         return
     for kind in kinds:
-        if kind not in TYPES:
+        if not isinstance(kind, str) or kind not in TYPES:
             raise ToolsetError(f"{kind!r} is not a type of JSON Schema", code="tool.schema")
     if kinds:
         out["type"] = value

@@ -88,7 +88,7 @@ def _with_one_type(schema: Schema) -> Schema:
     named = schema.get("type", [])
     kinds = [*named] if isinstance(named, list) else [named]
     for kind in kinds:
-        if kind not in TYPES:
+        if not isinstance(kind, str) or kind not in TYPES:
             raise ToolsetError(f"{kind!r} is not a type of JSON Schema", code="tool.schema")
     if nullable and kinds and "null" not in kinds:
         kinds.append("null")

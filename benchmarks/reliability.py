@@ -1,0 +1,233 @@
+"""The promises of reliability, put to the test: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
+
+A promise is held by tests. They say how many faults they put in, where that is not one for each case; what is lost is
+what fails.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from xml.etree import ElementTree
+
+import react_run
+
+ROOT = Path(__file__).resolve().parent.parent
+REPORT = ROOT / "docs" / "reliability.md"
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What users may rely on, what is done to it, and the tests that do it."""
+
+    what: str
+    fault: str
+    tests: tuple[str, ...]
+
+
+PROMISES = (
+    Promise(
+        "every request to a provider is valid",
+        "a strict validator looks at each one",
+        ("models/test_provider_runs.py", "models/test_wire.py"),
+    ),
+    Promise(
+        "odd replies of providers are read or refused",
+        "recorded quirks, and mutants of them",
+        ("models/test_provider.py", "models/test_provider_sequences.py"),
+    ),
+    Promise(
+        "a provider that fails is tried again, within limits",
+        "status codes, cut bodies, stalls, slow drips",
+        ("models/test_openai.py", "models/test_transport_errors.py", "models/test_failures.py"),
+    ),
+    Promise(
+        "a fault at any await loses nothing",
+        "an exception or a cancellation at the N-th suspension, for every N",
+        ("test_faults.py",),
+    ),
+    Promise(
+        "a run comes out the same, whatever wakes first",
+        "event loops that shuffle what is ready",
+        ("test_schedules.py",),
+    ),
+    Promise(
+        "kill -9 and resume: no effect twice, the same answer",
+        "a kill at every record, and at random times",
+        ("journal/test_kill.py",),
+    ),
+    Promise(
+        "a journal is readable to its last whole record", "a full disk, a failing fsync", ("journal/test_files.py",)
+    ),
+    Promise(
+        "Ctrl-C ends with status 130, no traceback and no child",
+        "signals at random times, on pseudo-terminals",
+        ("cli/test_interrupts.py", "cli/test_terminal.py"),
+    ),
+    Promise(
+        "agent files are right or refused with their place",
+        "bad files, and good ones edited at random",
+        ("config",),
+    ),
+    Promise(
+        "whatever is read from outside is a value or a typed error",
+        "texts edited at random",
+        ("fuzz",),
+    ),
+    Promise(
+        "pages come from public addresses only",
+        "URLs, redirects and DNS answers that lead inside",
+        ("toolsets/web/test_ssrf.py",),
+    ),
+    Promise(
+        "files stay inside their folder",
+        "paths, archives, links, and a race over links",
+        ("support/files", "toolsets/files"),
+    ),
+    Promise(
+        "secrets stay secret",
+        "keys in every form, in every output",
+        ("secrets", "journal/test_secrets.py"),
+    ),
+    Promise(
+        "results cannot control a terminal or a run",
+        "hostile results",
+        ("test_hostile_results.py",),
+    ),
+    Promise(
+        "text cannot widen rights",
+        "models that obey every order they read",
+        ("plugins/test_obedient.py",),
+    ),
+    Promise(
+        "broken plugins and toolsets are named, and others go on",
+        "packages that are wrong in each way",
+        ("plugins/test_outside.py",),
+    ),
+    Promise(
+        "memory, descriptors and threads stay flat",
+        "twenty thousand runs",
+        ("test_soak.py",),
+    ),
+    Promise(
+        "an ended run needs no collector",
+        "runs with the collector off",
+        ("engine/test_freed.py",),
+    ),
+    Promise(
+        "context variables reach tools and do not leak",
+        "each kind of call",
+        ("test_context_variables.py",),
+    ),
+    Promise(
+        "importing has no effects",
+        "an audit hook",
+        ("test_contracts.py",),
+    ),
+    Promise(
+        "no row of a batch is lost or done twice",
+        "kills, stopped workers, lost and black-holed databases, a wrong clock, a full disk",
+        ("batch/test_faults.py", "batch/test_engine.py"),
+    ),
+    Promise(
+        "a server comes back with its runs and questions",
+        "kill -9 with runs under way, restarts with open approvals",
+        ("serve/test_process.py", "serve/test_approvals.py"),
+    ),
+    Promise(
+        "guards notice their weakening",
+        "small weakenings of the runtime",
+        ("test_guard_mutants.py",),
+    ),
+)
+
+
+@dataclass
+class Count:
+    """What became of the tests of one promise."""
+
+    tests: int = 0
+    faults: int = 0
+    lost: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def counted(promise: Promise) -> Count:
+    """Run the tests of a promise and count."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        paths = [f"tests/{path}" for path in promise.tests]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *paths]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+        count = Count()
+        for case in ElementTree.parse(report).iter("testcase"):
+            name = f"{case.get('classname')}.{case.get('name')}"
+            if case.find("skipped") is not None:
+                count.skipped.append(name)
+                continue
+            count.tests += 1
+            given = [int(str(one.get("value"))) for one in case.iter("property") if one.get("name") == "faults"]
+            count.faults += sum(given) if given else 1
+            if case.find("failure") is not None or case.find("error") is not None:
+                count.lost.append(name)
+        return count
+
+
+HEAD = """\
+# Reliability
+
+What may be relied on, how it is put to the test, and what was lost. Each line is a set of tests in `tests/`; the
+numbers are those of {day} (react-run {version}, Python {python}, {system}):
+
+```sh
+python -m benchmarks.faults      # writes this page; ten to twenty minutes
+```
+
+| promise | what is put in | faults | lost | tests |
+|---|---|---:|---:|---|
+"""
+TAIL = """
+{total:,} faults in all. By night, `.ci/nightly` puts in a million texts more, thousands of schedules, and batches that
+are killed for minutes.{skipped}
+
+What is promised about attacks is in [SECURITY.md](../SECURITY.md), what a run does in [behaviour.md](behaviour.md).
+"""
+SKIPPED = "\n\nNot run this time, for the reasons that `pytest -rs` gives: {names}."
+
+
+def page(counts: dict[Promise, Count]) -> str:
+    """The report."""
+    rows = [
+        f"| {promise.what} | {promise.fault} | {count.faults:,} | {len(count.lost)} | "
+        f"{', '.join(f'`{path}`' for path in promise.tests)} |"
+        for promise, count in counts.items()
+    ]
+    left_out = sorted({name.partition("[")[0] for count in counts.values() for name in count.skipped})
+    head = HEAD.format(
+        day=f"{datetime.now(UTC):%Y-%m-%d}",
+        version=react_run.__version__,
+        python=platform.python_version(),
+        system=platform.system(),
+    )
+    names = ", ".join(f"`{name}`" for name in left_out)
+    total = sum(count.faults for count in counts.values())
+    return (
+        head + "\n".join(rows) + "\n" + TAIL.format(total=total, skipped=SKIPPED.format(names=names) if names else "")
+    )
+
+
+def main() -> int:
+    """Run everything, write the page, and say what was lost."""
+    counts = {}
+    for promise in PROMISES:
+        counts[promise] = count = counted(promise)
+        print(f"{promise.what}: {count.faults:,} faults, {len(count.lost)} lost", flush=True)
+        for name in count.lost:
+            print(f"    {name}", flush=True)
+    REPORT.write_text(page(counts), encoding="utf-8")
+    return 1 if any(count.lost for count in counts.values()) else 0

@@ -1,0 +1,156 @@
+"""The plugin ``model_cache``: replies of the model, kept for the next time that it is asked the very same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field
+
+from react_plugins.cache_key import NotPlain, plain
+from react_plugins.cache_store import MemoryStore, SqliteStore, Store
+from react_run import (
+    Iteration,
+    LocalPath,
+    Message,
+    ModelRequest,
+    ModelResponse,
+    Plugin,
+    Run,
+    ToolRequest,
+    Usage,
+    hookimpl,
+)
+
+T = TypeVar("T")
+DAY = 86_400.0
+_WHOLE = ("stop", "tool_calls")
+"""Finish reasons of replies that are kept."""
+
+
+class ModelCache(Plugin):
+    """Answers a request from an earlier reply to the same request: same model, messages, tools and settings.
+
+    Only requests whose tools all say that they change nothing (`read_only`) are answered so, and only whole replies are
+    kept. An answer from the cache costs nothing, and counts as an iteration.
+    """
+
+    kind: ClassVar[str] = "model_cache"
+
+    path: LocalPath | None = None
+    """A SQLite file that outlives the process and may be shared; in memory when not given."""
+    ttl: float = Field(default=DAY, gt=0)
+    """Seconds for which a reply may be used: a day unless given."""
+    max_entries: int = Field(default=10_000, ge=1)
+    """How many replies are kept; the oldest go first."""
+
+    @cached_property
+    def _store(self) -> Store:
+        return MemoryStore(self.max_entries) if self.path is None else SqliteStore(self.path, self.max_entries)
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
+
+    @hookimpl
+    async def react_model_call(
+        self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
+    ) -> ModelResponse:
+        key = self._key(run, iteration.request)
+        if key is None:
+            return await proceed()
+
+        async def find() -> str | None:
+            return self._try(run, lambda: self._known(key))
+
+        # What is stored lies outside of the run: a replay is answered as the run was.
+        text = await run.recorded(f"model cache {iteration.number}", find)
+        if text is not None:
+            run.note(self.kind, f"iteration {iteration.number}: answered from the cache")
+            return _read(text)
+        response = await proceed()
+        if response.finish_reason in _WHOLE and (text := _written(response)) is not None:
+            self._try(run, lambda: self._keep(run, key, text))
+        return response
+
+    def _key(self, run: Run, request: ModelRequest) -> str | None:
+        """What stands for ``request``; nothing where it may not be answered from here."""
+        if not all(tool.read_only is True for tool in request.tools):
+            return None
+        try:
+            model = plain(run.agent.model)
+        except NotPlain:
+            return None
+        asked = [
+            model,
+            [_as_data(message) for message in request.messages],
+            [tool.wire for tool in request.tools],
+            request.tool_choice,
+            dict(request.settings),
+            request.output_schema,
+        ]
+        text = json.dumps(asked, sort_keys=True, separators=(",", ":"), default=repr)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _known(self, key: str) -> str | None:
+        text = self._store.get(key, since=self.now() - self.ttl)
+        if text is not None:
+            _read(text)  # what cannot be read is as good as nothing
+        return text
+
+    def _keep(self, run: Run, key: str, text: str) -> None:
+        if self.path is not None and run.agent.config.masker.mask(text) != text:
+            return  # no secret is written to a file
+        self._store.put(key, text, now=self.now(), generation=self._store.generation())
+
+    def _try(self, run: Run, work: Callable[[], T]) -> T | None:
+        """What ``work`` returns; a store that cannot be used is noted, and as good as none."""
+        try:
+            return work()
+        except (OSError, sqlite3.Error, ValueError) as error:
+            run.note(self.kind, f"cannot be used: {error}")
+            return None
+
+
+def _as_data(message: Message) -> dict[str, Any]:
+    content = message.content if isinstance(message.content, str) else [dict(part) for part in message.content]
+    requests = [[request.id, request.name, request.arguments] for request in message.tool_requests]
+    return {
+        "role": message.role,
+        "content": content,
+        "requests": requests,
+        "answers": message.tool_request_id,
+        "extra": dict(message.extra),
+    }
+
+
+def _written(response: ModelResponse) -> str | None:
+    """``response`` as text; nothing when it holds more than text and calls."""
+    data = _as_data(response.message)
+    try:
+        return json.dumps(
+            {**data, "finish_reason": response.finish_reason, "model": response.model}, ensure_ascii=False
+        )
+    except (TypeError, ValueError):  # what a model of somebody's own put there
+        return None
+
+
+def _read(text: str) -> ModelResponse:
+    """The reply that :func:`_written` wrote, at no cost; a file that is shared may hold anything.
+
+    Raises:
+        ValueError: It is none.
+    """
+    try:
+        data = json.loads(text)
+        requests = tuple(ToolRequest(id=id_, name=name, arguments=given) for id_, name, given in data["requests"])
+        message = Message(role="assistant", content=data["content"], tool_requests=requests, extra=dict(data["extra"]))
+        usage = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
+        return ModelResponse(message=message, usage=usage, finish_reason=data["finish_reason"], model=data["model"])
+    except (TypeError, KeyError, RecursionError) as error:
+        raise ValueError(f"a stored reply is damaged: {error}") from error

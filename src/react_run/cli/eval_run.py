@@ -1,0 +1,294 @@
+"""What ``react-run eval`` does: agents, cases and a directory put together, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from react_run.cli.batch_run import Listener
+from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
+from react_run.cli.statuses import ANSWERED, NO_ANSWER, PROVIDER_FAILED
+from react_run.cli.terminal import coloured, json_text
+from react_run.errors import ConfigError
+from react_run.evals.gates import against_baseline, check_baseline, judge_gates
+from react_run.evals.plan import Plan, Variant, distinct_names
+from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
+from react_run.launch.options import AgentOptions, approve_all, built
+from react_run.support.text import printable
+
+if TYPE_CHECKING:
+    from react_run.cli.eval_progress import EvalMeter
+    from react_run.evals.running import Evaluation
+    from react_run.evals.suite import Cases
+
+
+@dataclass(kw_only=True)
+class EvalRun:
+    """One call of the command; the fields are its options."""
+
+    options: AgentOptions
+    cases: str
+    repeat: int | None
+    against: str | None
+    against_model: str | None
+    baseline: str | None
+    jobs: int
+    rate: float | None
+    max_cost: float | None
+    retries: int
+    retry_errors: bool
+    keep_going: bool
+    min_pass: float | None
+    no_worse_than: float | None
+    only: str | None
+    tag: Sequence[str]
+    output: str | None
+    fresh: bool
+    rescore: str | None
+    html: str | None
+    export: Sequence[tuple[str, str]]
+    seed: int
+    everything: bool
+    as_json: bool
+    yes: bool
+    quiet: bool
+    _listener: Listener = field(default_factory=Listener, init=False)
+
+    def go(self) -> int:
+        """Measure; the exit status."""
+        self._check_options()
+        plan = self.plan
+        baseline = read_result(Path(self.baseline)) if self.baseline else None
+        common = check_baseline(baseline, plan, str(self.baseline)) if baseline else []
+        directory = self._directory()
+        if self.rescore is not None:
+            from react_run.evals.rescoring import rescored
+
+            kept, wanted = Path(self.rescore), self._wanted
+            result = rescored(plan, kept, directory, title=self._title, seed=self.seed, wanted=wanted)
+            status = None
+        else:
+            self._check_keys()
+            result, status = self._measured(plan, directory)
+        if baseline is not None:
+            against_baseline(result, self._tallies(directory), baseline, common, str(self.baseline), self._wanted)
+        holds = judge_gates(result, min_pass=self.min_pass, no_worse_than=self.no_worse_than)
+        write_result(result, directory)
+        self._show(result, directory)
+        if status is not None:
+            return status
+        if any(measured["doubtful"] for measured in result["variants"]):
+            return PROVIDER_FAILED
+        return ANSWERED if holds else NO_ANSWER
+
+    def _check_options(self) -> None:
+        compared = [name for name in ("against", "against_model", "baseline") if getattr(self, name) is not None]
+        if len(compared) > 1:
+            options = {"against": "--against", "against_model": "-m2", "baseline": "--baseline"}
+            raise ConfigError(f"compare with one thing at a time: {' or '.join(options[name] for name in compared)}")
+        if self.no_worse_than is not None and not compared:
+            raise ConfigError("--no-worse-than needs something to compare with: --against, -m2 or --baseline")
+
+    @property
+    def _wanted(self) -> float:
+        return self.no_worse_than or WANTED
+
+    @property
+    def _title(self) -> str:
+        names = [variant.name for variant in self.plan.variants]
+        return f"{Path(self.cases).name}: {' and '.join(names)}"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What is run; everything that is wrong with agents and cases is found here."""
+        from react_run.evals.suite import read_suite
+
+        suite = read_suite(Path(self.cases), trusted=True if self.options.trust else None)
+        cases = [case for case in suite.cases if self._is_wanted(case.name, case.tags)]
+        if not cases:
+            raise ConfigError(self._no_case(suite))
+        if live := [case.name for case in cases if case.recorded_tools]:
+            raise ConfigError(f"{live[0]}: recorded_tools is for react-run test; eval runs the tools")
+        return Plan(
+            cases=cases,
+            scorers=suite.scorers,
+            variants=list(self._variants()),
+            repeat=self.repeat or suite.repeat or 1,
+        )
+
+    def _is_wanted(self, name: str, tags: Sequence[str]) -> bool:
+        return (self.only is None or self.only in name) and (not self.tag or bool({*self.tag} & {*tags}))
+
+    def _no_case(self, suite: Cases) -> str:
+        from react_run.components.errors import near
+
+        if self.tag:
+            known = sorted({tag for case in suite.cases for tag in case.tags})
+            listed = ", ".join(known) or "none"
+            return f"no case has the tag {', '.join(self.tag)}.{near(self.tag[0], known)} Tags: {listed}"
+        return f"no case has {self.only!r} in its name"
+
+    def _variants(self) -> Iterator[Variant]:
+        given = [self.options]
+        if self.against is not None:
+            given.append(replace(self.options, file=self.against))
+        if self.against_model is not None:
+            given.append(replace(self.options, model=self.against_model))
+        made = []
+        for options in given:
+            config, plugins = options.config(), options.extra_plugins()
+            if self.yes:
+                approve_all(config, plugins)
+            made.append(built(config, plugins, ()))
+        if self.against_model is not None:
+            names = [agent.model.name for agent in made]
+        else:
+            names = [agent.config.name or Path(options.file).stem for agent, options in zip(made, given, strict=True)]
+            if len(set(names)) < len(names):
+                names = [Path(options.file).stem for options in given]
+        for name, agent, options in zip(distinct_names(names), made, given, strict=True):
+            yield Variant(name=name, agent=agent, file=options.file, options=options.to_record())
+
+    def _check_keys(self) -> None:
+        """Say that a key is missing before anything is asked, and paid for."""
+        brought = all(case.replies is not None or case.recording is not None for case in self.plan.cases)
+        wanted = [] if brought else [(variant.name, variant.agent.config) for variant in self.plan.variants]
+        problems = []
+        for name, config in wanted:
+            models = [config.model, *config.fallback_models]
+            missing = [_missing_key(model) for model in models if model is not None]
+            if missing and all(missing):
+                problems.append(f"{name}: no key for {config.model.name if config.model else ''}: set {missing[0]}")
+        judges = {id(s): s for case in self.plan.cases for s in self.plan.criteria(case) if s.asks_model}
+        problems += [
+            f"the scorer {scorer.label}: no key for its model: set {variable}"
+            for scorer in judges.values()
+            if (variable := _missing_key(getattr(scorer, "model", None)))
+        ]
+        if problems:
+            raise ConfigError("\n".join(problems))
+
+    def _directory(self) -> Path:
+        """Where it is kept: what is named, else that of the last unfinished sitting of the same, else a new one."""
+        if self.output is not None:
+            _list(Path(self.output))
+            return Path(self.output)
+        if self.rescore is not None:
+            return Path(self.rescore)
+        from react_run.journal.locate import evals_directory
+
+        stem = f"{Path(self.options.file).stem}-{Path(self.cases).stem}"
+        if not self.fresh:
+            for found in sorted(evals_directory().glob(f"{stem}-*/"), reverse=True):
+                if self._goes_on_with(found):
+                    return found
+        return evals_directory() / f"{stem}-{datetime.now():%Y%m%d-%H%M%S}-{uuid4().hex[:4]}"
+
+    def _goes_on_with(self, directory: Path) -> bool:
+        try:
+            kept = json.loads((directory / "plan.json").read_text(encoding="utf-8"))
+            complete = not self.retry_errors and read_result(directory)["complete"]
+        except (OSError, ValueError):
+            return False
+        except ConfigError:
+            complete = False
+        return not complete and kept == json.loads(json.dumps(self.plan.record()))
+
+    def _measured(self, plan: Plan, directory: Path) -> tuple[Result, int | None]:
+        """The result, and the exit status when it ended before its end."""
+        from react_run.batch.running import BatchHalted
+        from react_run.cli.eval_progress import EvalMeter
+        from react_run.evals.running import Evaluation
+
+        meter = EvalMeter(quiet=self.quiet)
+        evaluation = Evaluation(
+            directory,
+            plan,
+            fresh=self.fresh,
+            jobs=self.jobs,
+            max_cost=self.max_cost,
+            rate=self.rate,
+            retries=self.retries,
+            retry_errors=self.retry_errors,
+            keep_going=self.keep_going,
+            say=meter.say,
+        )
+        status = None
+        with evaluation, logs_to(complain), asyncio.Runner() as runner:
+            try:
+                runner.run(self._samples(evaluation, plan, meter))
+            except BatchHalted as halted:
+                if self._listener.heard:
+                    self._interrupted(meter, directory)
+                meter.say(f"{halted}; the same command goes on")
+                status = halted.exit_status
+            except asyncio.CancelledError:
+                self._interrupted(meter, directory)
+            result = evaluation.result(title=self._title, seed=self.seed, wanted=self._wanted, complete=status is None)
+        return result, status
+
+    def _interrupted(self, meter: EvalMeter, directory: Path) -> None:
+        meter.say(f"interrupted; the same command goes on (kept in {directory})")
+        raise Interrupted(INTERRUPTED)
+
+    async def _samples(self, evaluation: Evaluation, plan: Plan, meter: EvalMeter) -> None:
+        task, batch = asyncio.current_task(), evaluation.batch
+        assert task is not None  # this is a coroutine
+        assert batch is not None  # made on entering
+        async with AsyncExitStack() as stack:
+            for variant in plan.variants:
+                await stack.enter_async_context(variant.agent)
+            await batch.begin()
+            with self._listener.listening(batch, task, meter), meter.shown(batch):
+                async for sample in evaluation.samples():
+                    meter.count_sample(sample)
+
+    def _tallies(self, directory: Path) -> Tallies:
+        from react_run.evals.samples import read_samples
+        from react_run.evals.tally import tallied
+
+        return tallied(read_samples(directory))
+
+    def _show(self, result: Result, directory: Path) -> None:
+        if self.html is not None:
+            from react_run.evals.page import write_page
+
+            write_page(result, Path(self.html))
+        for form, path in self.export:
+            from react_run.evals.exports import export
+
+            export(form, result, directory, Path(path))
+        if self.as_json:
+            print(json_text(result, indent=2))
+            return
+        from react_run.evals.terminal import lines
+
+        for line in lines(result, everything=self.everything, coloured=lambda text, to: coloured(text, to, sys.stdout)):
+            print(line)
+        print(f"kept in {printable(str(directory))}", file=sys.stderr)
+
+
+def _list(directory: Path) -> None:
+    """Have the page list an evaluation that is kept elsewhere, and its runs found by their ids."""
+    from react_run.batch.home import name_for
+    from react_run.journal.locate import evals_directory
+
+    link = evals_directory() / name_for(directory)
+    with suppress(OSError):  # it is kept all the same
+        evals_directory().mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not link.is_symlink():
+            link.symlink_to(directory.absolute(), target_is_directory=True)
+
+
+def _missing_key(model: object) -> str:
+    ask = getattr(model, "missing_key", None)
+    return str(ask()) if callable(ask) else ""

@@ -1,0 +1,20 @@
+"""What one load of a configuration knows and leaves behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from react_run.components import Origin
+from react_run.config.yaml import Node, Report, TreeReader
+from react_run.secrets import Masker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loading(Origin):
+    """One load of a configuration, and what it leaves behind."""
+
+    tree: Node
+    report: Report = field(default_factory=Report)
+    masker: Masker = field(default_factory=Masker)
+    reader: TreeReader | None = None
+    model_id: str | None = None

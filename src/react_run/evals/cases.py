@@ -1,0 +1,213 @@
+"""The cases of ``react-run test`` and ``react-run eval``: what is asked, what answers, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
+
+from react_run.components import LocalPath, Options
+from react_run.components.building import build
+from react_run.components.kinds import installed
+from react_run.components.option_errors import problem
+from react_run.evals.scorer import Scorer
+from react_run.journal.lines import as_bytes, to_json
+from react_run.support.regex import Pattern
+
+if TYPE_CHECKING:
+    from react_run.batch.rows import Row
+
+JUDGING = frozenset(
+    (
+        *("answer", "contains", "expected", "matches", "max_iterations", "scorers", "stop_reason", "success", "tags"),
+        *("tools", "weight"),
+    )
+)
+"""Keys that say how a run is judged; all others say what is asked, so a run for other values of them is another run."""
+
+
+def _scorer(entry: object, info: ValidationInfo) -> object:
+    """A scorer, or a check that stands for one."""
+    if isinstance(entry, Scorer):
+        return entry
+    kind = entry.get("kind") if isinstance(entry, Mapping) else entry
+    if isinstance(kind, str) and kind not in installed("scorers") and kind in installed("checks"):
+        from react_run.evals.check_scorer import CheckScorer
+
+        options = dict(entry) if isinstance(entry, Mapping) else {"kind": entry}
+        own = {name: options.pop(name) for name in ("name", "threshold") if name in options}
+        return CheckScorer(check=cast("Any", build("checks", options, info.context)), **own)
+    if isinstance(entry, Mapping) and isinstance(model := entry.get("model"), str) and model not in installed("models"):
+        from react_run.config.shorthands import kind_of_id
+
+        entry = {**entry, "model": kind_of_id(model)}  # as `model:` in an agent file
+    return build("scorers", entry, info.context)
+
+
+AnyScorer = Annotated[Scorer, BeforeValidator(_scorer)]
+
+
+class Case(Options):
+    """One case. What is not said is not looked at."""
+
+    name: str = Field(min_length=1)
+    """What it is called; unique in its file."""
+    prompt: str = ""
+    """What is asked. With `recording`, that is known already. `{name}` stands for a value of `vars`."""
+    vars: dict[str, Any] = Field(default_factory=dict)
+    """Values for `{name}` in the prompt; with any, `{{` is a brace."""
+    messages: list[dict[str, Any]] = Field(default_factory=list)
+    """The conversation so far."""
+    files: list[LocalPath] = Field(default_factory=list)
+    """Files and directories, copied into the workspace of each run under their own names."""
+    replies: list[Any] | None = None
+    """The replies of the model, as of `{kind: scripted}`. Without them the agent's own model answers; in a test, it
+    must be offline."""
+    recording: LocalPath | None = None
+    """A journal: the model answers as it was recorded, and in a test everything must be as recorded."""
+    recorded_tools: bool = False
+    """Whether tools answer from the recording as well."""
+    answer: str | None = None
+    """The whole answer."""
+    contains: list[str] = Field(default_factory=list)
+    """Texts (or one) that must occur in the answer."""
+    matches: str | None = None
+    """A regular expression that must be found in the answer."""
+    tools: list[str] | None = None
+    """The names of the tools that are called, in order."""
+    success: bool | None = None
+    """Whether the run is a success; without `stop_reason` and `recording`, it must be unless this says `false`."""
+    stop_reason: str | None = None
+    """Why the run ends."""
+    max_iterations: int | None = None
+    """Iterations that it may take at most."""
+    expected: Any = None
+    """What scorers compare the answer with; without scorers, the answer must be exactly this."""
+    scorers: list[AnyScorer] = Field(default_factory=list)
+    """What marks the runs, besides the scorers of the file: scorers and checks, by kind."""
+    repeat: int | None = Field(default=None, ge=1)
+    """How often `eval` runs it; `--repeat` when not given."""
+    tags: list[str] = Field(default_factory=list)
+    """Words to choose cases by."""
+    weight: float = Field(default=1.0, gt=0)
+    """What it counts beside others."""
+
+    @field_validator("replies")
+    @classmethod
+    def _are_replies(cls, given: list[Any] | None) -> list[Any] | None:
+        from react_run.models.scripted import ScriptedModel
+
+        for number, reply in enumerate(given or ()):
+            try:
+                ScriptedModel(replies=[reply])
+            except ValidationError as error:
+                found = error.errors()[0]
+                where = "".join(f" {part!r}:" for part in found["loc"][1:])
+                raise ValueError(f"reply {number + 1}:{where} {found['msg'].removeprefix('Value error, ')}") from None
+        if given == []:
+            raise ValueError("must have at least one reply; leave 'replies' out to ask the agent's own model")
+        return given
+
+    @field_validator("contains", "tags", mode="before")
+    @classmethod
+    def _one_text(cls, given: object) -> object:
+        return [given] if isinstance(given, str) else given
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, given: str | None) -> str | None:
+        Pattern(given or "")
+        return given
+
+    @field_validator("messages")
+    @classmethod
+    def _is_a_conversation(cls, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        from react_run.errors import ConfigError
+        from react_run.models.stored import message_from_dict
+
+        try:
+            for message in given:
+                message_from_dict(message)
+        except (ConfigError, TypeError, KeyError) as error:
+            raise ValueError(str(error)) from None
+        return given
+
+    @field_validator("files")
+    @classmethod
+    def _are_there(cls, given: list[Path]) -> list[Path]:
+        for path in given:
+            if not path.exists():
+                raise problem("cfg.path_missing", f"there is no {path}")
+        return given
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Case:
+        if self.recording is None and not self.prompt.strip() and not self.messages:
+            raise problem("cfg.missing_key", "'prompt' is missing: what to ask (or name a recording)")
+        if self.recording is not None and (self.replies is not None or self.prompt):
+            raise problem(
+                "cfg.value", "a recording says itself what is asked and replied: leave out prompt and replies"
+            )
+        if self.vars:
+            from react_run.batch.inputs import filled
+
+            try:
+                filled(self.prompt, self.vars)
+            except Exception as error:
+                raise problem("cfg.value", f"the prompt {error}") from None
+        return self
+
+    @property
+    def asked(self) -> str:
+        """The prompt, with the values of `vars`."""
+        from react_run.batch.inputs import filled
+
+        return filled(self.prompt, self.vars) if self.vars else self.prompt
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells it from a case that asks something else."""
+        asks = self.model_dump(mode="json", exclude=set(JUDGING) | {"name", "repeat"})
+        return sha256(as_bytes(to_json(asks))).hexdigest()[:16]
+
+    def row(self, index: int, id_: str) -> Row:
+        """The row of a batch that runs it."""
+        from react_run.batch.rows import Row
+
+        if self.recording is not None:
+            from react_run.journal.reading import read_journal
+
+            header = read_journal(self.recording).header
+            return Row(index=index, id=id_, prompt=header["prompt"], messages=header["incoming"])
+        return Row(index=index, id=id_, prompt=self.asked, messages=self.messages)
+
+    def criteria(self, shared: Sequence[Scorer] = ()) -> list[Scorer]:
+        """Everything that marks its runs: its keys, its own scorers, and those of its file, costly ones last."""
+        found = [_built(kind, **options) for kind, options in self._by_keys()]
+        found += [*self.scorers, *shared]
+        if self.expected is not None and len(found) == len(self._by_keys()):
+            found.append(_built("exact"))
+        if self.success is None and self.stop_reason is None and self.recording is None:
+            found.append(_built("success"))
+        return sorted(found, key=lambda scorer: scorer.asks_model)
+
+    def _by_keys(self) -> list[tuple[str, dict[str, Any]]]:
+        """The scorers that its keys stand for, and their options."""
+        found: list[tuple[str, dict[str, Any], object]] = [
+            ("exact", {"name": "answer", "text": self.answer}, self.answer),
+            *(("contains", {"texts": [text]}, text) for text in self.contains),
+            ("matches", {"pattern": self.matches}, self.matches),
+            ("tools_order", {"name": "tools", "tools": self.tools, "others": False}, self.tools),
+            ("success", {"success": self.success}, self.success),
+            ("stop_reason", {"reason": self.stop_reason}, self.stop_reason),
+            ("max_iterations", {"most": self.max_iterations}, self.max_iterations),
+        ]
+        return [(kind, options) for kind, options, said in found if said is not None]
+
+
+def _built(kind: str, **options: object) -> Scorer:
+    return cast("Scorer", build("scorers", {"kind": kind, **options}))

@@ -1,0 +1,146 @@
+"""Cases that are rows of a file: JSON lines, or a table with a header, with columns that may be mapped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from react_run.batch.inputs import BadRow, filled, records
+from react_run.components import LocalPath, Options, Origin
+from react_run.config.texts import note_errors
+from react_run.config.yaml import AgentFileError, Place, Report, Source, wrap
+from react_run.evals.cases import Case
+
+DATASETS = frozenset((".jsonl", ".csv", ".tsv", ".tab"))
+"""Endings of files whose rows are cases."""
+_FIELD = re.compile(r"\{([^{}]*)\}")
+_TABLES = (".csv", ".tsv", ".tab")
+
+
+class Dataset(Options):
+    """Cases that are rows of a file: JSON lines, or a table with a header."""
+
+    file: LocalPath
+    """The file: `.jsonl`, `.csv` or `.tsv`."""
+    prompt: str = "{prompt}"
+    """What is asked: a template over the fields of a row, such as `"{question}"`."""
+    expected: Any = None
+    """What is expected: a template, such as `"{answer}"`; one field alone keeps its type."""
+    name: str | None = None
+    """A template for the names of cases; the row's `name` or `id`, or its place, when not given."""
+    tags: list[str] = Field(default_factory=list)
+    """Templates for tags."""
+    messages: str | None = None
+    """The field that has the conversation so far, as `"{history}"`."""
+    format: str | None = Field(default=None, pattern="^(jsonl|csv|tsv)$")
+    """`jsonl`, `csv` or `tsv`; by the file's ending when not given."""
+    limit: int | None = Field(default=None, ge=1)
+    """Only the first rows."""
+
+
+def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known: Sequence[Case] = ()) -> list[Case]:
+    """The cases in a file.
+
+    Args:
+        path: The file.
+        mapping: How its fields become those of cases; without one, its fields are those of cases.
+        origin: Where paths in it start.
+        known: Cases whose names are taken.
+
+    Raises:
+        AgentFileError: Every row that is not a case, with its position.
+    """
+    report = Report()
+    source = Source(str(path), path=path)
+    seen = {case.name: "" for case in known}
+    cases = []
+    rows = records(path, mapping.format if mapping else None)
+    for number, (place, data) in enumerate(islice(rows, mapping.limit if mapping else None), 1):
+        where = Place(source, int(place.rpartition(":")[2]), 1)
+        try:
+            values = _values(data, mapping, f"{path.stem}:{number}", table=path.suffix.lower() in _TABLES)
+            case = Case.model_validate(values, context=origin)
+        except BadRow as error:
+            report.add("cfg.value", str(error), where)
+            continue
+        except ValidationError as error:
+            note_errors(error, wrap(values, where), report)
+            continue
+        if case.name in seen:
+            first = f", as in {seen[case.name]}" if seen[case.name] else ""
+            report.add("cfg.value", f"the case is called {case.name!r}{first}: names must differ", where)
+        seen[case.name] = place
+        cases.append(case)
+    if not cases and not report.problems:
+        report.add("cfg.missing_key", "there are no cases in it", Place(source))
+    if report.problems:
+        raise AgentFileError(report.problems)
+    return cases
+
+
+def _values(data: object, mapping: Dataset | None, name: str, *, table: bool) -> dict[str, Any]:
+    if isinstance(data, BadRow):
+        raise data
+    if isinstance(data, str):
+        data = {"prompt": data}
+    if not isinstance(data, Mapping):
+        raise BadRow(f"must be an object with 'prompt', not {type(data).__name__}")
+    values = dict(data)
+    if mapping is None:
+        if "id" in values:
+            values.setdefault("name", str(values.pop("id")))
+        if table:
+            values = {key: _of_cell(key, cell) for key, cell in values.items() if cell != ""}
+        return {"name": name, **values}
+    made: dict[str, Any] = {"name": _name(mapping, values, name), "prompt": filled(mapping.prompt, values)}
+    if mapping.expected is not None:
+        made["expected"] = _made(mapping.expected, values)
+    if mapping.messages is not None:
+        made["messages"] = _made(mapping.messages, values)
+    made["tags"] = [filled(tag, values) for tag in mapping.tags]
+    return made
+
+
+def _name(mapping: Dataset, values: Mapping[str, object], name: str) -> str:
+    if mapping.name is not None:
+        return filled(mapping.name, values)
+    return str(values.get("name") or values.get("id") or name)
+
+
+def _made(template: object, values: Mapping[str, Any]) -> object:
+    """The template filled in; a single field, such as ``{answer}``, keeps its type."""
+    if isinstance(template, str):
+        alone = _FIELD.fullmatch(template)
+        return values[alone[1]] if alone and alone[1] in values else filled(template, values)
+    if isinstance(template, list):
+        return [_made(item, values) for item in template]
+    if isinstance(template, Mapping):
+        return {key: _made(item, values) for key, item in template.items()}
+    return template
+
+
+_NUMBERS = ("repeat", "max_iterations", "weight")
+
+
+def _of_cell(key: str, cell: object) -> object:
+    """A cell of a table as the value that a case wants: tables know texts only."""
+    text = str(cell)
+    if key in _NUMBERS:
+        try:
+            return float(text) if key == "weight" else int(text)
+        except ValueError:
+            return text
+    if key in ("tags", "tools"):
+        return list(_parts(text))
+    if key == "success" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return text
+
+
+def _parts(text: str) -> Iterator[str]:
+    return filter(None, (part.strip() for part in text.split(",")))

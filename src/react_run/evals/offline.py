@@ -1,0 +1,114 @@
+"""Cases that run offline and must pass: those of ``react-run test``, and of pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Literal
+
+from react_run.errors import ReactError
+
+if TYPE_CHECKING:
+    from react_run.agent import ReActAgent
+    from react_run.evals.cases import Case
+    from react_run.evals.scorer import Scorer
+    from react_run.results import RunResult
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What came of a case; ``problems`` is empty when it passed."""
+
+    name: str
+    problems: tuple[str, ...]
+    seconds: float
+    answer: str = ""
+
+    def to_dict(self) -> dict[str, object]:
+        """For ``--json``."""
+        return {
+            "name": self.name,
+            "passed": not self.problems,
+            "problems": list(self.problems),
+            "seconds": round(self.seconds, 3),
+            "answer": self.answer,
+        }
+
+
+async def judged(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -> Verdict:
+    """Run one case; whatever goes wrong in it is its problem alone.
+
+    Args:
+        case: The case.
+        agent: Who has to answer.
+        shared: The scorers of its file.
+    """
+    started = perf_counter()
+    answer = ""
+    problems: tuple[str, ...] = ()
+    try:
+        result = await _run(case, agent)
+        if result is not None:
+            answer = result.answer
+            problems = tuple(await _problems(case, agent, result, shared, perf_counter() - started))
+    except ReactError as error:
+        problems = (f"{type(error).__name__}: {error}",)
+    return Verdict(name=case.name, problems=problems, seconds=perf_counter() - started, answer=answer)
+
+
+async def _run(case: Case, agent: ReActAgent) -> RunResult | None:
+    if case.recording is not None:
+        from react_run.journal import read_journal
+        from react_run.journal.replay.replay import replay
+
+        tools: Literal["recorded", "live"] = "recorded" if case.recorded_tools else "live"
+        return (await replay(read_journal(case.recording), agent, tools=tools)).result
+    if case.replies is None:
+        return await agent.replace().run(case.asked, case.messages)
+    from react_run.models.scripted import ScriptedModel
+
+    model = ScriptedModel(replies=case.replies)
+    return await agent.replace(model=model).run(case.asked, case.messages)
+
+
+async def _problems(
+    case: Case, agent: ReActAgent, result: RunResult, shared: Sequence[Scorer], seconds: float
+) -> list[str]:
+    from react_run.evals.scorer import ScoredRun, mark
+
+    run = ScoredRun(
+        name=case.name,
+        prompt=case.asked,
+        expected=case.expected,
+        result=result,
+        seconds=seconds,
+        workspace=agent.workspace,
+        agent=agent,
+    )
+    found = []
+    for scorer in case.criteria(shared):
+        try:
+            said = await mark(scorer, scorer.label, run)
+        except Exception as error:  # what cannot be judged has not passed
+            found.append(f"{scorer.label}: {type(error).__name__}: {error}")
+        else:
+            found += [] if said.passed else [said.reason or f"{said.scorer}: {said.value:g}"]
+    return found
+
+
+def needs_network(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -> str:
+    """Why a case cannot be run offline; nothing when it can."""
+    from react_offline import OfflineModel
+    from react_run.journal.replay.model import ReplayModel
+    from react_run.models.scripted import ScriptedModel
+
+    offline = (OfflineModel, ReplayModel, ScriptedModel)
+    for scorer in case.criteria(shared):
+        if scorer.asks_model and not isinstance(getattr(scorer, "model", None), offline):
+            return f"{case.name}: the scorer {scorer.label} asks a model: react-run eval does that"
+    if case.recording is not None or case.replies is not None:
+        return ""
+    if isinstance(agent.model, offline):
+        return ""
+    return f"{case.name}: it would ask {agent.model.name}: give it replies or a recording, or use -m offline"

@@ -1,0 +1,101 @@
+"""A file of cases: what all of them have in common, and where more of them are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import Field, ValidationError, model_validator
+
+from react_run.components import LocalPath, Options, Origin
+from react_run.components.errors import how_to_trust
+from react_run.components.option_errors import problem
+from react_run.config.texts import note_errors
+from react_run.config.yaml import AgentFileError, Report, locate, plain
+from react_run.config.yaml.compose import compose
+from react_run.config.yaml.text import read_text
+from react_run.evals.cases import AnyScorer, Case
+from react_run.evals.datasets import DATASETS, Dataset, cases_of_dataset
+from react_run.evals.scorer import Scorer
+
+if TYPE_CHECKING:
+    from react_run.config.yaml import Node
+
+
+class Cases(Options):
+    """A file of cases."""
+
+    agent: LocalPath | None = None
+    """The agent file that pytest runs the cases with; the commands name it themselves."""
+    cases: list[Case] = Field(default_factory=list, min_length=1)
+    """The cases, in order."""
+    dataset: Dataset | None = None
+    """Cases that are rows of another file."""
+    scorers: list[AnyScorer] = Field(default_factory=list)
+    """What marks the runs of every case."""
+    repeat: int | None = Field(default=None, ge=1)
+    """How often `eval` runs each case."""
+
+    @model_validator(mode="after")
+    def _unique(self) -> Cases:
+        if not self.cases and self.dataset is None:
+            raise problem("cfg.missing_key", "there are no cases: write a list of 'cases', or a 'dataset'")
+        names = [case.name for case in self.cases]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise problem("cfg.value", f"two cases are called {twice!r}")
+        return self
+
+
+def read_suite(path: Path, *, trusted: bool | None = None) -> Cases:
+    """The cases in a file (YAML, JSON lines, CSV), those of its dataset included, and the scorers of all.
+
+    Args:
+        path: The file.
+        trusted: Whether it may name programs and code beside it; what ``react-run trust`` has noted when not given.
+
+    Raises:
+        ConfigError: Everything that is wrong with it, each problem with its position.
+    """
+    if trusted is None:
+        from react_run.config.trust import is_trusted
+
+        trusted = is_trusted(path.parent)
+    origin = Origin(directory=path.parent.absolute(), trusted=trusted, path=path)
+    if path.suffix.lower() in DATASETS:
+        return Cases(cases=cases_of_dataset(path, None, origin))
+    suite = _read_yaml(path, origin)
+    if suite.dataset is not None:
+        suite.cases += cases_of_dataset(suite.dataset.file, suite.dataset, origin, known=suite.cases)
+    return suite
+
+
+def _read_yaml(path: Path, origin: Origin) -> Cases:
+    report = Report()
+    found = read_text(path, str(path), report, "a file of cases")
+    tree = compose(*found, report) if found else None
+    if tree is not None and not report.problems:
+        try:
+            suite = Cases.model_validate(plain(tree), context=origin)
+        except ValidationError as error:
+            note_errors(error, tree, report)
+        else:
+            _note_untrusted(suite, tree, report, origin)
+            if not report.problems:
+                return suite
+    raise AgentFileError(report.problems)
+
+
+def _note_untrusted(suite: Cases, tree: Node, report: Report, origin: Origin) -> None:
+    """Add every scorer that starts programs or loads code, unless the directory of the file is trusted."""
+    if origin.trusted:
+        return
+    places: list[tuple[tuple[str | int, ...], list[Scorer]]] = [((), suite.scorers)]
+    places += [(("cases", number), case.scorers) for number, case in enumerate(suite.cases)]
+    for at, scorers in places:
+        for index, scorer in enumerate(scorers):
+            check = getattr(scorer, "check", None)
+            if reason := scorer.needs_trust() or (check.needs_trust() if check is not None else ""):
+                node, _ = locate(tree, (*at, "scorers", index))
+                text = f"this {reason}, which a file of cases may do only in a trusted directory: "
+                report.add("cfg.untrusted", f"{text}{how_to_trust(origin.directory)}", node.place, node.path)

@@ -1,0 +1,235 @@
+"""From options, as a command line or a server has them, to a configuration and an agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+from react_run.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from react_run.agent import ReActAgent
+    from react_run.config import ReActAgentConfig
+
+MACHINE_PLUGINS = "REACT_RUN_PLUGINS"
+OPTIONS = {
+    "model": "--model",
+    "max_iterations": "--max-iterations",
+    "max_cost": "--max-cost",
+    "run_timeout": "--timeout",
+}
+"""The options that stand for a key of the file."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentOptions:
+    """What the command line says about how an agent file is read."""
+
+    file: str
+    model: str | None = None
+    sets: Sequence[str] = ()
+    plugins: Sequence[str] = ()
+    env_file: str | None = None
+    trust: bool = False
+    overrides: Mapping[str, object] | None = None
+    foreign: bool = False
+    """Whether others may have written what the model answers: then only `--trust` counts, not what was noted."""
+
+    def config(self) -> ReActAgentConfig:
+        """The configuration.
+
+        Raises:
+            ConfigError: Everything that is wrong.
+        """
+        self.must_exist()
+        config = self._loaded()
+        _leave_out(config, [name[3:] for name in self.plugins if name.startswith("no:")])
+        return config
+
+    def _loaded(self) -> ReActAgentConfig:
+        from react_run.config import AgentFileError, load_config
+
+        overrides = {**self._values(), **(self.overrides or {})}
+        trusted = True if self.trust else False if self.foreign else None
+        try:
+            config = load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=trusted)
+            if trusted is None and not all(map(speaks_for_us, _journals(config))):
+                config = load_config(self.file, overrides=overrides, env_file=self.env_file, trusted=False)
+            return config
+        except AgentFileError as error:
+            raise error.named({f"override {key}": option for key, option in self._options().items()}) from None
+
+    def _options(self) -> dict[str, str]:
+        """The option that gave each key of the file."""
+        given = {setting.partition("=")[0]: f"--set {setting.partition('=')[0]}" for setting in self.sets}
+        named = {key: OPTIONS[key] for key in {*(() if self.model is None else ("model",)), *(self.overrides or ())}}
+        return given | named
+
+    def to_record(self) -> dict[str, object]:
+        """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
+        data = asdict(self)
+        data["file"] = self.file if self.is_packaged else str(Path(self.file).absolute())
+        if self.env_file is not None:
+            data["env_file"] = str(Path(self.env_file).absolute())
+        return {key: value for key, value in data.items() if value not in (None, (), {}, False)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """The options that a run was started with, from its journal."""
+        names = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in record.items() if key in names})
+
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the file is that of an installed package: ``PACKAGE:AGENT``."""
+        if ":" not in self.file:
+            return False
+        from react_run.config.packages import is_packaged
+
+        return is_packaged(self.file)
+
+    def must_exist(self) -> None:
+        """Say that the file is not there before anything else is asked for.
+
+        Raises:
+            ConfigError: It is not there.
+        """
+        if not self.is_packaged and not Path(self.file).exists():
+            error = ConfigError(f"there is no file {self.file}")
+            error.missing = self.file
+            raise error
+
+    def extra_plugins(self) -> list[object]:
+        """The plugins given with ``-p``, then those of ``REACT_RUN_PLUGINS``.
+
+        Raises:
+            ConfigError: There is no such plugin, or its options are wrong.
+        """
+        machine = [name.strip() for name in os.environ.get(MACHINE_PLUGINS, "").split(",")]
+        given = [name for name in self.plugins if not name.startswith("no:")]
+        left_out = {name[3:] for name in self.plugins if name.startswith("no:")}
+        wanted = [(f"-p {name}", name) for name in given]
+        wanted += [(f"{MACHINE_PLUGINS}={name}", name) for name in machine if name and name not in left_out]
+        return [_plugin(shown, name) for shown, name in wanted]
+
+    def _values(self) -> dict[str, object]:
+        values: dict[str, object] = {}
+        if self.model is not None:
+            values["model"] = parsed(self.model) if self.model.startswith("{") else self.model
+        for setting in self.sets:
+            key, sign, text = setting.partition("=")
+            if not sign or not key:
+                raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
+            if key.startswith("model.") and self.model is not None:
+                values["model"] = _with_option(values["model"], key.removeprefix("model."), parsed(text))
+            else:
+                values[key] = parsed(text)
+        return values
+
+
+def _with_option(model: object, path: str, value: object) -> dict[str, object]:
+    """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
+    from react_run.config.shorthands import kind_of_id
+
+    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model))
+    *parents, last = path.split(".")
+    inner = whole
+    for parent in parents:
+        inner[parent] = dict(found) if isinstance(found := inner.get(parent), Mapping) else {}
+        inner = inner[parent]
+    inner[last] = value
+    return whole
+
+
+def speaks_for_us(journal: Path) -> bool:
+    """Whether a journal may drive an agent that needs trust: one that is kept here, or lies where everything may."""
+    from react_run.config.trust import is_trusted
+    from react_run.journal.locate import is_kept_here
+
+    return is_kept_here(journal) or is_trusted(journal.parent)
+
+
+def _journals(config: ReActAgentConfig) -> Iterator[Path]:
+    """The journals that answer for the models of an agent."""
+    from react_run.journal.replay.model import ReplayModel
+
+    pending: list[object] = [config.model, *config.fallback_models]
+    while pending:
+        model = pending.pop()
+        if isinstance(model, ReplayModel):
+            yield model.journal
+            pending.append(model.then)
+
+
+def parsed(text: str) -> object:
+    """A value of the command line, read as YAML; what is not YAML is text."""
+    from react_run.config.yaml import Report, Source, plain
+    from react_run.config.yaml.compose import compose
+
+    report = Report()
+    tree = compose(text, Source("value"), report)
+    if report.problems:
+        return None if text.strip() in ("", "~", "null") else text
+    return plain(tree) if tree is not None else None
+
+
+def _plugin(shown: str, name: str) -> object:
+    from pydantic import ValidationError
+
+    from react_run.components.building import build
+
+    entry = parsed(name) if name.startswith("{") else name
+    try:
+        return build("plugins", entry)
+    except ValidationError as error:
+        raise ConfigError("\n".join(f"{shown}: {text}" for text in _texts(error, entry))) from None
+
+
+def _texts(error: ValidationError, entry: object) -> Iterator[str]:
+    from react_run.config.texts import note_errors
+    from react_run.config.yaml import Report, wrap
+
+    report = Report()
+    note_errors(error, wrap(entry if isinstance(entry, Mapping) else {}), report)
+    for problem in report.problems:
+        yield problem.text if problem.key in ("", "kind") else f"{problem.key}: {problem.text}"
+
+
+def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
+    from react_run.components.errors import near
+    from react_run.config.dump import kind_of
+
+    listed = [kind_of(type(plugin)) for plugin in config.plugins]
+    for name in names:
+        if name not in listed:
+            known = ", ".join(listed) or "none"
+            raise ConfigError(f"-p no:{name}: the file has no such plugin.{near(name, listed)} Its plugins: {known}")
+    config.plugins[:] = [plugin for plugin, kind in zip(config.plugins, listed, strict=True) if kind not in names]
+
+
+def approve_all(config: ReActAgentConfig, plugins: Iterable[object] = ()) -> None:
+    """Let approval plugins allow what they would ask about, and the offline model change things (``--yes``)."""
+    from react_offline import OfflineModel
+    from react_run.plugins import plugin_name
+
+    config.model = config.model or OfflineModel()
+    for model in (config.model, *config.fallback_models):
+        if isinstance(model, OfflineModel):
+            model.allow_changes = True
+    for plugin in (*plugins, *config.plugins):
+        if plugin_name(plugin) == "approval":
+            plugin.allow_changes = True
+
+
+def built(config: ReActAgentConfig, plugins: Sequence[object] = (), journal: object = None) -> ReActAgent:
+    """The agent of ``config``."""
+    from react_run.agent import ReActAgent
+
+    return ReActAgent(config, plugins=plugins, journal=journal)

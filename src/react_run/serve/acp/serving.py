@@ -1,0 +1,41 @@
+"""Talking with an editor on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, redirect_stdout
+from typing import cast
+
+from acp import Agent, run_agent
+from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
+
+from react_run.serve.acp.agent import EditorAgent, Offered
+
+
+async def serve_editor(offered: Offered) -> None:
+    """Serve one editor until its input ends; whatever else is written to standard output goes to standard error."""
+    agent = EditorAgent(offered)
+    async with _streams() as (reader, writer):
+        with redirect_stdout(sys.stderr):
+            try:
+                await run_agent(cast("Agent", agent), writer, reader, use_unstable_protocol=True)
+            finally:
+                await agent.close()
+
+
+@asynccontextmanager
+async def _streams() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Standard input, and what was standard output: programs that are started here write to standard error now."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    with os.fdopen(os.dup(1), "wb", buffering=0) as out:
+        os.dup2(2, 1)
+        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, out)
+        try:
+            yield reader, asyncio.StreamWriter(transport, protocol, None, loop)
+        finally:
+            transport.close()

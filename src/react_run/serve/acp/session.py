@@ -1,0 +1,199 @@
+"""One conversation in an editor: turns that stream, and can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp.exceptions import RequestError
+from acp.helpers import (
+    start_tool_call,
+    text_block,
+    tool_content,
+    update_agent_message_text,
+    update_tool_call,
+)
+from acp.schema import PromptResponse, StopReason, Usage
+
+from react_run.errors import ReactError
+from react_run.messages import TextDelta, TextDiscarded
+from react_run.results import RunResult
+from react_run.results import StopReason as Why
+from react_run.run import ToolFinished, ToolStarted
+from react_run.secrets.stream import StreamMasker
+from react_run.serve.acp.content import change_of, id_of, kind_of, locations_of, pictures_in, title_of
+from react_run.serve.acp.editor import at_work
+
+if TYPE_CHECKING:
+    from acp.interfaces import Client
+
+    from react_run.agent import ReActAgent
+    from react_run.messages import Message
+    from react_run.parts import Part
+
+REASONS: dict[str, StopReason] = {
+    Why.MAX_ITERATIONS: "max_turn_requests",
+    Why.TIMEOUT: "max_turn_requests",
+    Why.STUCK: "max_turn_requests",
+    Why.OUTPUT_LIMIT: "max_tokens",
+    Why.TOKEN_LIMIT: "max_tokens",
+    Why.COST_LIMIT: "max_tokens",
+    Why.REFUSED: "refusal",
+    Why.CANCELLED: "cancelled",
+}
+"""What an editor is told for each reason; all others end the turn in the usual way, and the answer says why."""
+AGAIN = "\n\n*(the answer begins again)*\n\n"
+LONGEST_RESULT = 20_000
+"""Characters of a tool's result that an editor gets to show."""
+
+
+class Session:
+    """A conversation with an agent that works in one directory.
+
+    Args:
+        name: Its id, here and in the journals of its runs.
+        agent: The agent; nobody else uses it.
+        workspace: The directory that the editor has open.
+        connection: The editor.
+        takes_forms: Whether the editor can show a form.
+    """
+
+    def __init__(self, name: str, agent: ReActAgent, workspace: Path, connection: Client, *, takes_forms: bool) -> None:
+        self.id, self.agent, self.workspace = name, agent, workspace
+        self.connection, self.takes_forms = connection, takes_forms
+        self.messages: list[Message] = []
+        self._turn: asyncio.Task[RunResult] | None = None
+
+    async def send(self, update: Any) -> None:
+        """Tell the editor what happens."""
+        await self.connection.session_update(session_id=self.id, update=update)
+
+    async def prompt(self, parts: Sequence[str | Part]) -> PromptResponse:
+        """Take a turn.
+
+        Raises:
+            RequestError: Another turn is not over, there is nothing to answer, or the model failed.
+        """
+        if self._turn is not None:
+            raise RequestError(-32600, "the turn before is not over: cancel it first")
+        at_work.set(self)
+        self._turn = asyncio.ensure_future(self._taken(parts))
+        try:
+            result = await self._turn
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                await self.cancel()
+                raise
+            return PromptResponse(stop_reason="cancelled")
+        except ReactError as error:
+            raise RequestError(-32603, self.agent.config.masker.mask(str(error))) from error
+        finally:
+            self._turn = None
+        self.messages = list(result.messages)
+        return PromptResponse(stop_reason=REASONS.get(result.stop_reason, "end_turn"), usage=_usage(result))
+
+    async def cancel(self) -> None:
+        """End the turn that is under way, and wait until it has ended."""
+        if self._turn is not None and not self._turn.done():
+            self._turn.cancel()
+            await asyncio.wait((self._turn,))
+
+    async def close(self) -> None:
+        """End it all."""
+        await self.cancel()
+        await self.agent.__aexit__()
+
+    async def _taken(self, parts: Sequence[str | Part]) -> RunResult:
+        texts = [part for part in parts if isinstance(part, str)]
+        prompt: Any = "\n\n".join(texts) if len(texts) == len(parts) else list(parts)
+        said = _Said(self)
+        async for event in self.agent.stream(prompt, self.messages, workspace=self.workspace):
+            if isinstance(event, RunResult):
+                await said.ended(event)
+                return event
+            async for update in self._updates(event, said):
+                await self.send(update)
+        raise AssertionError("a stream ends with its result")
+
+    async def _updates(self, event: Any, said: _Said) -> AsyncIterator[Any]:
+        masker = self.agent.config.masker
+        if isinstance(event, TextDelta):
+            await said.add(event.text)
+        elif isinstance(event, TextDiscarded):
+            await said.discarded()
+        elif isinstance(event, ToolStarted):
+            await said.paused()
+            call = event.call
+            yield start_tool_call(
+                id_of(call),
+                masker.mask(title_of(call.name, call.arguments)),
+                kind=kind_of(call.tool, call.name),
+                status="in_progress",
+                content=change_of(call.name, call.arguments, self.workspace, masker),
+                locations=locations_of(call.arguments, self.workspace),
+                raw_input=masker.mask_data(dict(call.arguments)),
+            )
+        elif isinstance(event, ToolFinished):
+            text = masker.mask(event.observation.content)
+            shown = text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}\n[and {len(text):,} in all]"
+            failed = event.observation.failed
+            keeps_change = kind_of(event.call.tool, event.call.name) == "edit" and not failed
+            content = [tool_content(text_block(shown)), *pictures_in(event.observation.parts)]
+            yield update_tool_call(
+                id_of(event.call),
+                title=masker.mask(title_of(event.call.name, event.call.arguments)),
+                status="failed" if failed else "completed",
+                content=None if keeps_change else content,
+            )
+
+
+class _Said:
+    """What an editor has been told of the answer."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._masked = StreamMasker(session.agent.config.masker)
+        self._text = self._sent = ""
+
+    async def add(self, text: str) -> None:
+        self._text += text
+        await self._send(self._masked.add(text))
+
+    async def paused(self) -> None:
+        """Something else comes: what was held back goes out, and a new text begins behind it."""
+        await self._send(self._masked.rest())
+        self._text = self._sent = ""
+
+    async def discarded(self) -> None:
+        """What was said does not count: it cannot be taken back, so that is said."""
+        self._masked.rest()
+        if self._sent.strip():
+            await self._send(AGAIN)
+        self._text = self._sent = ""
+
+    async def ended(self, result: RunResult) -> None:
+        """The answer, where it is not what was said anyway."""
+        await self._send(self._masked.rest())
+        if result.answer.strip() and self._text.strip() != result.answer.strip():
+            gap = "\n\n" if self._sent.strip() else ""
+            await self._send(gap + self._session.agent.config.masker.mask(result.answer))
+
+    async def _send(self, text: str) -> None:
+        if text:
+            self._sent += text
+            await self._session.send(update_agent_message_text(text))
+
+
+def _usage(result: RunResult) -> Usage | None:
+    usage = result.usage
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return Usage(
+        total_tokens=usage.input_tokens + usage.output_tokens,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cached_read_tokens=usage.cached_tokens,
+        thought_tokens=usage.reasoning_tokens,
+    )

@@ -1,0 +1,1 @@
+"""Programs that tools start: a deadline, bounded output, and no process left behind."""

@@ -1,0 +1,192 @@
+"""Running one program; whatever ends the wait for it ends it with all its children (behaviour T2)."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from react_run.support.programs.output import Output
+from react_run.support.tasks import running_loop
+from react_run.support.threads import given_up
+
+GRACE = 0.25
+"""Seconds a program gets between being asked and being made to end."""
+CEILING = 1024 * 1024
+"""Bytes of output that are kept, unless somebody says how many."""
+_DRAIN = 0.25
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finished:
+    """How a program ended.
+
+    ``status`` is its exit status, negative for the signal that ended it; ``output`` what it wrote to standard output
+    and standard error, as it came, with a note where something was left out of its middle; ``dropped`` the bytes beyond
+    the ceiling; ``timed_out`` says the deadline came first.
+    """
+
+    status: int
+    output: str
+    dropped: int = 0
+    timed_out: bool = False
+
+
+async def run_program(
+    command: Sequence[str],
+    *,
+    directory: Path | str = ".",
+    environment: Mapping[str, str] | None = None,
+    timeout: float | None = None,  # noqa: ASYNC109  # what it wrote until then is part of the result
+    ceiling: int = CEILING,
+    tail: int = 0,
+    launcher: Sequence[str] = (),
+    stdin: bytes | None = None,
+) -> Finished:
+    """Run ``command`` in a process group of its own.
+
+    Whatever ends the wait (the program, the deadline, cancellation) ends the whole group. In an ``async def`` tool the
+    deadline of the call and the end of the run are a cancellation: await this, and nothing is left behind. In a plain
+    tool call :func:`run_program_sync`.
+
+    Args:
+        command: Program and arguments; no shell reads them.
+        directory: The working directory.
+        environment: All its variables; those of this process when not given, keys of providers among them.
+        timeout: Seconds until it is ended; the deadline of the call holds all the same.
+        ceiling: Bytes of output that are kept; more is read and dropped.
+        tail: How many of them are kept from its end.
+        launcher: A command that confines what it is given and runs it, such as ``bwrap …``.
+        stdin: What it reads on its standard input.
+
+    Raises:
+        OSError: It could not be started.
+    """
+    reading, writing = os.pipe()
+    given = _file_of(stdin)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *launcher,
+            *command,
+            cwd=directory,
+            env=None if environment is None else dict(environment),
+            stdin=given,
+            stdout=writing,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+        if given != asyncio.subprocess.DEVNULL:
+            os.close(given)
+    _running.add((os.getpid(), process.pid))
+    output = Output(ceiling, tail)
+    reader = asyncio.ensure_future(output.read(reading))
+    timed_out = hurried = False
+    try:
+        async with asyncio.timeout(timeout):
+            await process.wait()
+    except TimeoutError:
+        timed_out = True
+    finally:
+        hurried = await _end(process)
+        try:  # a process that left the group may still hold the pipe
+            await asyncio.wait((reader,), timeout=0 if hurried else _DRAIN)
+        finally:
+            reader.cancel()
+    if hurried:
+        raise asyncio.CancelledError
+    await asyncio.wait((reader,))
+    status = process.returncode if process.returncode is not None else -signal.SIGKILL
+    return Finished(status=status, output=output.text(), dropped=output.dropped, timed_out=timed_out)
+
+
+def run_program_sync(command: Sequence[str], **options: Any) -> Finished:
+    """:func:`run_program` for plain functions: ended with its group when the call is given up or the run ends.
+
+    Args:
+        command: As there.
+        options: As there.
+
+    Raises:
+        OSError: It could not be started.
+        RuntimeError: It was called on the thread of an event loop, which it would hold up.
+        CancelledError: The call was given up; what the function returns is not read any more.
+    """
+    if running_loop() is not None:
+        raise RuntimeError("run_program_sync would hold up the event loop: await run_program there")
+    loop = asyncio.new_event_loop()
+    try:
+        task = loop.create_task(run_program(command, **options))
+        with given_up(lambda: _cancel(loop, task)):
+            return loop.run_until_complete(task)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Finished]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: it is over
+        loop.call_soon_threadsafe(task.cancel)
+
+
+def _file_of(stdin: bytes | None) -> int:
+    """A descriptor to read ``stdin`` from: of a file, so that nobody has to feed a program that does not read."""
+    if stdin is None:
+        return asyncio.subprocess.DEVNULL
+    with tempfile.TemporaryFile() as file:
+        file.write(stdin)
+        file.seek(0)
+        return os.dup(file.fileno())
+
+
+async def _end(process: asyncio.subprocess.Process) -> bool:
+    """Ask the group to end, and make it; whether we were cancelled meanwhile, as when the event loop is closed.
+
+    That makes it end at once, but it is waited for all the same: nothing may be left behind, and it is over in no time.
+    """
+    hurried = False
+    if process.returncode is None:
+        _signal(process.pid, signal.SIGTERM)
+        try:
+            async with asyncio.timeout(GRACE):
+                await process.wait()
+        except TimeoutError:
+            pass
+        except asyncio.CancelledError:
+            hurried = True
+    _signal(process.pid, signal.SIGKILL)
+    while process.returncode is None:
+        try:
+            await process.wait()
+        except asyncio.CancelledError:
+            hurried = True
+    _running.discard((os.getpid(), process.pid))
+    return hurried
+
+
+_running: set[tuple[int, int]] = set()
+"""The groups of programs that run, each with the process that started it: a fork of it ends none."""
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what is still there when Python exits: a thread that was given up has no time to do so."""
+    for owner, group in list(_running):
+        if owner == os.getpid():
+            _signal(group, signal.SIGKILL)
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+        os.killpg(group, number)

@@ -1,0 +1,146 @@
+"""The first hour of a new user: what is typed first, looked at first, and gone wrong first."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import call as call  # the fixture
+from tests.cli.kit import Call
+
+from react_run import ConfigError, ReActAgent, RunResult, hookimpl
+from react_run.run import Iteration, Run, ToolCall
+from react_run.testing import agent_with, calls, run_agent, says
+
+SCHEMA = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
+JSON = '{"total": 5}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```json\n{JSON}\n```",
+        f"```\n{JSON}\n```",
+        f"\n```json\n{JSON}\n```\n",
+        f"<think>ok</think>\n```json\n{JSON}\n```",
+        f"<think>ok</think>{JSON}",
+        f"  {JSON}\n",
+        JSON,
+    ],
+)
+def test_an_answer_by_a_schema_is_json_and_nothing_else(reply: str) -> None:
+    result = run_agent([says(reply)], output_schema=SCHEMA)
+    assert (result.answer, result.value, result.success) == (JSON, {"total": 5}, True)
+
+
+def test_an_answer_that_was_refused_stays_as_it_was() -> None:
+    reply = '```json\n{"sum": 5}\n```'
+    result = run_agent([says(reply)] * 4, output_schema=SCHEMA)
+    assert (result.success, result.answer) == (False, reply)
+
+
+def test_a_pipe_gets_json_that_another_program_reads(call: Call, tmp_path: Path) -> None:
+    model = {"kind": "scripted", "replies": [f"```json\n{JSON}\n```"]}
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": model, "output_schema": SCHEMA}))
+    status, out, _ = call("a.yaml", "go", "-q")
+    assert (status, json.loads(out)) == (0, {"total": 5})
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def test_what_one_looks_at_first_says_what_it_is() -> None:
+    seen: list[object] = []
+
+    async def look() -> None:
+        agent = agent_with([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add], name="sums")
+        seen.append(agent)
+        seen.extend([event async for event in agent.stream("1+2")])
+
+    asyncio.run(look())
+    texts = [repr(each) for each in seen]
+    assert texts[0] == "<ReActAgent sums: model scripted, 1 tool>"
+    assert texts[1] == 'ToolStarted(call=<ToolCall add {"a": 1, "b": 2} → "3">)'
+    assert max(map(len, texts)) < 600
+
+
+def test_runs_and_iterations_are_short_to_look_at() -> None:
+    held: list[Run | Iteration | ToolCall] = []
+
+    class Holds:
+        @hookimpl
+        def react_tool_call_finished(self, run: Run, call: ToolCall) -> None:
+            held.extend([run, run.iterations[-1], call])
+
+    adding = {**calls(("add", {"a": 1, "b": 2})), "text": "adding"}
+    run_agent([adding, says("3")], tools=[add], plugins=[Holds()])
+    run, iteration, call = map(repr, held)
+    assert re.fullmatch(r'<Run [0-9a-f]{12} ".*", iteration 2 of 10>', run)
+    assert iteration == '<Iteration 1 "adding", 1 call>'
+    assert call == '<ToolCall add {"a": 1, "b": 2} → "3">'
+
+
+def test_a_notebook_shows_the_answer_and_what_went_wrong() -> None:
+    def shown(result: RunResult) -> str:
+        return result._repr_markdown_()
+
+    assert shown(run_agent([says("**3**")])) == "**3**"
+    refused = run_agent([says("[]")] * 4, output_schema=SCHEMA)
+    assert shown(refused) == "[]\n\n*not a success: unaccepted*"
+
+
+def test_a_mistake_of_python_is_not_explained_in_yaml() -> None:
+    with pytest.raises(ConfigError, match=r"^toolsets: must be a list, not function$"):
+        ReActAgent({"toolsets": add})
+
+
+BROKEN = "modle: x\nmax_iteration: 3\ntoolsets: [maths]\n"
+
+
+def test_list_says_which_agent_files_are_broken(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "bad.yaml").write_text(BROKEN)
+    (tmp_path / "good.yaml").write_text("model: offline\n")
+    (tmp_path / "needs.yaml").write_text("model: offline\ntoolsets: [{kind: functions, path: f.py}]\n")
+    (tmp_path / "f.py").write_text("raise SystemExit('this must not run')\n")
+    status, out, _ = call("list", "agents", "--json")
+    assert status == 0
+    assert {entry["name"]: entry["error"] for entry in json.loads(out)} == {
+        "bad": "unknown key 'modle'. Did you mean 'model'? (and 2 more: react-run check bad.yaml)",
+        "good": "",
+        "needs": "needs trust",
+    }
+
+
+@pytest.mark.parametrize("name", ["mien.yaml", "mine", "mine.yml", "./mien.yaml"])
+def test_a_mistyped_file_is_named(call: Call, tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine.yaml").write_text("model: offline\n")
+    status, _, err = call(name, "go")
+    assert (status, "Did you mean mine.yaml?" in err) == (2, True)
+
+
+def test_doctor_names_a_directory_that_can_be_made_writable(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "file" / "home"))
+    status, out, _ = call("doctor", "--offline")
+    assert status == 1
+    assert f"chmod u+rwx {tmp_path / 'file'}\n" in out
+
+
+def test_doctor_says_what_it_looked_at(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "a.yaml").write_text("model: offline\ntoolsets: [math]\n")
+    (tmp_path / "b.yaml").write_text("model: openai/gpt-5-mini\n")
+    status, out, _ = call("doctor", "a.yaml", "--offline")
+    assert status == 0
+    assert "model offline: runs here, and needs no key" in out
+    assert "toolset math: starts, 2 tools" in out
+    status, out, _ = call("doctor", "b.yaml", "--offline")
+    assert status == 1
+    assert "OPENAI_API_KEY is not set" in out

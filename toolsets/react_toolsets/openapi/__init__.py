@@ -1,0 +1,7 @@
+"""``kind: openapi``: the operations of an HTTP service as tools, read from its OpenAPI document."""
+
+from __future__ import annotations
+
+from react_toolsets.openapi.toolset import OpenApiToolset, OpenApiWarning
+
+__all__ = ["OpenApiToolset", "OpenApiWarning"]
