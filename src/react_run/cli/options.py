@@ -22,10 +22,19 @@ def agent_options(function: F) -> F:
                 help="Use this model instead of the file's.",
             ),
             click.option(
+                "--base-url",
+                metavar="URL",
+                is_eager=True,
+                expose_value=False,
+                callback=_keep_address,
+                help="Ask this OpenAI-compatible server; short for --set model.base_url=URL.",
+            ),
+            click.option(
                 "--set",
                 "sets",
                 metavar="KEY=VALUE",
                 multiple=True,
+                callback=_with_address,
                 help="Override a value in the file, such as --set limits.max_cost=0.5 (repeatable).",
             ),
             click.option(
@@ -43,6 +52,15 @@ def agent_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def _keep_address(context: click.Context, parameter: click.Parameter, url: str | None) -> None:
+    context.meta["base_url"] = url
+
+
+def _with_address(context: click.Context, parameter: click.Parameter, sets: tuple[str, ...]) -> tuple[str, ...]:
+    url = context.meta.get("base_url")
+    return sets if url is None else (f"model.base_url={url}", *sets)
 
 
 def session_options(function: F) -> F:

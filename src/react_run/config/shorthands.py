@@ -32,6 +32,9 @@ GENERATION_KEYS = {
 _LISTS = frozenset({"toolsets", "plugins", "checks", *LEVELS})
 
 
+BY_ID = ""
+"""The key of a model's id in a mapping, where the command line sets options of a model that a file names by its id."""
+
 # -- the shape of one file, before files are merged ------------------------------------------------------------------
 
 
@@ -194,6 +197,10 @@ def _as_model(
 ) -> Node:
     if isinstance(node.value, str) and node.value:
         node = node.like(_by_id(node, has_address=has_address))
+    elif BY_ID in node.mapping:
+        options = dict(node.mapping)
+        given = options.pop(BY_ID)
+        node = node.like({**_by_id(given, has_address=has_address or _given(options, "base_url")), **options})
     kind = node.mapping.get("kind")
     if kind is None or not isinstance(kind.value, str):
         return node

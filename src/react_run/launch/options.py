@@ -69,6 +69,8 @@ class AgentOptions:
     def _options(self) -> dict[str, str]:
         """The option that gave each key of the file."""
         given = {setting.partition("=")[0]: f"--set {setting.partition('=')[0]}" for setting in self.sets}
+        if "model.base_url" in given:
+            given["model.base_url"] = "--base-url"  # which is short for it
         named = {key: OPTIONS[key] for key in {*(() if self.model is None else ("model",)), *(self.overrides or ())}}
         return given | named
 
@@ -128,17 +130,19 @@ class AgentOptions:
             if not sign or not key:
                 raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
             if key.startswith("model.") and self.model is not None:
-                values["model"] = _with_option(values["model"], key.removeprefix("model."), parsed(text))
+                has_address = any(each.startswith("model.base_url=") for each in self.sets)
+                option = key.removeprefix("model.")
+                values["model"] = _with_option(values["model"], option, parsed(text), has_address=has_address)
             else:
                 values[key] = parsed(text)
         return values
 
 
-def _with_option(model: object, path: str, value: object) -> dict[str, object]:
+def _with_option(model: object, path: str, value: object, *, has_address: bool) -> dict[str, object]:
     """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
     from react_run.config.shorthands import kind_of_id
 
-    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model))
+    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model), has_address=has_address)
     *parents, last = path.split(".")
     inner = whole
     for parent in parents:
