@@ -31,7 +31,10 @@ _ABOUT_PARTS = re.compile(
     r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
 )
 
-_ABOUT_FORMAT = re.compile(r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided", re.IGNORECASE)
+_ABOUT_FORMAT = re.compile(
+    r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided|invalid.?schema|final_answer",
+    re.IGNORECASE,
+)
 
 NO_MODELS = "REACT_RUN_NO_MODELS"
 """The environment variable that keeps every model of another machine from being asked; its text is the reason."""
@@ -85,6 +88,8 @@ class RemoteModel(Model):
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
     """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
     _answer_tools: AnswerTools | None = PrivateAttr(default=None)
+    _refuses_answer_tool: bool = PrivateAttr(default=False)
+    """Whether the provider refused the schema of an answer as that of a tool."""
     _refuses_parts: bool = PrivateAttr(default=False)
     """Whether the provider refused an attachment because the model cannot read it."""
 
@@ -156,7 +161,7 @@ class RemoteModel(Model):
         by_format = schema.get("type") == "object" and "response_format" not in self._left_out
         if by_format and (self._formats_beside_tools or not has_tools):
             return "response_format"
-        return "tool" if has_tools else ""
+        return "tool" if has_tools and not self._refuses_answer_tool else ""
 
     @property
     def _formats_beside_tools(self) -> bool:
@@ -235,9 +240,12 @@ class RemoteModel(Model):
             _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
             return None
         if self._refused_format(error, request):
-            self._left_out["response_format"] = ""
-            words = "the form of answers is asked for in other ways from now on; `output_mode: prompt` says so at once"
-            _log.warning("%s refuses response_format (%s): %s.", self.name, error, words)
+            if self.answers_by(request) == "tool":
+                self._refuses_answer_tool = True
+            else:
+                self._left_out["response_format"] = ""
+            words = "it is asked for in other ways from now on; `output_mode: prompt` says so at once"
+            _log.warning("%s refuses the form of the answer (%s): %s.", self.name, error, words)
             return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
@@ -259,7 +267,7 @@ class RemoteModel(Model):
 
     def _refused_format(self, error: ModelError, request: ModelRequest) -> bool:
         """Whether the error is about the schema of the answer, which some servers and models do not take."""
-        if self.answers_by(request) != "response_format" or error.status not in (400, 404, 422, 500, 501):
+        if not self.answers_by(request) or error.status not in (400, 404, 422, 500, 501):
             return False
         return error.parameter == "response_format" or _ABOUT_FORMAT.search(str(error)) is not None
 
