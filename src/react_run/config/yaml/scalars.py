@@ -50,6 +50,11 @@ def plain_scalar(text: str) -> object:
     return scalar(text, implicit_tag(text))
 
 
+def is_text_elsewhere(text: str) -> bool:
+    """Whether an unquoted number is text for YAML 1.1, whose numbers have a point and a sign before an exponent."""
+    return bool(_EXPONENT.fullmatch(text)) and implicit_tag(text) == f"{_TAG}str"
+
+
 def _bool(text: str) -> bool:
     word = text.lower()
     if word not in ("true", "yes", "on", "false", "no", "off"):
