@@ -259,11 +259,12 @@ def _short(value: object) -> str:
 
 
 def _fits(arguments: Any, allowed: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether each argument is one of those allowed; ``""`` among them says that it may be left out."""
+    """Whether each argument is one of those allowed. ``""`` among them says that it may be left out; where there are
+    none, nothing is said of it."""
     if not isinstance(arguments, Mapping) or arguments.keys() - allowed.keys():
         return False
     return all(
-        any(_same(arguments[name], value) for value in values) if name in arguments else "" in values
+        not values or (any(_same(arguments[name], value) for value in values) if name in arguments else "" in values)
         for name, values in allowed.items()
     )
 
@@ -330,6 +331,7 @@ def cases(data: Data, *, scripted: bool = False) -> Iterator[dict[str, Any]]:
             "name": row["id"],
             "prompt": question,
             "tags": [data.category],
+            "stop_reason": "completed",  # whether a call of an API failed is not what is asked here
         }
         if scripted:
             case["replies"] = list(_replies(row, data.answers.get(row["id"], [])))
@@ -353,7 +355,7 @@ def _replies(row: Mapping[str, Any], right: Sequence[Any]) -> Iterator[Any]:
 
 def _first_choice(expected: Mapping[str, Mapping[str, Sequence[Any]]]) -> dict[str, Any]:
     name, allowed = next(iter(expected.items()))
-    arguments = {key: _chosen(values[0]) for key, values in allowed.items() if values[0] != ""}
+    arguments = {key: _chosen(values[0]) for key, values in allowed.items() if values and values[0] != ""}
     return {"name": _plain_name(name), "arguments": arguments}
 
 
