@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+from tests.distributions import packages_without_foreign
 
 HERE = Path(__file__).parent / "thirdparty"
 
@@ -39,7 +39,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     interpreter = home / "bin" / "python"
     site = next(home.glob("lib/python*/site-packages"))
-    (site / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    beneath = packages_without_foreign(home / "beneath")
+    (site / "beneath.pth").write_text(f"import site; site.addsitedir({str(beneath)!r})\n")
     packages = [str(HERE / name) for name in ("acme_ledger", "acme_audit", "acme_shopkit")]
     pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "install", "-q", "--no-deps"]
     subprocess.run([*pip, "--no-build-isolation", "--no-index", *packages], check=True)
