@@ -11,7 +11,7 @@ CORE_TAGS = {f"{_TAG}{name}": name for name in ("str", "int", "float", "bool", "
 MERGE = f"{_TAG}merge"
 _RESOLVER = yaml.resolver.Resolver()
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_EXPONENT = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+")
 
 
 class Ambiguous(ValueError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -171,7 +170,9 @@ def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str
         return typing.get_type_hints(holder, globalns=scope, include_extras=True)[parameter.name]
     except Exception as error:
         # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone tells what is meant.
-        name = re.sub(r"\s*\|\s*None$", "", parameter.annotation.strip("'\"")).rpartition(".")[2]
+        written = parameter.annotation.strip("'\"")
+        first, _, last = written.rpartition("|")
+        name = (first if last.strip() == "None" else written).strip().rpartition(".")[2]
         if name in _CONTEXT:
             return types.SimpleNamespace(__react_context__=_CONTEXT[name])
         raise ToolsetError(
