@@ -25,6 +25,7 @@ NEEDS_TRUST = {
     "functions.path", "functions.module", "mcp.command", "mcp.args", "mcp.env", "mcp.pass_environment", "mcp.cwd",
     "mcp.servers", "shell.environment", "shell.pass_environment", "command_sensor.command", "command.command",
     "command_sensor.environment", "command_sensor.pass_environment", "command.environment",
+    "command_hook.command", "command_hook.environment", "command_hook.pass_environment",
     "command.pass_environment", "python_sensor.function", "python.function", "skills.environment", "agent.session",
     "agent.class_name", "sql.url",
 }  # fmt: skip

@@ -16,12 +16,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from react_run.cli.cases import read_cases
 from tests.fuzz.mutators import documents, edited
 
 from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
 from react_run.config import load_config
+from react_run.evals.suite import read_suite
 from react_run.journal import canonical
 from react_run.journal.reading import read_journals
 from react_run.journal.validation import damage_in
@@ -324,7 +324,7 @@ FORMATS = [
     Format("results of MCP servers", [RESULT], _mcp_result, (ToolError,), is_json=True),
     Format("patches", [PATCH], lambda text, _: parse(text), (ToolError,)),
     Format("docstrings", [DOCSTRING], lambda text, _: (description_in(text), parameters_in(text)), ()),
-    Format("cases", [CASES], _in_file("cases.yaml", read_cases)),
+    Format("cases", [CASES], _in_file("cases.yaml", read_suite)),
     Format("rows as JSON lines", [ROWS], _in_file("rows.jsonl", partial(_rows, "jsonl"))),
     Format("rows as CSV", [TABLE], _in_file("rows.csv", partial(_rows, "csv"))),
 ]

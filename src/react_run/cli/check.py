@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object, for CI.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for CI.")
 @click.option("--trust", is_flag=True, help="Trust the files' directories for this check.")
 @click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins.")
 def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | None) -> int:
-    """Report everything that is wrong with agent files.
+    """Report every mistake in agent files.
 
-    Nothing is run and no provider is contacted. A directory stands for the YAML files in it.
+    Nothing is run and no provider is contacted. A directory means all YAML files in it.
     """
     from react_run.cli.validation import Soundness
 
@@ -43,20 +43,25 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
 
 
 def _files(names: tuple[str, ...]) -> Iterator[str]:
+    from react_run.config.packages import has_front_matter, heading
+
     for name in names:
         path = Path(name)
         if path.is_dir():
-            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml")])
+            markdown = (each for each in path.glob("*.md") if has_front_matter(each) and heading(each) is not None)
+            found = sorted([*path.glob("*.yaml"), *path.glob("*.yml"), *markdown])
             yield from map(str, found or [path])
         else:
             yield name
 
 
 def _missing(name: str) -> str:
+    from react_run.config.packages import is_packaged
+
     path = Path(name)
     if path.is_dir():
-        return f"there is no YAML file in {name}"
-    return "" if path.exists() else no_such_file(name)
+        return f"there is no agent file in {name}"
+    return "" if path.exists() or is_packaged(name) else no_such_file(name)
 
 
 def problems_of(

@@ -29,6 +29,7 @@ from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
 from react_run.support.text import printable
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -41,8 +42,8 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
-/SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it; /SERVER: lists them
-@FILE         in a line: send an image, PDF or text file along
+/SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
+@FILE         anywhere in a message: attach an image, PDF or text file
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
 
@@ -248,7 +249,7 @@ class Conversation:
         if not name:
             self._say("write /save FILE")
             return True
-        path = Path(name).expanduser()
+        path = from_home(name)
         path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
         self._say(f"written to {path}")
         return True

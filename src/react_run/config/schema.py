@@ -101,7 +101,7 @@ class ReActAgentConfig(Options):
     """A file of variables: `true` reads `.env` beside the agent file. The environment wins."""
 
     model: Model | None = None
-    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. None at all means offline."""
+    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. Without one it is `offline`."""
     base_url: Annotated[str, AfterValidator(_web_address)] | None = None
     """The address of an OpenAI-compatible server, up to and including `/v1`."""
     api_key: SecretStr | None = None
@@ -176,7 +176,7 @@ class ReActAgentConfig(Options):
     trace: LocalPath | None = None
     """The file to write the journal to."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """Anything you want to keep with the agent; never read."""
+    """Anything you want to keep with the agent; it is never read."""
 
     _loading: Loading = PrivateAttr()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -234,6 +235,12 @@ def read_result(path: Path) -> Result:
     if version != VERSION:
         raise ConfigError(f"{path} has version {version} of results; this react-run reads version {VERSION}")
     return result
+
+
+def result_schema() -> dict[str, Any]:
+    """The JSON Schema of ``result.json``."""
+    schema: dict[str, Any] = json.loads((files(__package__) / "result.schema.json").read_text(encoding="utf-8"))
+    return schema
 
 
 def write_result(result: Result, directory: Path) -> Path:

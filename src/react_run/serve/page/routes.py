@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from react_run.serve.page import agents, approvals, batches, chat, compare, login, run, runs
+from react_run.serve.page import agents, approvals, batches, chat, compare, evals, login, run, runs
 from react_run.serve.page.frame import static
 from react_run.serve.page.site import Site
 
@@ -31,6 +31,8 @@ def routes(site: Site) -> list[BaseRoute]:
         "/compare": compare.show,
         "/batches": batches.show,
         "/batches/{name}": batches.one,
+        "/evals": evals.show,
+        "/evals/{name}": evals.one,
     }
     posts: dict[str, View] = {
         "/runs/{id}/stop": run.stop,
