@@ -80,7 +80,7 @@ def days_of_month(tokens: Sequence[Token]) -> str:
 
 def _iso_datetime(text: str) -> str:
     text = re.sub(r"(\d{2})\s+(?=\d{2}:)", r"\1T", text, count=1).upper().replace(",", ".")
-    return re.sub(r"\s+(?=[Z+-])", "", text)
+    return re.sub(r"(?<!\s)\s++(?=[Z+-])", "", text)
 
 
 def _clock(text: str) -> str:

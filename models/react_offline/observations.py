@@ -25,7 +25,7 @@ _TRANSIENT = re.compile(
 _HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.IGNORECASE)
 _REMARK = re.compile(r"\n\n\[[^\n]*\]\Z")
 """What the runtime adds about a call, such as corrected arguments."""
-_NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\d)")
+_NUMBER = re.compile(r"(?<![\w.,-])-?\d++(?:,\d{3})*+(?:\.\d++)?+(?![\w.]*\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORT = 80
 

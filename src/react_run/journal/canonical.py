@@ -15,7 +15,7 @@ _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
 _OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
 """What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
-_SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
+_SECONDS = re.compile(r"(?<!\d)\d++(?:\.\d++)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
 _KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_finished", "footer")

@@ -99,9 +99,9 @@ _NO_KEY = re.compile(
     r"missing (credentials|.{0,40}api[_ ]key)|unable to locate credentials|api_key .{0,40}must be set", re.IGNORECASE
 )
 _KEY_NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_(?:KEY|TOKEN)\b")
-_NO_PROVIDER = re.compile(r"LLM Provider NOT provided.*?You passed model=(\S+)", re.DOTALL)
+_NO_PROVIDER = re.compile(r"LLM Provider NOT provided.{0,2000}?You passed model=(\S{1,500})", re.DOTALL)
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
-_NO_HOST = re.compile(r"Cannot connect to host (\S+).*?(\[.*\])?$", re.DOTALL)
+_NO_HOST = re.compile(r"Cannot connect to host (\S{1,300})")
 
 
 def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
@@ -121,7 +121,9 @@ def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
         problem = f"{provider} needs a package that is not installed: {found[0]}"
         return model_error("invalid_request", problem, provider=provider)
     if found := _NO_HOST.search(words):
-        problem = f"the connection to {provider} ({found[1]}) failed {found[2] or ''}".rstrip()
+        _, bracket, reason = words[found.end() :].rstrip().partition("[")
+        why = f" [{reason}" if bracket and reason.endswith("]") else ""
+        problem = f"the connection to {provider} ({found[1]}) failed{why}"
         return model_error("connection", problem, provider=provider, secrets=secrets)
     return None
 

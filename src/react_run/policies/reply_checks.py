@@ -38,7 +38,7 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """How a text begins that may be a call and nothing else."""
-_FENCED = re.compile(r"```\w*\s*\n(.*?)\n?```", re.DOTALL)
+_FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 
 class Replies(Policy):

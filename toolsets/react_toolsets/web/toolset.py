@@ -166,7 +166,7 @@ class WebToolset(ReActToolset):
         try:
             async with asyncio.timeout(self.timeout_seconds) as clock:
                 document = await retrying(get, until=clock.when() or 0.0)
-                return await in_thread(partial(extract, document))
+                return await in_thread(partial(extract, document), stoppable=True)
         except TimeoutError:
             raise RequestFailed(
                 "network_error", f"{url[:200]} did not arrive within {self.timeout_seconds:g} s. Use another source."
