@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from react_run.batch.inputs import BadRow, filled, records
-from react_run.components import LocalPath, Options, Origin
+from react_run.components import Options, Origin
 from react_run.components.option_errors import problem
 from react_run.config.texts import note_errors
 from react_run.config.yaml import AgentFileError, Place, Report, Source, wrap
-from react_run.evals.cases import Case
+from react_run.evals.cases import Case, CasePath
 
 DATASETS = frozenset((".jsonl", ".csv", ".tsv", ".tab"))
 """Endings of files whose rows are cases."""
@@ -26,7 +26,7 @@ _TABLES = (".csv", ".tsv", ".tab")
 class Dataset(Options):
     """Cases that are rows of a file: JSON lines, or a table with a header."""
 
-    file: LocalPath
+    file: CasePath
     """The file: `.jsonl`, `.csv` or `.tsv`."""
     prompt: str | None = None
     """What is asked: a template over the fields of a row, such as `"{question}"`. Without it the fields of a row are
