@@ -75,7 +75,7 @@ class OneRun:
 
     def _answer(self, prompt: Prompt) -> int:
         from react_run.cli.persistence import Keeping
-        from react_run.cli.progress import Clock, Draft, Permitted, Progress
+        from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
         from react_run.cli.statuses import footer
 
         if self.attach:
@@ -104,7 +104,7 @@ class OneRun:
         )
         agent = self._agent(config, plugins, keeping)
         self.screen.start_status(progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
         except Interrupted:
@@ -113,7 +113,7 @@ class OneRun:
         finally:
             self.screen.stop_status()
             if (run := progress.run) is not None:
-                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
+                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id, below=progress.below))
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
         """The agent that answers."""
