@@ -203,7 +203,7 @@ class Conversation:
         show_answer(self.config.masker.mask(result.answer), self.draft, self.screen, raw=self.raw)
         if reason := why(result):
             self.screen.note(self.config.masker.mask(reason))
-        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
+        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id, below=self.progress.below)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
 

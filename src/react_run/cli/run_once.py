@@ -113,7 +113,7 @@ class OneRun:
         finally:
             self.screen.stop_status()
             if (run := progress.run) is not None:
-                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
+                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id, below=progress.below))
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
         """The agent that answers."""
