@@ -20,7 +20,7 @@ from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reas
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
 from react_run.cli.persistence import Keeping
-from react_run.cli.progress import Clock, Draft, Permitted, Progress
+from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
@@ -180,7 +180,7 @@ class Conversation:
         if self.draft is not None:
             self.draft.begin()
         self.screen.start_status(self.progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             with self.keeping.turn(self.messages) as earlier:
                 turn = self.agent.run(prompt, messages=earlier)
