@@ -616,7 +616,7 @@ def test_an_object_made_in_python_cannot_be_written() -> None:
 # -- what loading costs -----------------------------------------------------------------------------------------------
 
 
-def test_loading_opens_no_socket_starts_no_thread_and_imports_only_the_kinds_that_are_named(tmp_path: Path) -> None:
+def test_loading_starts_nothing_and_imports_only_the_kinds_that_are_named(tmp_path: Path) -> None:
     path = write(tmp_path, f"{SCRIPTED}toolsets: [math]\nfallback_models: [gpt-5-nano]\n")
     code = (
         "import sys\nfrom react_run.config import load_config\nhappened = []\n"

@@ -22,7 +22,7 @@ from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
 from react_run.config import load_config
 from react_run.evals.suite import read_suite
-from react_run.journal import canonical
+from react_run.journal import canonical_records
 from react_run.journal.reading import read_journals
 from react_run.journal.validation import damage_in
 from react_run.journal.view.html import page
@@ -188,7 +188,7 @@ def _journal(path: Path) -> None:
         for journal in read_journals(path):
             _ = journal.messages, journal.stats, list(lines_of(tree_of(journal)))
             page(journal)
-            canonical(journal)
+            canonical_records(journal)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if damage := damage_in(path):
             raise JournalError(damage) from error

@@ -233,7 +233,7 @@ def _count(number: int | None) -> str:
     return "n/a" if number is None else f"{number:,}"
 
 
-class Clock:
+class Stopwatch:
     """Seconds since it was made."""
 
     def __init__(self) -> None:

@@ -76,7 +76,7 @@ class OneRun:
 
     def _answer(self, prompt: Prompt) -> int:
         from react_run.cli.persistence import Keeping
-        from react_run.cli.progress import Clock, Draft, Permitted, Progress
+        from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
         from react_run.cli.statuses import footer
 
         if self.attach:
@@ -105,7 +105,7 @@ class OneRun:
         )
         agent = self._agent(config, plugins, keeping)
         self.screen.start_status(progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
         except Interrupted:
