@@ -233,8 +233,8 @@ def test_check_as_json_has_the_warnings(call: Call, tmp_path: Path) -> None:
     status, out, _ = call("check", "a.yaml", "--json")
     (note,) = json.loads(out)["files"][0]["notes"]
     assert status == 0
-    assert note.startswith("skill left out: ")
-    assert "note: skill left out" in call("check", "a.yaml")[1]
+    assert note.startswith("warning: skill left out: ")
+    assert "warning: skill left out" in call("check", "a.yaml")[2]
 
 
 def test_a_file_of_variables_that_is_not_there_is_told_in_words(call: Call, tmp_path: Path) -> None:

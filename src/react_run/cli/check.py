@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from react_run.cli.validation import Soundness
 
 
+WARNING = "warning: "
+
+
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for CI.")
@@ -71,7 +74,7 @@ def problems_of(
 
     What is only doubtful goes into ``notes``, by file.
     """
-    from react_run.cli.exit import warnings_to
+    from react_run.cli.exit import complain, warnings_to
     from react_run.components.looking import looking
     from react_run.config import AgentFileError, load_config
     from react_run.config.composing import CompositionError
@@ -80,8 +83,13 @@ def problems_of(
     if missing := _missing(name):
         return [{"file": name, "code": "cfg.path_missing", "message": missing, "text": missing}]
     warned: list[str] = []
+
+    def say(text: str) -> None:
+        complain(text)
+        warned.append(text)
+
     try:
-        with warnings_to(warned.append):
+        with warnings_to(say):
             config = load_config(name, trusted=True if trust else None, env_file=env_file)
             with looking():
                 doubt = soundness.check(config)
@@ -93,7 +101,7 @@ def problems_of(
         code = f"agent.{getattr(error, 'code', 'build')}"
         return [{"file": name, "code": code, "message": str(error), "text": text}]
     if notes is not None:
-        notes[name] = [*(text.removeprefix("warning: ") for text in warned), *([doubt] if doubt else [])]
+        notes[name] = [*warned, *([doubt] if doubt else [])]
     return []
 
 
@@ -107,7 +115,8 @@ def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[s
             print(f"{printable(name)}: ok")
             if notes.get(name):
                 for note in notes[name]:
-                    print(printable(f"  note: {note}"))
+                    if not note.startswith(WARNING):  # which stands on stderr by now
+                        print(printable(f"  note: {note}"))
     if len(reports) > 1 or wrong:
         count = sum(map(len, reports.values()))
         print(f"{len(reports)} checked, {wrong} wrong, {count} problem{'' if count == 1 else 's'}")
