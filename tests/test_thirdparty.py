@@ -64,9 +64,7 @@ def test_an_agent_file_uses_outside_toolsets_plugins_and_checks_by_name(python: 
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_the_options_of_an_outside_plugin_is_reported_with_its_place(
-    python: Path, tmp_path: Path
-) -> None:
+def test_mistakes_in_options_of_an_outside_plugin_are_reported_with_their_place(python: Path, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(AGENT.replace("path: audit.log", "pth: audit.log"))
     done = react_run(python, tmp_path, "agent.yaml", "What is the rent?")
     assert done.returncode == 2
@@ -102,9 +100,7 @@ toolsets:
 
 
 @pytest.mark.slow
-def test_two_kinds_twice_and_an_outside_toolset_with_a_clashing_tool_work_in_one_agent(
-    python: Path, tmp_path: Path
-) -> None:
+def test_kinds_named_twice_and_a_clashing_outside_tool_work_in_one_agent(python: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(f"this is {name}")

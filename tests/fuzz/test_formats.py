@@ -22,7 +22,7 @@ from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
 from react_run.config import load_config
 from react_run.evals.suite import read_suite
-from react_run.journal import canonical
+from react_run.journal import canonical_records
 from react_run.journal.reading import read_journals
 from react_run.journal.validation import damage_in
 from react_run.journal.view.html import page
@@ -173,13 +173,13 @@ def _mcp_result(text: str, _: Path) -> None:
     from mcp.types import CallToolResult
     from pydantic import ValidationError
 
-    from react_toolsets.mcp.results import told
+    from react_toolsets.mcp.results import Told
 
     try:
         result = CallToolResult.model_validate_json(text)
     except ValidationError:
         return  # the library refuses it before we see it
-    told(result, lambda *_: "saved.bin")
+    Told.of_result(result, lambda *_: "saved.bin")
 
 
 def _journal(path: Path) -> None:
@@ -188,7 +188,7 @@ def _journal(path: Path) -> None:
         for journal in read_journals(path):
             _ = journal.messages, journal.stats, list(lines_of(tree_of(journal)))
             page(journal)
-            canonical(journal)
+            canonical_records(journal)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if damage := damage_in(path):
             raise JournalError(damage) from error

@@ -234,7 +234,7 @@ def test_a_pattern_that_takes_too_long_masks_everything() -> None:
     assert masker.mask("xxy z") == "*** z"
 
 
-def test_a_file_as_a_url_is_not_masked_by_chance_and_is_left_out_where_a_secret_stands_in_it() -> None:
+def test_a_data_url_is_not_masked_by_chance_and_is_left_out_with_a_secret_in_it() -> None:
     from tests.pictures import png
 
     from react_run import FilePart, ImagePart

@@ -20,7 +20,7 @@ from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reas
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
 from react_run.cli.persistence import Keeping
-from react_run.cli.progress import Clock, Draft, Permitted, Progress
+from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
@@ -66,6 +66,8 @@ class Conversation:
     ) -> None:
         self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
+        self.typed = False
+        """Whether a person types the lines: what is piped in names no files to send."""
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
@@ -97,6 +99,7 @@ class Conversation:
         if self.config.model is None:
             self.screen.note(OFFLINE)
         reader = line_reader([name for name in self.commands if name != "/exit"])
+        self.typed = reader.interactive
         if reader.interactive:
             self.screen.note(coloured(f"{self._about()}. /help for help.", "dim"))
         while True:
@@ -167,7 +170,7 @@ class Conversation:
         from react_run.cli.attaching import with_mentioned
 
         try:
-            prompt, strange = with_mentioned(line)
+            prompt, strange = with_mentioned(line) if self.typed else (line, [])
         except ReactError as error:
             complain(str(error))
             return
@@ -180,7 +183,7 @@ class Conversation:
         if self.draft is not None:
             self.draft.begin()
         self.screen.start_status(self.progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             with self.keeping.turn(self.messages) as earlier:
                 turn = self.agent.run(prompt, messages=earlier)
@@ -203,7 +206,7 @@ class Conversation:
         show_answer(self.config.masker.mask(result.answer), self.draft, self.screen, raw=self.raw)
         if reason := why(result):
             self.screen.note(self.config.masker.mask(reason))
-        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
+        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id, below=self.progress.below)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
 

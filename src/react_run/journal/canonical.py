@@ -25,7 +25,7 @@ _FROM_OUTSIDE = ("serve", "desk")
 """Notes of a server that stopped the run, and of people who answered its questions."""
 
 
-def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
+def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
     """The records of a run without run id, times and seconds, in an order that does not depend on timing.
 
     Two runs that did the same have equal canonical forms, also when one was interrupted and resumed. Runs below the run

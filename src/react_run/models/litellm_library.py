@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from react_run.components.errors import near
 from react_run.components.kinds import installed
 from react_run.errors import ModelError
-from react_run.models.coerce import count, first_text, mapping
+from react_run.models.coerce import as_count, as_mapping, first_text
 from react_run.models.failures import failure, model_error
 from react_run.models.reply import transport_error
 
@@ -129,7 +129,7 @@ def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
 
 
 def _said(error: Exception, words: str) -> object:
-    said = mapping(getattr(error, "body", None))
+    said = as_mapping(getattr(error, "body", None))
     return {"error": {**said, "message": words}}
 
 
@@ -155,7 +155,7 @@ def without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
 def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
     """A reply or chunk as plain data, its usage priced."""
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
-    usage = mapping(data.get("usage"))
+    usage = as_mapping(data.get("usage"))
     if usage.get("prompt_tokens") or usage.get("completion_tokens"):
         data["usage"] = {"cost": _cost(model, usage), **usage}
     else:
@@ -165,14 +165,14 @@ def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
 
 def _cost(model: str, usage: Mapping[str, object]) -> float | None:
     """USD by LiteLLM's own table and rules; ``None`` when it does not know the price (behaviour L8)."""
-    cached = mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
     try:
         prompt, completion = library().cost_per_token(
             model=model,
-            prompt_tokens=count(usage.get("prompt_tokens")) or 0,
-            completion_tokens=count(usage.get("completion_tokens")) or 0,
-            cache_read_input_tokens=count(usage.get("cache_read_input_tokens")) or count(cached) or 0,
-            cache_creation_input_tokens=count(usage.get("cache_creation_input_tokens")) or 0,
+            prompt_tokens=as_count(usage.get("prompt_tokens")) or 0,
+            completion_tokens=as_count(usage.get("completion_tokens")) or 0,
+            cache_read_input_tokens=as_count(usage.get("cache_read_input_tokens")) or as_count(cached) or 0,
+            cache_creation_input_tokens=as_count(usage.get("cache_creation_input_tokens")) or 0,
         )
     except Exception:  # LiteLLM raises a plain Exception for a model without a price
         return None

@@ -171,7 +171,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
 def _of_use(use: ToolUse) -> str:
     if use.content is None:
         return _step("…", use.name, brief(use.arguments), "under way", "")
-    beside = formatting.seconds(use.seconds)
+    beside = formatting.seconds(use.taken)
     return _step("✗" if use.failed else "✓", use.name, brief(use.arguments), beside, use.content)
 
 
