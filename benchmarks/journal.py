@@ -10,7 +10,7 @@ from time import perf_counter, process_time
 
 from benchmarks.measure import interleaved, report
 from react_run import ReActAgent, tool
-from react_run.journal import Journal, canonical, read_journal
+from react_run.journal import Journal, canonical_records, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.replay import replay
 from react_run.journal.sinks import MemorySink
@@ -98,7 +98,7 @@ def long_journals(folder: Path) -> None:
         "journal_page_cpu_s", records=len(short.records), made=round(process_time() - started, 3), bytes=size, target=2
     )
     started = process_time()
-    canonical(short)
+    canonical_records(short)
     report("journal_canonical_cpu_s", records=len(short.records), made=round(process_time() - started, 3))
     made = agent(1_000)
     started = process_time()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import types
 import typing
@@ -13,6 +14,8 @@ import click
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+import react_run
+from react_run import _HOME
 from react_run.cli.app import EPILOG, application
 from react_run.cli.commands import COMMANDS
 from react_run.components.bases import BASES
@@ -149,7 +152,75 @@ def _block(command: str, text: str) -> str:
     return f"```console\n$ {command}\n{text.strip()}\n```"
 
 
+ROOMS = {
+    "Agents and runs": ("agent", "run", "results", "chat", "config"),
+    "Messages": ("messages", "parts"),
+    "Tools and toolsets": ("tools", "outcome", "skills"),
+    "Plugins and checks": ("hookspecs", "hooks", "components", "checks", "wrappers", "questions", "engine"),
+    "Models": ("models",),
+    "Journals": ("journal",),
+    "Evaluations": ("evals",),
+    "Errors": ("errors",),
+    "Helpers": ("support",),
+}
+
+
+def python() -> str:
+    """The reference of the Python API, from the docstrings."""
+    text = (HERE / "python.in.md").read_text(encoding="utf-8")
+    parts = []
+    for title, rooms in ROOMS.items():
+        names = [name for name in react_run.__all__ if name in _HOME and _HOME[name].partition(".")[0] in rooms]
+        parts += [f"## {title}", *(_member(name, getattr(react_run, name)) for name in names)]
+    mark = MARK.format(source="python.in.md and the docstrings of react_run")
+    return f"{mark}\n\n{text.replace('{names}', (chr(10) * 2).join(parts))}"
+
+
+def _member(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return f"### `{name}`\n\n```text\n{value.rstrip()}\n```"
+    lines = [f"### `{name}`", "", *_described(inspect.getdoc(value) or "")]
+    if isinstance(value, type):
+        for own, member in vars(value).items():
+            inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            if own.startswith("_") or not inspect.isfunction(inner) or not inspect.getdoc(inner):
+                continue
+            shape = own if isinstance(member, property) else f"{own}{_shape(inner)}"
+            lines += [f"**`{name}.{shape}`**", "", *_described(inspect.getdoc(inner) or "")]
+    elif inspect.isfunction(value):
+        lines[1:1] = ["", f"`{name}{_shape(value)}`"]
+    return "\n".join(lines).rstrip()
+
+
+def _shape(function: Any) -> str:
+    """The parameters of a function, without types: those stand in its source, and a reader looks for names here."""
+    parameters = inspect.signature(function).parameters.values()
+    shown = [str(one.replace(annotation=one.empty)) for one in parameters if one.name not in ("self", "cls")]
+    return f"({', '.join(shown)})"
+
+
+def _described(docstring: str) -> Iterator[str]:
+    """A docstring as Markdown: sections become lists, references become code."""
+    text = re.sub(r":\w+:`[~.]?([^`]*)`", r"``\1``", docstring)
+    for block in re.split(r"\n(?=(?:Args|Returns|Raises|Yields)(?: \([^)]*\))?:\n)", text):
+        head, _, rest = block.partition("\n")
+        if not re.fullmatch(r"(?:Args|Returns|Raises|Yields)(?: .*)?:", head):
+            yield from (block.replace("``", "`").rstrip(), "")
+            continue
+        yield from (f"{head.removesuffix(':').replace('``', '`')}:", "")
+        for item in re.split(r"\n(?=    \S)", f"\n{rest}"):
+            if line := " ".join(item.split()).replace("``", "`"):
+                name, colon, about = line.partition(": ")
+                yield f"- `{name}`: {about}" if colon and re.fullmatch(r"[\w*., ]+", name) else f"- {line}"
+        yield ""
+
+
 if __name__ == "__main__":
-    pages = (("agent-files.md", agent_files()), ("cli.md", command_line()), ("plugins/shelf.md", shelf()))
+    pages = (
+        ("agent-files.md", agent_files()),
+        ("cli.md", command_line()),
+        ("plugins/shelf.md", shelf()),
+        ("python.md", python()),
+    )
     for file, content in pages:
         (HERE / file).write_text(content, encoding="utf-8")

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.distributions import look_at_ours_alone
 
 HERE = Path(__file__).parent
+
+look_at_ours_alone()
 
 settings.register_profile("ci", derandomize=True)  # the same examples in every run of CI; elsewhere new ones
 if os.environ.get("CI"):

@@ -296,3 +296,13 @@ def test_asking_for_the_version_imports_neither_pydantic_nor_the_runtime() -> No
 def test_modules_that_ship_import_alone() -> None:
     for name, _ in modules():
         import_module(f"react_run.{name}" if name != "__init__" else "react_run")
+
+
+def test_the_names_of_tests_have_eighty_characters_at_most() -> None:
+    names = [
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert len(names) > 1_000
+    assert [name for name in names if len(name) > 80] == []

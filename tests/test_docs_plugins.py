@@ -8,12 +8,12 @@ import re
 import runpy
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.distributions import packages_without_foreign
 from tests.plugins.outside import install, on_path
 
 from react_run import ReActAgent
@@ -66,7 +66,8 @@ def test_the_package_of_the_tutorial_can_be_built_installed_and_tested_for_real(
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     python = str(environment / "bin" / "python")
     site = next(environment.glob("lib/python*/site-packages"))
-    (site / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    beneath = packages_without_foreign(tmp_path / "beneath")
+    (site / "beneath.pth").write_text(f"import site; site.addsitedir({str(beneath)!r})\n")
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--no-index", str(tmp_path / "package")], check=True)
     folder = tmp_path / "package"

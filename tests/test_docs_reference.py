@@ -17,7 +17,12 @@ GENERATE = runpy.run_path(str(DOCS / "generate.py"))
 
 @pytest.mark.parametrize(
     ("name", "made"),
-    [("agent-files.md", "agent_files"), ("cli.md", "command_line"), ("plugins/shelf.md", "shelf")],
+    [
+        ("agent-files.md", "agent_files"),
+        ("cli.md", "command_line"),
+        ("plugins/shelf.md", "shelf"),
+        ("python.md", "python"),
+    ],
 )
 def test_a_generated_reference_is_up_to_date(name: str, made: str) -> None:
     assert (DOCS / name).read_text(encoding="utf-8") == GENERATE[made](), "run: python docs/generate.py"

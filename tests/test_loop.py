@@ -452,7 +452,7 @@ def test_a_stream_that_is_left_reports_no_failure_to_nobody(when: str) -> None:
     assert asyncio.run(scenario()) == []
 
 
-def test_the_draft_of_a_stream_that_ends_without_a_response_is_withdrawn_before_it_is_tried_again() -> None:  # L10, A5b
+def test_a_draft_without_a_response_is_withdrawn_before_the_next_attempt() -> None:  # L10, A5b
     class Ends(Model):
         async def complete(self, request: ModelRequest) -> ModelResponse:
             return ModelResponse(message=Message(role="assistant", content="the whole answer"))
@@ -782,7 +782,7 @@ def test_a_call_without_a_name_is_an_error_of_its_model(requests: tuple[ToolRequ
         run_agent([asks], tools=[add])
 
 
-def test_a_message_beside_calls_may_be_without_content_as_the_libraries_of_providers_have_it() -> None:
+def test_a_message_with_calls_may_have_no_content() -> None:
     def asks(request: ModelRequest) -> ModelResponse:
         wanted = ToolRequest(id="x", name="add", arguments={"a": 1})
         return ModelResponse(message=Message(role="assistant", content=None, tool_requests=(wanted,)))  # type: ignore[arg-type]  # what the test is about

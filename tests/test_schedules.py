@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from react_run import ReActAgent, RunResult, tool
-from react_run.journal import Journal, canonical
+from react_run.journal import Journal, canonical_records
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import MemorySink
 from react_run.support.threads import busy_threads
@@ -96,7 +96,7 @@ def test_a_run_comes_out_the_same_under_every_schedule(record_property: Callable
         result = driven(seed, partial(_agent().replace(journal=Recorder.into(sink)).run, "go"))
         assert order == [1, 1, 2, 2, 3, 3], "calls that are not parallel-safe ran one at a time, in request order"
         outcomes.add((result.answer, result.success, *_told(result)))
-        records = sorted(map(str, canonical(Journal(records=sink.records))))
+        records = sorted(map(str, canonical_records(Journal(records=sink.records))))
         journals.add("\n".join(records))
     record_property("faults", SCHEDULES)
     assert len(outcomes) == 1, outcomes

@@ -6,10 +6,10 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+from tests.distributions import packages_without_foreign
 
 HERE = Path(__file__).parent / "thirdparty"
 
@@ -34,13 +34,14 @@ checks:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment of its own: this one's packages beneath, the two outside packages built and installed on top."""
+    """An environment of its own: this one's packages beneath, the outside packages built and installed on top."""
     home = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     interpreter = home / "bin" / "python"
     site = next(home.glob("lib/python*/site-packages"))
-    (site / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
-    packages = [str(HERE / name) for name in ("acme_ledger", "acme_audit")]
+    beneath = packages_without_foreign(home / "beneath")
+    (site / "beneath.pth").write_text(f"import site; site.addsitedir({str(beneath)!r})\n")
+    packages = [str(HERE / name) for name in ("acme_ledger", "acme_audit", "acme_shopkit")]
     pip = [sys.executable, "-m", "pip", "--python", str(interpreter), "install", "-q", "--no-deps"]
     subprocess.run([*pip, "--no-build-isolation", "--no-index", *packages], check=True)
     return interpreter
@@ -63,9 +64,7 @@ def test_an_agent_file_uses_outside_toolsets_plugins_and_checks_by_name(python: 
 
 
 @pytest.mark.slow
-def test_what_is_wrong_with_the_options_of_an_outside_plugin_is_reported_with_its_place(
-    python: Path, tmp_path: Path
-) -> None:
+def test_mistakes_in_options_of_an_outside_plugin_are_reported_with_their_place(python: Path, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(AGENT.replace("path: audit.log", "pth: audit.log"))
     done = react_run(python, tmp_path, "agent.yaml", "What is the rent?")
     assert done.returncode == 2
@@ -101,9 +100,7 @@ toolsets:
 
 
 @pytest.mark.slow
-def test_two_kinds_twice_and_an_outside_toolset_with_a_clashing_tool_work_in_one_agent(
-    python: Path, tmp_path: Path
-) -> None:
+def test_kinds_named_twice_and_a_clashing_outside_tool_work_in_one_agent(python: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(f"this is {name}")
@@ -119,3 +116,35 @@ def test_two_kinds_twice_and_an_outside_toolset_with_a_clashing_tool_work_in_one
     seen = [step["observation"] for step in result["steps"]]
     assert [text.strip().splitlines()[-1] for text in seen[:2]] == ["this is one", "this is two"], done.stderr
     assert seen[2:] == ["the old paper a.txt", "old papers about tea"]
+
+
+@pytest.mark.slow
+def test_agents_of_a_package_are_listed_checked_and_run_by_name(python: Path, tmp_path: Path) -> None:
+    listed = react_run(python, tmp_path, "list", "agents", "--json")
+    found = {entry["name"]: entry for entry in json.loads(listed.stdout)}
+    assert found["shopkit:clerk"]["description"] == "Says what things cost."
+    assert found["shopkit:greeter"]["file"].endswith("greeter.md")
+    assert not any(entry["error"] for entry in found.values()), found
+    checked = react_run(python, tmp_path, "check", "shopkit:clerk", "shopkit:greeter")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert not (tmp_path / "imported.txt").exists()
+    done = react_run(python, tmp_path, "shopkit:clerk", "What does tea cost?", "--json", "--record", "run.jsonl")
+    result = json.loads(done.stdout)
+    assert (result["answer"], result["steps"][0]["executed"]) == ("Tea costs 3.", True), done.stderr
+    again = react_run(python, tmp_path, "replay", "run.jsonl", "--tools", "recorded", "--trust")
+    assert again.stdout.startswith("identical"), again.stderr
+    assert react_run(python, tmp_path, "shopkit:greeter", "Hello", "-q").stdout == "Welcome to the shop!\n"
+    prompt = react_run(python, tmp_path, "shopkit:greeter", "Hello", "--dry-run").stdout
+    assert "You greet customers of ${SHOP}, briefly." in prompt
+
+
+@pytest.mark.slow
+def test_an_agent_that_a_package_does_not_have_is_named_with_the_nearest(python: Path, tmp_path: Path) -> None:
+    for name, said in (
+        ("shopkit:clark", "acme-shopkit 1.2.0 has no agent 'clark'. Did you mean 'clerk'?"),
+        ("shopkitt:clerk", "no installed package is called 'shopkitt'. Did you mean 'shopkit'?"),
+    ):
+        for arguments in ((name, "Hello"), ("check", name), ("explain", name)):
+            done = react_run(python, tmp_path, *arguments)
+            assert (done.returncode, said in done.stdout + done.stderr) == (2, True), done.stderr
+            assert "Traceback" not in done.stderr

@@ -736,7 +736,7 @@ def requests_of(agent: ReActAgent) -> list[Any]:
     return agent.model.requests
 
 
-def test_a_request_preprocessor_changes_the_conversation_once_and_settings_for_all_calls() -> None:
+def test_a_request_preprocessor_changes_messages_once_and_settings_for_all_calls() -> None:
     def edit(request: ChatCompletionRequest) -> None:
         request.messages.append({"role": "system", "content": "Be brief."})  # type: ignore[arg-type]  # as people do
         request.temperature = 0.5
@@ -866,7 +866,7 @@ def test_a_response_postprocessor_sees_every_ending(reason: str, replies: list[o
     assert seeing.endings == [(reason, result.answer, "")]
 
 
-def test_a_response_postprocessor_sees_a_provider_that_failed_and_the_error_still_ends_the_run() -> None:
+def test_a_response_postprocessor_sees_a_failed_provider_whose_error_ends_the_run() -> None:
     seeing = Seeing()
     with pytest.raises(ModelError) as caught:
         run_agent([{"error": {"status": 401, "message": "no key"}}], response_postprocessors=[seeing])
@@ -976,7 +976,7 @@ class Opened(Component, ToolCallWrapper):
         self._events.append("hook")
 
 
-def test_a_wrapper_that_is_a_component_and_has_hooks_is_opened_once_and_asked_as_both() -> None:
+def test_a_wrapper_with_hooks_is_opened_once_and_asked_as_both() -> None:
     wrapper = Opened(suffix="?")
 
     async def scenario() -> RunResult:

@@ -10,18 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 
-from react_offline.formulas import (
-    ADD,
-    ATOM,
-    CONTINUED,
-    MULTIPLY,
-    PHRASES,
-    POWER,
-    TAILS,
-    Formula,
-)
+from react_offline.formulas import ADD, ATOM, CONTINUED, MULTIPLY, PHRASES, POWER, TAILS, Formula
+from react_offline.lexicon import FUNCTION
 from react_offline.numbers import number_at
 from react_offline.text import Token
+from react_offline.units import currency_name, unit_name
 
 REFERENCE = "{ref}"
 """Stands in an expression for the value that an earlier part will find."""
@@ -341,7 +334,7 @@ class _Reader:
                 index = read[1]
                 continue
             token = self._token(index)
-            if token and token.low in element.removeprefix("?").split("|"):
+            if token and (token.low in element.removeprefix("?").split("|") or (element == "*" and _is_thing(token))):
                 index += 1
             elif not element.startswith("?"):
                 return None
@@ -385,6 +378,12 @@ class _Reader:
             if text in operators:
                 return text, index + length
         return "", index
+
+
+def _is_thing(token: Token) -> bool:
+    """Whether a word names what has a price; units and the like are for other readings."""
+    known = token.low in FUNCTION or unit_name(token.low) or currency_name(token.low)
+    return token.kind == "word" and not known
 
 
 def _same_either_way(left: Expression, operator: str) -> bool:

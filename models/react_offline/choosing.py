@@ -95,19 +95,9 @@ class Chooser:
         return None
 
     def _conversion(self, inner: Step, unit: Measure, text: str) -> Step | None:
-        for card in self._permitted():
-            numbers = [slot for slot in card.of_kind(Kind.NUMBER) if slot.required]
-            units = card.of_kind(Kind.UNIT)
-            if card is inner.card or len(numbers) != 1 or len(units) != 2 or _lacks(card, [*numbers, *units]):
-                continue
-            origin, target = sorted(units, key=lambda slot: slot.role != "from")
-            arguments: dict[str, Value] = {
-                numbers[0].name: Found(inner, Want.NUMBER),
-                origin.name: Found(inner, Want.UNIT),
-                target.name: measures.spelled(target, unit),
-            }
-            return Step(card, arguments, frozenset(), text)
-        return None
+        found = Found(inner, Want.NUMBER), Found(inner, Want.UNIT)
+        steps = (measures.converting(card, *found, unit, text) for card in self._permitted() if card is not inner.card)
+        return next(filter(None, steps), None)
 
     # values that other tools find
 
@@ -123,14 +113,20 @@ class Chooser:
         """The value of an expression: from a tool that takes it whole, or one that does its last operation."""
         if expression.unclear or expression.refers:
             return None
-        for card in self._permitted():
-            slots = card.of_kind(Kind.EXPRESSION)
-            if slots and not _lacks(card, slots):
-                return _number(card, {slots[0].name: Known(expression.text)}, expression)
+        if total := self.total(Known(expression.text)):
+            return total
         for card in self._permitted():
             arguments = literals.operands_for(card, expression, self)
             if arguments:
-                return _number(card, arguments, expression)
+                return Found(Step(card, arguments, frozenset(), expression.text), Want.NUMBER)
+        return None
+
+    def total(self, expression: Value) -> Found | None:
+        """The value of an expression that another tool's result may be part of."""
+        for card in self._permitted():
+            slots = card.of_kind(Kind.EXPRESSION)
+            if slots and not _lacks(card, slots):
+                return Found(Step(card, {slots[0].name: expression}, frozenset(), "the sum"), Want.NUMBER)
         return None
 
     def now(self, want: Want, zone: Value | None = None) -> Found | None:
@@ -147,12 +143,8 @@ class Chooser:
         for card in self._permitted():
             dates = card.of_kind(Kind.DATE, Kind.DATETIME)
             units = {slot.unit: slot for slot in card.of_kind(Kind.AMOUNT_OF_TIME)}
-            if (
-                len(dates) == 1
-                and set(amounts) <= set(units)
-                and not card.qualifiers
-                and not _lacks(card, [*dates, *units.values()])
-            ):
+            takes = len(dates) == 1 and set(amounts) <= set(units) and not card.qualifiers
+            if takes and not _lacks(card, [*dates, *units.values()]):
                 arguments: dict[str, Value] = {dates[0].name: base}
                 arguments.update({units[unit].name: Known(int(amount)) for unit, amount in amounts.items()})
                 return Found(Step(card, arguments, frozenset(), "that date"), Want.DATE)
@@ -160,10 +152,6 @@ class Chooser:
 
     def _permitted(self) -> list[Card]:
         return [card for card in self.cards if self._may(card)]
-
-
-def _number(card: Card, arguments: Mapping[str, Value], expression: Expression) -> Found:
-    return Found(Step(card, arguments, frozenset(), expression.text), Want.NUMBER)
 
 
 def _lacks(card: Card, bound: Sequence[Slot]) -> bool:

@@ -50,15 +50,11 @@ def _property(tokens: Sequence[Token], index: int) -> tuple[str, int, int] | Non
     if word in COMPARATIVES:
         return (*COMPARATIVES[word], index + 1)
     following = tokens[index + 1] if index + 1 < len(tokens) else None
-    if (
-        word not in MORE_OR_LESS
-        or following is None
-        or following.kind != "word"
-        or not (is_content(following) or following.low in NOUNS_FOR)
-    ):
-        bare = word in MORE_OR_LESS and following is not None and following.low == "than"
-        return ("", MORE_OR_LESS[word], index + 1) if bare else None
-    return NOUNS_FOR.get(following.low, following.low), MORE_OR_LESS[word], index + 2
+    if word not in MORE_OR_LESS or following is None:
+        return None
+    if following.kind == "word" and (is_content(following) or following.low in NOUNS_FOR):
+        return NOUNS_FOR.get(following.low, following.low), MORE_OR_LESS[word], index + 2
+    return ("", MORE_OR_LESS[word], index + 1) if following.low == "than" else None
 
 
 Names = list[tuple[int, int]]

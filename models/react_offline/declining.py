@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from react_offline.plan import Declined
 from react_offline.skills import offers
 from react_offline.slots import Card
-from react_run.models.known_ids import KEYS
 
 NOT_A_MODEL = "I am the offline model: a deterministic provider, not a language model."
 _OTHER_KEYS = {"AWS_ACCESS_KEY_ID", "AZURE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS", "HF_TOKEN"}
@@ -18,6 +17,8 @@ _MOST_TOOLS = 12
 
 def keys_set() -> list[str]:
     """The names of the provider keys in the environment, never their values."""
+    from react_run.models.known_ids import KEYS  # only who has no answer needs them
+
     known = {name for names in KEYS.values() for name in names} | _OTHER_KEYS
     return sorted(name for name in known if os.environ.get(name))
 

@@ -34,6 +34,9 @@ class Helper(Protocol):
     def computed(self, expression: Expression) -> Found | None:
         """The value of an arithmetic expression."""
 
+    def total(self, expression: Value) -> Found | None:
+        """The value of an expression that another tool's result may be part of."""
+
     def now(self, want: Want, zone: Value | None = None) -> Found | None:
         """The current date, or date and time."""
 

@@ -12,13 +12,6 @@ from react_offline.observations import Result, read_result, take
 from react_offline.plan import Found, Known, Step, Value, Want
 
 _SUGGESTED = re.compile(r"['\"`]([^'\"`]+)['\"`]")
-_WANTED = {
-    Want.NUMBER: "a single number",
-    Want.UNIT: "a unit",
-    Want.DATE: "a date",
-    Want.DATETIME: "a date and time",
-    Want.TEXT: "a short name",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +98,7 @@ def _found(value: Found, calls: Calls) -> object:
         return Broken(settled.message)
     text = take(settled, value.step, value.want)
     if not text:
-        return Broken(f"what '{value.step.text}' found does not hold {_WANTED[value.want]} to go on with")
+        return Broken(f"what '{value.step.text}' found does not hold {value.want} to go on with")
     if value.template == "{}":
         return as_number(text) if value.want is Want.NUMBER else text
     return value.template.replace("{}", f"({text})" if text.startswith("-") else text)

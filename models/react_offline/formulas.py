@@ -32,6 +32,7 @@ def _formulas(level: int, *rows: tuple[str, str], loose: bool = False) -> list[F
     return [Formula(tuple(pattern.split()), template, level, loose) for pattern, template in rows]
 
 
+_ANGLES = ("sine|sin", "cosine|cos", "tangent|tan")
 _CALLS = _formulas(
     ATOM,
     ("?the square root of P", "sqrt({0:r})"),
@@ -44,12 +45,8 @@ _CALLS = _formulas(
     ("?the natural log|logarithm of P", "ln({0:r})"),
     ("?the log|logarithm base 2 of P", "log2({0:r})"),
     ("?the log|logarithm base 10 of P", "log10({0:r})"),
-    ("?the sine|sin of P degrees", "sin(radians({0:r}))"),
-    ("?the cosine|cos of P degrees", "cos(radians({0:r}))"),
-    ("?the tangent|tan of P degrees", "tan(radians({0:r}))"),
-    ("?the sine|sin of P radians", "sin({0:r})"),
-    ("?the cosine|cos of P radians", "cos({0:r})"),
-    ("?the tangent|tan of P radians", "tan({0:r})"),
+    *((f"?the {name} of P degrees", f"{name[-3:]}(radians({{0:r}}))") for name in _ANGLES),
+    *((f"?the {name} of P radians", f"{name[-3:]}({{0:r}})") for name in _ANGLES),
     ("?the average|mean of L", "mean({0:r})"),
     ("?the median of L", "median({0:r})"),
     ("?the max|maximum|largest|biggest|greatest|highest of L", "max({0:r})"),
@@ -58,22 +55,19 @@ _CALLS = _formulas(
     ("?the greatest|highest common divisor|factor of L", "gcd({0:r})"),
     ("?the lcm of L", "lcm({0:r})"),
     ("?the least|lowest common multiple of L", "lcm({0:r})"),
+    ("N choose N", "comb({0:r}, {1:r})"),
     loose=True,
 )
 _SIGNS = _formulas(ATOM, ("√ P", "sqrt({0:r})"))
+_SHARES = (("half", 2), ("third", 3), ("quarter|fourth", 4), ("fifth", 5), ("tenth", 10))
 _PARTS = _formulas(
     MULTIPLY,
-    ("half|halve of P", "{0}/2"),
-    ("a|one half of P", "{0}/2"),
-    ("half|halve P", "{0}/2"),
+    ("half|halve ?of P", "{0}/2"),
     ("twice|double P", "2*{0}"),
     ("triple P", "3*{0}"),
-    ("a|one third of P", "{0}/3"),
+    *((f"a|one {part} of P", f"{{0}}/{number}") for part, number in _SHARES),
     ("two thirds of P", "{0}*2/3"),
-    ("a|one quarter|fourth of P", "{0}/4"),
     ("three quarters|fourths of P", "{0}*3/4"),
-    ("a|one fifth of P", "{0}/5"),
-    ("a|one tenth of P", "{0}/10"),
     ("?the product of L", "{0:*}"),
     ("?the quotient of P and P", "{0}/{1}"),
     ("?the remainder of P divided by P", "{0}%{1}"),
@@ -92,6 +86,7 @@ _PARTS = _formulas(
     MULTIPLY,
     ("N %|percent of P", "{0}/100*{1}"),
     ("N %|percent off ?of P", "{1}*(1-{0}/100)"),
+    ("a|an P * at|with N %|percent off", "{0}*(1-{1}/100)"),
     ("N %|percent more than P", "{1}*(1+{0}/100)"),
     ("N %|percent less than P", "{1}*(1-{0}/100)"),
     ("?a N %|percent tip|tax|vat|gratuity|commission on|for P", "{0}/100*{1}"),
@@ -118,6 +113,10 @@ _POWERS = _formulas(
     ("P to the N th|st|nd|rd power", "{0}**{1}"),
     ("raise P to the power ?of P", "{0}**{1}"),
 )
+_PLACES = (
+    ("whole|integer|one|unit ?number", ""), ("ten", ", -1"), ("hundred", ", -2"), ("thousand", ", -3"),
+    ("tenth", ", 1"), ("hundredth|cent|penny", ", 2"),
+)  # fmt: skip
 _ROUNDING = _formulas(
     ATOM,
     ("round up E", "ceil({0:r})"),
@@ -125,34 +124,18 @@ _ROUNDING = _formulas(
     ("round down E", "floor({0:r})"),
     ("round E down", "floor({0:r})"),
     ("round ?off E to N decimal|decimals|places|digits ?place|places|digits", "round({0:r}, {1})"),
-    ("round ?off E to the nearest whole|integer|one|unit ?number", "round({0:r})"),
-    ("round ?off E to the nearest ten", "round({0:r}, -1)"),
-    ("round ?off E to the nearest hundred", "round({0:r}, -2)"),
-    ("round ?off E to the nearest thousand", "round({0:r}, -3)"),
-    ("round ?off E to the nearest tenth", "round({0:r}, 1)"),
-    ("round ?off E to the nearest hundredth|cent|penny", "round({0:r}, 2)"),
+    *((f"round ?off E to the nearest {place}", f"round({{0:r}}{digits})") for place, digits in _PLACES),
     ("round ?off E", "round({0:r})"),
 )
 _UNCLEAR = [
-    Formula(
-        ("?the", "log|logarithm", "of", "P"),
-        "log10({0:r})",
-        ATOM,
-        unclear="Which logarithm: natural (ln), or to base 10 (log10)?",
-    ),
-    Formula(
-        ("?the", "sine|sin|cosine|cos|tangent|tan", "of", "P"),
-        "sin({0:r})",
-        ATOM,
-        unclear="Is the angle in degrees or in radians?",
-    ),
-    Formula(
-        ("?a", "N", "%|percent", "discount", "on|for", "P"),
-        "{0}/100*{1}",
-        MULTIPLY,
-        unclear="Do you want the discount itself ('20% of 50') or the price after it ('20% off 50')?",
-    ),
-]
+    Formula(tuple(pattern.split()), template, ATOM, unclear=question)
+    for pattern, template, question in (
+        ("?the log|logarithm of P", "log10({0:r})", "Which logarithm: natural (ln), or to base 10 (log10)?"),
+        ("?the sine|sin|cosine|cos|tangent|tan of P", "sin({0:r})", "Is the angle in degrees or in radians?"),
+        ("?a N %|percent discount on|for P", "{0}/100*{1}",
+         "Do you want the discount itself ('20% of 50') or the price after it ('20% off 50')?"),
+    )
+]  # fmt: skip
 CONTINUED = _formulas(
     ADD,
     ("add P ?to ?it", "{ref}+{0}"),
@@ -173,12 +156,7 @@ TAILS = _formulas(
     ATOM,
     ("?, ?rounded to N decimal|decimals|places ?place|places", "round({e}, {0})"),
     ("?, rounded to N digits", "round({e}, {0})"),
-    ("?, ?rounded to the nearest whole|integer ?number", "round({e})"),
-    ("?, ?rounded to the nearest ten", "round({e}, -1)"),
-    ("?, ?rounded to the nearest hundred", "round({e}, -2)"),
-    ("?, ?rounded to the nearest thousand", "round({e}, -3)"),
-    ("?, ?rounded to the nearest tenth", "round({e}, 1)"),
-    ("?, ?rounded to the nearest hundredth|cent|penny", "round({e}, 2)"),
+    *((f"?, ?rounded to the nearest {place}", f"round({{e}}{digits})") for place, digits in _PLACES),
     ("?, rounded up", "ceil({e})"),
     ("?, rounded down", "floor({e})"),
     ("?, rounded ?off", "round({e})"),

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from react_offline.draft import Draft, Helper
 from react_offline.literals import as_number
-from react_offline.plan import Found, Known, Value, Want
+from react_offline.plan import Found, Known, Step, Value, Want
 from react_offline.reading import written
-from react_offline.slots import FROM, TO, Kind, Slot
+from react_offline.slots import FROM, TO, Card, Kind, Slot
 from react_offline.text import Token
 from react_offline.units import Measure, currency_at, currency_name, unit_at, unit_name
 
 _INTO = {"to", "in", "into", "as", "->", "→", "=", "howmany", "howmuch", "equals"}
 _REFERRING = {"that", "it", "this", "them", "result"}
 _UNKNOWN_WORDS = 3
+_SIGNS = {"": "", "+": "+", "plus": "+", "-": "-", "minus": "-"}
+_COMPOUND = frozenset(pair for row in (
+    "stone lb oz", "mi yd", "mi ft", "yd ft in", "km m cm mm", "kg g", "week day h min s",
+) for pair in pairwise(row.split()))  # fmt: skip
+"""Units that people say together, the larger first."""
+_WITH_OFFSET = frozenset({"celsius", "fahrenheit", "kelvin"})
+"""Units of which the sum of two amounts means nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,7 @@ class Quantity:
     start: int
     value: Value
     measure: Measure
+    is_sum: bool = False
 
 
 def bind_measures(draft: Draft, helper: Helper) -> None:
@@ -48,7 +57,10 @@ def bind_measures(draft: Draft, helper: Helper) -> None:
             _put(draft, slot, measure)
             draft.take(start, measure.end)
     if quantity and target and target.name not in draft.arguments:
-        _unknown_target(draft, target, quantity)
+        if quantity.is_sum:
+            _put(draft, target, quantity.measure)
+        else:
+            _unknown_target(draft, target, quantity)
     if quantity and origin and target and target.name in draft.arguments:
         draft.evidence += 1
 
@@ -72,7 +84,28 @@ Reader = Callable[[Sequence[Token], int], Measure | None]
 
 def _quantity(draft: Draft, read: Reader, helper: Helper) -> Quantity | None:
     quantities = list(_quantities(draft, read, helper))
-    return quantities[0] if len(quantities) == 1 else None
+    return quantities[0] if len(quantities) == 1 else _together(draft, quantities, helper)
+
+
+def _together(draft: Draft, quantities: Sequence[Quantity], helper: Helper) -> Quantity | None:
+    """Two as one, in the unit of the second: ``6 feet 2 inches``, ``10 km + 5 km``."""
+    values = [quantity.value.value for quantity in quantities if isinstance(quantity.value, Known)]
+    if len(quantities) != 2 or len(values) != 2 or any(str(value).startswith("-") for value in values):
+        return None
+    first, second = quantities
+    sign = _SIGNS.get(" ".join(token.low for token in draft.reading.tokens[first.measure.end : second.start]))
+    names = (first.measure.name, second.measure.name)
+    if names[0] in _WITH_OFFSET or sign is None or (names not in _COMPOUND and (not sign or names[0] != names[1])):
+        return None
+    template = f"{{}} {sign or '+'} {values[1]}"
+    expression: Value = Known(template.format(values[0]))
+    if names[0] != names[1]:
+        step = converting(draft.card, first.value, first.measure, second.measure, written(draft.reading.tokens))
+        if step is None:
+            return None
+        expression = Found(step, Want.NUMBER, template)
+    total = helper.total(expression)
+    return Quantity(first.start, total, second.measure, is_sum=bool(sign)) if total else None
 
 
 def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity]:
@@ -165,6 +198,17 @@ def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None
     draft.evidence += 1
     if place is not None:
         draft.take(place)
+
+
+def converting(card: Card, value: Value, origin: Measure | Found, target: Measure, text: str) -> Step | None:
+    """A value put into another unit by ``card``, where that is all it does."""
+    numbers = [slot for slot in card.of_kind(Kind.NUMBER) if slot.required]
+    units = card.of_kind(Kind.UNIT)
+    if len(numbers) != 1 or len(units) != 2 or any(s.required and s not in (*numbers, *units) for s in card.slots):
+        return None
+    start, end = sorted(units, key=lambda slot: slot.role != "from")
+    given = origin if isinstance(origin, Found) else spelled(start, origin)
+    return Step(card, {numbers[0].name: value, start.name: given, end.name: spelled(end, target)}, frozenset(), text)
 
 
 def _put(draft: Draft, slot: Slot | None, measure: Measure) -> None:

@@ -11,20 +11,13 @@ from react_offline.numbers import number_at, signed_number_at
 from react_offline.text import Token
 
 _MONTH_NAMES = (
-    "january jan",
-    "february feb",
-    "march mar",
-    "april apr",
-    "may",
-    "june jun",
-    "july jul",
-    "august aug",
-    "september sep sept",
-    "october oct",
-    "november nov",
-    "december dec",
+    "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept|october oct"
+    "|november nov|december dec"
 )
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, start=1) for name in names.split()}
+_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split("|"), start=1) for name in names.split()}
+_DAYS_OF = re.compile(
+    r"(?:howmany )?days (?:(?:are )?(?:there )?in|does) (?:the month of )?(\w+) (?:, |of )?([12]\d{3})(?: have)?"
+)
 _ORDINAL = ("st", "nd", "rd", "th")
 UNITS = {
     name: unit
@@ -76,9 +69,18 @@ def moment_at(tokens: Sequence[Token], index: int) -> MomentRead | None:
     return _with_time(*read, tokens) if read else None
 
 
+def days_of_month(tokens: Sequence[Token]) -> str:
+    """``days in February 2028`` as the days between two dates; "" for anything else."""
+    found = _DAYS_OF.fullmatch(" ".join(token.low for token in tokens))
+    month = _MONTHS.get(found[1]) if found else None
+    if not found or not month:
+        return ""
+    return f"days from {found[2]}-{month:02}-01 to {int(found[2]) + month // 12}-{month % 12 + 1:02}-01"
+
+
 def _iso_datetime(text: str) -> str:
     text = re.sub(r"(\d{2})\s+(?=\d{2}:)", r"\1T", text, count=1).upper().replace(",", ".")
-    return re.sub(r"\s+(?=[Z+-])", "", text)
+    return re.sub(r"(?<!\s)\s++(?=[Z+-])", "", text)
 
 
 def _clock(text: str) -> str:

@@ -19,6 +19,7 @@ _BEFORE = word_set(
     "multiply divide double triple halve square to from of twice plus minus times by off round half + - * /"
 )
 _AFTER = word_set("by plus minus times divided multiplied over rounded squared cubed to and , + - * /")
+_SIGNS = frozenset({"+", "-", "plus", "minus"})
 (_THAT,) = read("that")
 
 
@@ -26,8 +27,8 @@ def nested_steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part] | No
     """A noun phrase that one tool answers inside arithmetic that another computes: both steps, or ``None``."""
     for start, end in _phrases(tokens):
         outer = (*tokens[:start], _THAT, *tokens[end:])
-        if not _is_arithmetic(outer):
-            continue
+        if not _is_arithmetic(outer) or any(token.low in _SIGNS and token.spaced for token in tokens[start + 1 : end]):
+            continue  # where the brackets go is not said: ``10% of 5 km + 3 km``
         inner, _ = chooser.part(Reading(tokens[start:end]))
         if not isinstance(inner, Step) or inner.card is None or Kind.EXPRESSION in inner.card.kinds:
             continue

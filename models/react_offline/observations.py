@@ -25,7 +25,7 @@ _TRANSIENT = re.compile(
 _HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.IGNORECASE)
 _REMARK = re.compile(r"\n\n\[[^\n]*\]\Z")
 """What the runtime adds about a call, such as corrected arguments."""
-_NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w.]*\d)")
+_NUMBER = re.compile(r"(?<![\w.,-])-?\d++(?:,\d{3})*+(?:\.\d++)?+(?![\w.]*\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORT = 80
 
@@ -170,11 +170,8 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
     best = max(scores, default=0)
     if best > 0:
         return _whole([leaf for leaf, score in zip(found, scores, strict=True) if score == best], found)
-    named = [
-        leaf
-        for leaf in found
-        if leaf.path and leaf.path[-1] in result.given and leaf.value not in result.given.values()
-    ]
+    given = result.given
+    named = [leaf for leaf in found if leaf.path and leaf.path[-1] in given and leaf.value not in given.values()]
     return named[:1] or _main(found) or found
 
 
@@ -189,11 +186,7 @@ def _whole(chosen: list[Leaf], found: list[Leaf]) -> list[Leaf]:
 
 
 def _main(found: list[Leaf]) -> list[Leaf]:
-    for key in _MAIN:
-        for leaf in found:
-            if leaf.path[-1:] == (key,):
-                return [leaf]
-    return []
+    return next(([leaf] for key in _MAIN for leaf in found if leaf.path[-1:] == (key,)), [])
 
 
 def _score(leaf: Leaf, asked: frozenset[str]) -> float:
@@ -227,7 +220,7 @@ def take(result: Result, step: Step, want: Want) -> str:
 
 def _moment(result: Result, step: Step, want: Want) -> str:
     dated = [leaf for leaf in leaves(result) if isinstance(leaf.value, str) and _DATE.match(leaf.value)]
-    dated.sort(key=lambda leaf: (len(leaf.path), (want.value == "date") == ("T" in str(leaf.value))))
+    dated.sort(key=lambda leaf: (len(leaf.path), (want is Want.DATE) == ("T" in str(leaf.value))))
     if not dated:
         return ""
     return str(dated[0].value)[:10] if want is Want.DATE else str(dated[0].value)

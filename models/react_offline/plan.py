@@ -10,13 +10,13 @@ from react_offline.slots import Card
 
 
 class Want(StrEnum):
-    """What is taken from an earlier result."""
+    """What is taken from an earlier result, as messages call it."""
 
-    NUMBER = "number"
-    UNIT = "unit"
-    DATE = "date"
-    DATETIME = "date and time"
-    TEXT = "text"
+    NUMBER = "a single number"
+    UNIT = "a unit"
+    DATE = "a date"
+    DATETIME = "a date and time"
+    TEXT = "a short name"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from react_offline.understanding import understand
 from react_run.messages import ModelRequest
 from react_run.tools.tool import Tool
 
-_UNCLEAR = re.compile(r"mean by '(.+?)'\?|Which '(.+?)' is meant|Is (\S+) the date ")
+_UNCLEAR = re.compile(r"mean by '(.{1,200}?)'\?|Which '(.{1,200}?)' is meant|Is (\S{1,200}) the date ")
 """What a question of ours or of a tool is about."""
 _ABILITIES = re.compile(r"(?:help|what (?:else )?can (?:you|i) (?:do|ask)(?: for| here)?)\s*[?.!]*", re.IGNORECASE)
 _YES_OR_NO = {"is", "are", "was", "were", "does", "do", "did", "has", "have", "can"}

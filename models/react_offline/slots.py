@@ -61,13 +61,9 @@ _KINDS_BY_WORD = {
 }
 _WORD_KINDS = {word: kind for kind, words in _KINDS_BY_WORD.items() for word in words.split()}
 _FORMATS = {
-    "date": Kind.DATE,
-    "date-time": Kind.DATETIME,
-    "time": Kind.CLOCK,
-    "email": Kind.EMAIL,
-    "uri": Kind.URL,
-    "url": Kind.URL,
-}
+    "date": Kind.DATE, "date-time": Kind.DATETIME, "time": Kind.CLOCK,
+    "email": Kind.EMAIL, "uri": Kind.URL, "url": Kind.URL,
+}  # fmt: skip
 FROM, TO = "from", "to"
 _ROLES = {
     FROM: "from source src start begin origin departure since first input base old earlier",

@@ -33,11 +33,7 @@ def bind_durations(draft: Draft) -> None:
     slots = {slot.unit: slot for slot in draft.open(Kind.AMOUNT_OF_TIME)}
     for span in draft.unused(draft.reading.durations):
         amounts = signed(draft, span)
-        if (
-            slots
-            and set(amounts) <= set(slots)
-            and all(_allows(slots[unit], amount) for unit, amount in amounts.items())
-        ):
+        if slots and all(unit in slots and _allows(slots[unit], amount) for unit, amount in amounts.items()):
             for unit, amount in amounts.items():
                 draft.put(slots[unit], Known(as_number(amount)))
             _take(draft, span)

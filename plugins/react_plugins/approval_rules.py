@@ -31,13 +31,13 @@ class Rule(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tool: str = "*"
-    """The tools it is about, as a glob."""
+    """The tools it applies to, as a glob."""
     toolset: str = "*"
-    """The toolsets it is about, as a glob over the names that the agent file gives them."""
+    """The toolsets it applies to, as a glob over the names that the agent file gives them."""
     arguments: dict[str, str] = Field(default_factory=dict)
     """Globs that the arguments must match, by name (`a.b` for a part); lists of words are matched as a command line."""
     action: Action
-    """What happens then."""
+    """What to do with such a call."""
 
     def applies(self, call: ToolCall) -> bool:
         """Whether the rule is about ``call``; arguments left out match nothing.

@@ -57,7 +57,7 @@ class Budget(Plugin):
     tokens: NonNegativeInt | None = None
     """Tokens, read and written, for all runs together."""
     period: float | None = Field(default=None, gt=0)
-    """Seconds after which cost and tokens are counted anew; never when not given."""
+    """Seconds after which the counts of cost and tokens start again; never when not given."""
 
     _spent: Spent = PrivateAttr(default_factory=Spent)
 

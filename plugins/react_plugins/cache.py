@@ -37,7 +37,7 @@ class Cache(Plugin):
 
     Only results of tools declared `read_only` are kept, and only when they give the same each time (not
     `repeatable`). Failures are never kept. When a tool that says it changes things runs, everything is forgotten.
-    Permission is asked before an answer is given, as if the tool ran.
+    Permission is asked before an answer is given, as if the tool ran. `react-run eval` keeps each repeat to itself.
     """
 
     kind: ClassVar[str] = "cache"

@@ -32,7 +32,7 @@ class CommandSensor(RunsCommand, Plugin):
     hint: str = ""
     """What to do then."""
     files: list[str] = Field(default_factory=lambda: ["*"], min_length=1)
-    """The files it is about, as globs; a call that names another file in `path` is passed over."""
+    """The files it applies to, as globs; a call with another file in `path` is ignored."""
 
     @field_validator("command")
     @classmethod

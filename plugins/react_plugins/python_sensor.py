@@ -24,7 +24,7 @@ class PythonSensor(Plugin):
     function: LocalFunction
     """The function: `module:function`, installed or beside the agent file."""
     after: list[str] = Field(default_factory=lambda: ["*"], min_length=1)
-    """The tools it is asked about, as names or globs."""
+    """The tools it applies to, as names or globs."""
     severity: Literal["block", "warn", "hint"] = "block"
     """How serious a text that it returns is."""
 

@@ -30,9 +30,9 @@ class Retry(Plugin):
     max_wait: float = Field(default=30.0, ge=0)
     """The most seconds to wait before one attempt."""
     tools: list[str] = Field(default=["*"])
-    """The tools it is about, as globs; all when not given."""
+    """The tools it applies to, as globs; all when not given."""
     codes: list[str] = Field(default=["*"])
-    """The codes of failures it is about, as globs: `timeout`, `execution_error`, …; all when not given."""
+    """The codes of failures it applies to, as globs: `timeout`, `execution_error`, …; all when not given."""
     changing: list[str] = Field(default_factory=list)
     """Tools that change things and may be repeated all the same, as globs."""
 

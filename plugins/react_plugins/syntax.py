@@ -58,7 +58,7 @@ def in_toml(text: str) -> Mistake | None:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
-        what = re.sub(r"\s*\(at [^)]*\)$", "", str(error))
+        what = str(error).rpartition(" (at ")[0] or str(error)
         return Mistake(what, int(found[1]), int(found[2])) if found else Mistake(what, text.count("\n") + 1, 1)
     except (RecursionError, ValueError) as error:
         return Mistake("it is nested too deeply" if isinstance(error, RecursionError) else str(error))

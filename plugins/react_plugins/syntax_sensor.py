@@ -38,9 +38,9 @@ class SyntaxSensor(Plugin):
     kind: ClassVar[str] = "syntax_sensor"
 
     after: list[str] = Field(default_factory=lambda: ["write_file", "edit_file"], min_length=1)
-    """The tools it looks after, as names or globs; the file is their argument `path`."""
+    """The tools it applies to, as names or globs; the file is their argument `path`."""
     languages: list[Language] = Field(default_factory=lambda: list(READERS), min_length=1)
-    """The languages it looks at, by the ending of the file's name."""
+    """The languages it checks, by file extension."""
     severity: Literal["block", "warn", "hint"] = "block"
     """How serious a mistake is."""
     root: LocalPath | None = None

@@ -131,7 +131,7 @@ class ReActAgent:
         self.hooks = hook_table(self._plugins, config.masker.mask)
         self._streaming: HookTable | None = None
         self._calling: HookTable | None = None
-        self._below: tuple[list[object], HookTable] | None = None
+        self._for_subagents: tuple[list[object], HookTable] | None = None
 
     def __repr__(self) -> str:
         name = f" {self.config.name}" if self.config.name else ""
@@ -288,16 +288,16 @@ class ReActAgent:
         await self._lifecycle.close()
 
     def _subagent_hooks(self, parent: Run) -> HookTable:
-        """The hooks of a run below ``parent``: what holds below stands outermost, a journal innermost, as above."""
-        held = inherited_plugins(parent.state(EngineState).hooks)
-        if self._below is None or list(map(id, self._below[0])) != list(map(id, held)):
-            above = set(_journals_above(parent))
-            gates = [plugin for plugin in held if id(plugin) not in above]
-            journals = [plugin for plugin in held if id(plugin) in above]
-            own = {id(plugin) for plugin in (*held, *(self._journals if journals else ()))}
+        """The hooks of a subagent's run: what it inherits stands outermost, a journal innermost, as in the parent's."""
+        inherited = inherited_plugins(parent.state(EngineState).hooks)
+        if self._for_subagents is None or list(map(id, self._for_subagents[0])) != list(map(id, inherited)):
+            kept = set(_journals_of_parents(parent))
+            gates = [plugin for plugin in inherited if id(plugin) not in kept]
+            journals = [plugin for plugin in inherited if id(plugin) in kept]
+            own = {id(plugin) for plugin in (*inherited, *(self._journals if journals else ()))}
             *plugins, loop = (plugin for plugin in self._plugins if id(plugin) not in own)
-            self._below = held, hook_table([*gates, *plugins, *journals, loop], self.config.masker.mask)
-        return self._below[1]
+            self._for_subagents = inherited, hook_table([*gates, *plugins, *journals, loop], self.config.masker.mask)
+        return self._for_subagents[1]
 
     def _start(
         self,
@@ -403,7 +403,7 @@ def _tools(toolset: CompositeToolset, config: ReActAgentConfig) -> tuple[Tool, .
         raise placed(error, config) from error
 
 
-def _journals_above(run: Run | None) -> Iterator[int]:
+def _journals_of_parents(run: Run | None) -> Iterator[int]:
     while run is not None:
         yield from map(id, run.agent._journals)
         run = run.parent

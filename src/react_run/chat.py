@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from react_run.messages import Message, ModelRequest, ModelResponse, Usage
-from react_run.models.coerce import mapping
+from react_run.models.coerce import as_mapping
 from react_run.models.provider import parse_response
 from react_run.models.stored import message_from_dict, message_to_dict
 
@@ -139,7 +139,7 @@ def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelR
 
     Tools can be withdrawn, not added: a request carries no functions.
     """
-    offered = {mapping(tool.get("function")).get("name") for tool in chat.tools or ()}
+    offered = {as_mapping(tool.get("function")).get("name") for tool in chat.tools or ()}
     messages = messages_from_request(chat)
     unchanged = len(messages) == len(original.messages) and all(
         ours is theirs for ours, theirs in zip(messages, original.messages, strict=True)

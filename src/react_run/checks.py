@@ -21,8 +21,8 @@ class Check(Component, group="checks"):
     """Whether it runs something: it is asked only about answers that every other check accepts."""
 
     sealed: list[str] = Field(default_factory=list)
-    """Files of the workspace that this check depends on, as names, directories or globs: whoever changes one of them
-    during a run, adds one or removes one has the answer refused for good."""
+    """Files of the workspace that this check depends on, as names, directories or globs: if one of them is
+    changed, added or removed during a run, the answer is refused for good."""
 
     @abstractmethod
     async def check(self, run: Run, answer: str) -> Verdict:

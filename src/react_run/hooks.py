@@ -43,7 +43,7 @@ _INLINE = "__react_inline__"
 
 
 class IdentityProxy:
-    """Stands for a plugin that says itself what it equals: pluggy asks, and would take two alike for one."""
+    """Proxy for a plugin that defines ``__eq__``: pluggy compares with ``==`` and would merge two equal plugins."""
 
     def __init__(self, plugin: object) -> None:
         self.plugin = plugin
@@ -328,7 +328,7 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
 
 
 async def notify(chain: Chain, *args: object) -> None:
-    """Tell every listener; what they raise is logged and never felt. Call it only when ``chain`` is not empty."""
+    """Tell every listener; what they raise is logged, and otherwise ignored. Only for a ``chain`` that is not empty."""
     for awaitable in dispatch(chain, *args):
         await await_listener(*awaitable)
 

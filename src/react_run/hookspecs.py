@@ -18,9 +18,9 @@ asked of every plugin in order; so is ``react_ask``, until one has an answer.
 *Events* (all others) tell what happened.
 
 Layers and questions fail closed: an exception ends the run, with a note that names plugin and hook. Events fail soft:
-an exception is logged and never felt. All forms nest strictly in plugin order, first plugin outermost; ``tryfirst`` and
-``trylast`` move one implementation. Hooks run on the event-loop thread only, so plugins need no locks. State of one run
-belongs in ``run.state(SomeClass)``, never on the plugin.
+exceptions are logged and otherwise ignored. All forms nest strictly in plugin order, first plugin outermost;
+``tryfirst`` and ``trylast`` move one implementation. Hooks run on the event-loop thread only, so plugins need no locks.
+State of one run belongs in ``run.state(SomeClass)``, never on the plugin.
 """
 
 from __future__ import annotations

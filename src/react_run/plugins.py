@@ -72,10 +72,10 @@ def inherited_plugins(hooks: HookTable) -> list[object]:
     They say so themselves (:attr:`react_run.components.Plugin.inherited_by_subagents`, for a wrapper: its own);
     otherwise those that answer ``react_tool_permit`` or ``react_ask`` do.
     """
-    return [plugin for plugin in hooks.plugins if _holds_below(plugin)]
+    return [plugin for plugin in hooks.plugins if _is_inherited(plugin)]
 
 
-def _holds_below(plugin: object) -> bool:
+def _is_inherited(plugin: object) -> bool:
     declared = getattr(unwrap(plugin), "inherited_by_subagents", None)
     return any(hasattr(plugin, hook) for hook in _BINDING) if declared is None else bool(declared)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
 from react_run.support.fast_init import fast_init
-from react_run.support.jsonable import plain
+from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
     from react_run.chat import ChatCompletionResponse
@@ -92,7 +92,7 @@ class ReActStep:
         return {
             "thought": self.thought,
             "action": self.action,
-            "action_input": plain(self.action_input),
+            "action_input": to_jsonable(self.action_input),
             "observation": self.observation,
             "outcome": None
             if outcome is None
@@ -187,7 +187,7 @@ class RunResult:
         """What plugins sent along, as JSON values."""
         from react_run.models.stored import message_to_dict
 
-        return [plain(message_to_dict(item) if isinstance(item, Message) else item) for item in self.emitted]
+        return [to_jsonable(message_to_dict(item) if isinstance(item, Message) else item) for item in self.emitted]
 
     @property
     def response(self) -> ChatCompletionResponse:
@@ -227,14 +227,14 @@ class RunResult:
             "finish_reason": self.finish_reason,
             "iterations": self.iterations,
             "steps": [step.to_dict() for step in self.steps],
-            "usage": plain(self.usage.to_dict()),
+            "usage": to_jsonable(self.usage.to_dict()),
             "unresolved": [failure.to_dict() for failure in self.unresolved],
             "unverified_answer": self.unverified_answer,
-            "disclosure": plain(self.disclosure),
-            "value": plain(self.value),
+            "disclosure": to_jsonable(self.disclosure),
+            "value": to_jsonable(self.value),
             "emitted": self.emitted_values,
             **({"plan": [dict(step) for step in self.plan]} if self.plan else {}),
             "run_id": self.run_id,
             "model": self.model,
-            "messages": [plain(message_to_dict(message)) for message in self.messages],
+            "messages": [to_jsonable(message_to_dict(message)) for message in self.messages],
         }

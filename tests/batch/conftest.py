@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.batch.database import NoServer, Server
+from tests.postgres import NoServer, Server
 
 
 @pytest.fixture(scope="session")

@@ -66,5 +66,6 @@ class Proxy:
                     target.sendall(data)
         for connection in (source, target):
             with suppress(OSError):
-                connection.close()
+                connection.shutdown(socket.SHUT_RDWR)  # closing alone says nothing while another thread receives
+            connection.close()
             self._open.discard(connection)

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.batch.database import Server
 from tests.batch.faults import CHANCE, Field, kill, wait
 from tests.batch.proxy import Proxy
+from tests.postgres import Server
 
 LONG = bool(os.environ.get("REACT_RUN_LONG_TESTS"))
 pytestmark = pytest.mark.slow

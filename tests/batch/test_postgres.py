@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.batch.database import Server
 from tests.batch.kit import adding, lines_of, statuses
+from tests.postgres import Server
 
 from react_run import ConfigError, FileSink
 from react_run.batch import RowResult

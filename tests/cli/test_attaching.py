@@ -92,21 +92,17 @@ def test_files_that_are_too_large_together_are_refused(
     assert "together" in err
 
 
-def test_a_chat_takes_files_in_a_line(call: Call, folder: Path) -> None:
-    status, out, err = call("chat", "agent.yaml", stdin="See @dot.png, and @nothing.png!\n@missing/x\n@none\n")
-    assert (status, out.count("A dot.")) == (0, 3)
-    assert "@nothing.png! is no file here: it goes out as text" in err
-    assert "@missing/x is no file" in err
-    assert "@none" not in err
-    prompts = [read_journal(path).prompt for path in run_files()]
-    assert sum(isinstance(prompt, list) for prompt in prompts) == 1
-
-
-def test_a_chat_says_what_is_wrong_with_a_file_and_goes_on(call: Call, folder: Path) -> None:
-    (folder / "odd.bin").write_bytes(b"\x00\x01")
-    status, out, err = call("chat", "agent.yaml", stdin="See @odd.bin\nHello\n")
+def test_lines_that_are_piped_into_a_chat_send_no_files(call: Call, folder: Path) -> None:
+    status, out, _ = call("chat", "agent.yaml", stdin="See @dot.png\n")
     assert (status, out.count("A dot.")) == (0, 1)
-    assert "@odd.bin: is nothing that a model reads" in err
+    assert [read_journal(path).prompt for path in run_files()] == ["See @dot.png"]
+
+
+def test_a_line_that_is_typed_names_files_to_send(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    asked, strange = with_mentioned("See @dot.png, and @nothing.png! @missing/x @none")
+    assert [getattr(part, "name", part) for part in asked][1:] == ["dot.png"]
+    assert strange == ["@nothing.png!", "@missing/x"]
 
 
 def test_names_with_spaces_are_quoted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

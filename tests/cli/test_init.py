@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
 from tests.cli.kit import environment, react_run
+from tests.distributions import packages_without_foreign
 
 
 def test_an_agent_runs_without_a_key_and_names_its_schema(tmp_path: Path) -> None:
@@ -53,7 +53,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", home], check=True)
     (site,) = home.glob("lib/python*/site-packages")
-    (site / "beneath.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    beneath = packages_without_foreign(home / "beneath")
+    (site / "beneath.pth").write_text(f"import site; site.addsitedir({str(beneath)!r})\n")
     return home / "bin" / "python"
 
 

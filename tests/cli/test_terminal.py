@@ -20,6 +20,9 @@ from pathlib import Path
 import pyte
 import pytest
 from tests.cli.kit import SCRIPTED, SLOW, command, environment, react_run, write
+from tests.pictures import png
+
+from react_run import ImagePart, read_journal
 
 pytestmark = pytest.mark.terminal
 
@@ -514,6 +517,24 @@ def test_a_chat_ends_with_ctrl_d_and_not_with_ctrl_c(tmp_path: Path, terminals: 
     terminal.insist("\x03", "Ctrl-D to leave)\n>")
     terminal.type("\x04")
     assert terminal.end() == 0
+
+
+def test_a_chat_sends_files_that_a_line_names(tmp_path: Path, terminals: list[Terminal]) -> None:
+    write(tmp_path, 'model: {kind: scripted, reads: ["image/*"], replies: [A dot.]}\n')
+    (tmp_path / "dot.png").write_bytes(png())
+    (tmp_path / "odd.bin").write_bytes(b"\0\1")
+    terminal = Terminal(tmp_path, "chat", "agent.yaml", columns=100)
+    terminals.append(terminal)
+    terminal.until("/help for help.")
+    terminal.type("See @odd.bin\r")
+    terminal.until("@odd.bin: is nothing that a model reads")
+    terminal.type("See @dot.png and @none.png\r")
+    terminal.until("@none.png is no file here: it goes out as text")
+    terminal.until("1 model call")
+    terminal.type("/quit\r")
+    assert terminal.end() == 0
+    (path,) = (tmp_path / "home" / "data" / "runs").glob("*.jsonl")
+    assert read_journal(path).prompt == ["See @dot.png and @none.png", ImagePart(png(), name="dot.png")]
 
 
 HOSTILE = "A\x9b2J\x1b[2J\x1b]52;c;YQ==\x07\u202eB\u2066\u200b\x7f"

@@ -25,6 +25,7 @@ NEEDS_TRUST = {
     "functions.path", "functions.module", "mcp.command", "mcp.args", "mcp.env", "mcp.pass_environment", "mcp.cwd",
     "mcp.servers", "shell.environment", "shell.pass_environment", "command_sensor.command", "command.command",
     "command_sensor.environment", "command_sensor.pass_environment", "command.environment",
+    "command_hook.command", "command_hook.environment", "command_hook.pass_environment",
     "command.pass_environment", "python_sensor.function", "python.function", "skills.environment", "agent.session",
     "agent.class_name", "sql.url",
 }  # fmt: skip
@@ -33,7 +34,7 @@ INSIDE = {"agent.extends", "agent.env_file", "guide.find", "skills.paths"}
 """What reads files in the directory of the file, or in that of the run, and follows no link out."""
 ASKED_THERE = {
     "duckduckgo.endpoint", "mediawiki.endpoint", "litellm.base_url", "openai.base_url", "agent.base_url", "mcp.url",
-    "web.allow_hosts", "web.deny_hosts", "http.url", "http.allow_hosts",
+    "web.allow_hosts", "web.deny_hosts", "http.url", "http.allow_hosts", "openapi.base_url",
 }  # fmt: skip
 """Whom a file may ask: SECURITY.md says so under what is not protected from."""
 NOT_SUCH = {
@@ -97,6 +98,7 @@ def test_what_takes_trust_is_refused_without(tmp_path: Path, text: str) -> None:
 
 PATHS = [
     "toolsets: [{kind: files, root: PLACE}]",
+    "toolsets: [{kind: openapi, spec: PLACE/file.yaml}]",
     "trace: PLACE/x.jsonl",
     "plugins: [{kind: cache, path: PLACE/x.db}]",
     "plugins: [{kind: logging, path: PLACE/x.log}]",

@@ -71,7 +71,7 @@ def test_every_job_finishes_before_the_first_failure_in_order_is_raised() -> Non
     assert asyncio.run(scenario()) == [0, 2, 4]
 
 
-def test_a_job_that_cancels_itself_is_a_failure_of_its_own_and_keeps_no_other_from_running() -> None:
+def test_a_job_that_cancels_itself_fails_alone() -> None:
     async def scenario() -> list[int]:
         done: list[int] = []
 
@@ -87,7 +87,7 @@ def test_a_job_that_cancels_itself_is_a_failure_of_its_own_and_keeps_no_other_fr
     assert asyncio.run(scenario()) == [1, 2]
 
 
-def test_no_job_starts_after_the_gathering_was_cancelled_even_when_one_answers_that_away() -> None:
+def test_no_job_starts_after_cancellation_even_if_one_swallows_it() -> None:
     async def scenario() -> list[int]:
         begun: list[int] = []
         first = asyncio.Event()

@@ -60,6 +60,33 @@ def test_programs_and_code_need_a_trusted_directory(tmp_path: Path, entry: str) 
     assert read_suite(path, trusted=True).cases[0].scorers
 
 
+@pytest.mark.parametrize("entry", ['{"kind": "command", "command": "true"}', '"mine.score"'])
+def test_rows_of_a_dataset_need_a_trusted_directory_as_well(tmp_path: Path, entry: str) -> None:
+    path = written(tmp_path, f'{{"prompt": "x", "scorers": [{entry}]}}\n', "rows.jsonl")
+    assert problems(path)[0].startswith(f"{path}:1:1")
+    mapped = written(tmp_path, "dataset: {file: rows.jsonl}\n")
+    assert "rows.jsonl:1:1" in problems(mapped)[0]
+
+
+def test_files_outside_of_the_directory_need_trust(tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    folder.mkdir()
+    (tmp_path / "secret.txt").write_text("x")
+    (tmp_path / "rows.csv").write_text("prompt\nx\n")
+    (folder / "link").symlink_to(tmp_path / "secret.txt")
+    for text in (
+        "cases: [{name: a, prompt: x, files: [../secret.txt]}]\n",
+        f"cases: [{{name: a, prompt: x, files: [{tmp_path / 'secret.txt'}]}}]\n",
+        "cases: [{name: a, prompt: x, files: [link]}]\n",
+        "cases: [{name: a, recording: ../secret.txt}]\n",
+        "dataset: {file: ../rows.csv}\n",
+    ):
+        path = written(folder, text)
+        assert "lies outside of the directory of the cases" in problems(path)[0], text
+    path = written(folder, "cases: [{name: a, prompt: x, files: [../secret.txt]}]\n")
+    assert read_suite(path, trusted=True).cases[0].files
+
+
 def test_an_expected_value_without_a_scorer_is_the_whole_answer() -> None:
     from tests.evals.kit import case
 

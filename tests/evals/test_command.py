@@ -188,3 +188,17 @@ def test_junit_and_csv_have_a_line_for_each_case_or_run(files: Path, call: Call)
     lines = (files / "out.csv").read_text().splitlines()
     assert len(lines) == 7
     assert lines[0].startswith("case,variant,repeat,outcome,answer,why")
+
+
+def test_replies_of_a_foreign_file_drive_no_trusted_agent(files: Path, call: Call, tmp_path: Path) -> None:
+    (files / "agent.yaml").write_text("model: offline\ntoolsets: [shell]\n")
+    assert call("trust", str(files))[0] == 0
+    foreign = tmp_path.parent / f"{tmp_path.name}-foreign"
+    foreign.mkdir()
+    run = "{tool_calls: [{name: run_command, arguments: {command: 'touch made'}}]}"
+    (foreign / "cases.yaml").write_text(f"cases: [{{name: a, prompt: x, replies: [{run}, done]}}]\n")
+    for command in ("test", "eval"):
+        status, _, err = call(command, "agent.yaml", str(foreign / "cases.yaml"))
+        assert status == 2, err
+        assert "only in a trusted directory" in err
+    assert not (files / "made").exists()

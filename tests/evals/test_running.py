@@ -342,6 +342,27 @@ def test_an_evaluation_that_is_killed_goes_on_to_the_same_result(tmp_path: Path)
     assert killed["variants"] == whole["variants"]
 
 
+def test_the_first_ctrl_c_lets_runs_end_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text("model: {kind: scripted, replies: [{text: '345', delay: 0.3}]}\n")
+    (tmp_path / "cases.yaml").write_text("cases: [{name: a, prompt: x, expected: 345}]\n")
+    command = [sys.executable, "-m", "react_run", "eval", "agent.yaml", "cases.yaml", "--repeat", "40", "-o", "kept"]
+    environment = {**os.environ, "REACT_RUN_HOME": str(tmp_path / "home")}
+    samples = tmp_path / "kept" / "samples.jsonl"
+    process = subprocess.Popen([*command, "-j", "2"], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while time.monotonic() < end and not (samples.exists() and samples.read_bytes().count(b"\n")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "interrupted; the same command goes on (kept in kept)" in said
+    before = samples.read_bytes()
+    assert 0 < before.count(b"\n") < 40
+    subprocess.run([*command, "-j", "40"], cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert samples.read_bytes().startswith(before)
+    assert samples.read_bytes().count(b"\n") == 40
+
+
 def test_a_torn_last_sample_is_written_anew(tmp_path: Path) -> None:
     measured(tmp_path, "yes", [case("a", expected="yes"), case("b", expected="yes")])
     samples = tmp_path / "samples.jsonl"
@@ -354,3 +375,37 @@ def test_two_processes_cannot_be_at_one_evaluation(tmp_path: Path) -> None:
     plan = plan_of(answering("yes"), case("a"))
     with Evaluation(tmp_path, plan), pytest.raises(ConfigError, match="is at work"), Evaluation(tmp_path, plan):
         pass
+
+
+# -- judges and recordings ---------------------------------------------------------------------------------------------
+
+
+def test_a_judge_that_is_overloaded_is_asked_again_and_changes_no_rate(tmp_path: Path, quick_retries: None) -> None:
+    asked: list[str] = []
+
+    def reply(request: ModelRequest) -> object:
+        asked.append(request.messages[-1].text)
+        if len(asked) % 2:
+            return {"error": {"message": "overloaded", "status": 503, "retryable": True}}
+        return '{"reason": "fine", "score": 1}'
+
+    judge = {"kind": "judge", "rubric": "is polite", "model": {"kind": "scripted", "replies": [reply]}}
+    agent = answering("yes")
+    result = measured(tmp_path, agent, [case(str(number), scorers=[judge]) for number in range(3)], jobs=1)
+    assert outcomes(tmp_path) == ["pass"] * 3
+    assert result["variants"][0]["errors"] == 0
+    assert isinstance(agent.model, ScriptedModel)
+    assert len(agent.model.requests) == 3  # the runs themselves were not made again
+
+
+def test_a_recording_that_is_not_followed_is_a_fail(tmp_path: Path) -> None:
+    journal = tmp_path / "may.jsonl"
+    agent = ReActAgent({}, model=ScriptedModel(replies=["yes"]), journal=journal)
+    asyncio.run(agent.run("ask"))
+    cases = [case("kept", prompt="", recording=journal, answer="yes")]
+    measured(tmp_path / "same", ReActAgent({}, model=ScriptedModel(replies=["other"])), cases)
+    assert outcomes(tmp_path / "same") == ["pass"]
+    changed = ReActAgent({"system_prompt": "Be brief."}, model=ScriptedModel(replies=["other"]))
+    result = measured(tmp_path / "changed", changed, cases)
+    assert outcomes(tmp_path / "changed") == ["fail"]
+    assert "ReplayMismatch" in result["cases"][0]["variants"]["scripted"]["why"]

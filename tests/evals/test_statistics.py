@@ -22,9 +22,9 @@ from react_run.evals.statistics import (
     pass_hat_k,
     rate_interval,
     sign_flip_p,
-    t_quantile,
     wilson,
 )
+from react_run.evals.student import t_quantile
 
 EVALUATIONS = 2_000
 SHAPES = [(24, 5, 1.0, 1.0), (24, 5, 4.0, 1.0), (24, 5, 0.6, 0.2), (60, 3, 2.0, 1.0), (24, 1, 2.0, 1.0), (12, 5, 1, 1)]

@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from react_run.cli.cases import read_cases
 from tests.fuzz.mutators import documents, edited
 
 from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
 from react_run.config import load_config
-from react_run.journal import canonical
+from react_run.evals.suite import read_suite
+from react_run.journal import canonical_records
 from react_run.journal.reading import read_journals
 from react_run.journal.validation import damage_in
 from react_run.journal.view.html import page
@@ -173,13 +173,13 @@ def _mcp_result(text: str, _: Path) -> None:
     from mcp.types import CallToolResult
     from pydantic import ValidationError
 
-    from react_toolsets.mcp.results import told
+    from react_toolsets.mcp.results import Told
 
     try:
         result = CallToolResult.model_validate_json(text)
     except ValidationError:
         return  # the library refuses it before we see it
-    told(result, lambda *_: "saved.bin")
+    Told.of_result(result, lambda *_: "saved.bin")
 
 
 def _journal(path: Path) -> None:
@@ -188,7 +188,7 @@ def _journal(path: Path) -> None:
         for journal in read_journals(path):
             _ = journal.messages, journal.stats, list(lines_of(tree_of(journal)))
             page(journal)
-            canonical(journal)
+            canonical_records(journal)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         if damage := damage_in(path):
             raise JournalError(damage) from error
@@ -324,7 +324,7 @@ FORMATS = [
     Format("results of MCP servers", [RESULT], _mcp_result, (ToolError,), is_json=True),
     Format("patches", [PATCH], lambda text, _: parse(text), (ToolError,)),
     Format("docstrings", [DOCSTRING], lambda text, _: (description_in(text), parameters_in(text)), ()),
-    Format("cases", [CASES], _in_file("cases.yaml", read_cases)),
+    Format("cases", [CASES], _in_file("cases.yaml", read_suite)),
     Format("rows as JSON lines", [ROWS], _in_file("rows.jsonl", partial(_rows, "jsonl"))),
     Format("rows as CSV", [TABLE], _in_file("rows.csv", partial(_rows, "csv"))),
 ]

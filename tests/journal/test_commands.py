@@ -219,7 +219,7 @@ def test_runs_are_listed_shown_exported_and_removed(call: Call, tmp_path: Path) 
     assert call("runs", "rm", "--older-than", "soon")[0] == 2
 
 
-def test_a_number_of_runs_below_nothing_and_an_age_beyond_all_time_are_refused_and_remove_nothing(call: Call) -> None:
+def test_rm_rejects_negative_keep_and_oversized_age(call: Call) -> None:
     call("agent.yaml", "go")
     assert call("runs", "rm", "--keep", "-1")[0] == 2
     assert call("runs", "list", "-n", "-1")[0] == 2

@@ -12,7 +12,7 @@ from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, re
 
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError
-from react_run.journal import Journal, canonical
+from react_run.journal import Journal, canonical_records
 from react_run.journal.files import FileSink
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import MemorySink
@@ -83,9 +83,9 @@ def test_messages_and_tools_are_written_once(tmp_path: Path) -> None:
 def test_equal_runs_have_equal_canonical_forms_and_others_have_not() -> None:
     first, second = recorded(agent_of()), recorded(agent_of())
     assert first.run_id != second.run_id
-    assert canonical(first) == canonical(second)
+    assert canonical_records(first) == canonical_records(second)
     other = recorded(agent_of([*EVENTFUL[:-1], says("It is 4.", usage={"input_tokens": 120, "output_tokens": 5})]))
-    assert canonical(first) != canonical(other)
+    assert canonical_records(first) != canonical_records(other)
 
 
 def test_the_order_in_which_parallel_calls_end_makes_no_difference() -> None:
@@ -101,7 +101,7 @@ def test_the_order_in_which_parallel_calls_end_makes_no_difference() -> None:
     one, other = recorded(agent(0.0, 0.01)), recorded(agent(0.01, 0.0))
     order = [[record["position"] for record in of_type(journal, "tool_finished")] for journal in (one, other)]
     assert order == [[0, 1], [1, 0]]
-    assert canonical(one) == canonical(other)
+    assert canonical_records(one) == canonical_records(other)
 
 
 def test_a_spilled_result_has_its_path_and_stays_whole_in_the_journal(tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_the_trace_key_of_an_agent_file_names_the_journal(tmp_path: Path) -> Non
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_run_below_another_is_written_into_the_same_file_with_its_own_id_and_parent(tmp_path: Path) -> None:  # X1
+def test_a_subagents_run_is_written_into_the_same_file_with_its_parent(tmp_path: Path) -> None:  # X1
     path = tmp_path / "run.jsonl"
     inner = agent_of([calls(("add", {"a": 1, "b": 2})), says("3", usage={"input_tokens": 1, "output_tokens": 1})])
 
@@ -274,7 +274,7 @@ def test_a_run_below_another_is_written_into_the_same_file_with_its_own_id_and_p
     assert journal.stats.usage.requests == 4
     own = path.with_name("own.jsonl")
     inner.replace(journal=own).run_sync("sum")  # nothing of the run above is left behind
-    assert canonical(own) == canonical(below)
+    assert canonical_records(own) == canonical_records(below)
 
 
 def test_what_changes_something_is_on_disk_before_and_after_it_runs(tmp_path: Path) -> None:

@@ -153,6 +153,31 @@ def test_a_server_without_formats_is_asked_in_the_prompt(status: int, words: str
     assert ["response_format" in request.body for request in server.requests] == [True, False]
 
 
+def test_a_schema_that_a_provider_does_not_take_is_asked_for_in_the_prompt() -> None:
+    answer = completion(json.dumps(ANSWER))
+    words = "Invalid schema for function 'final_answer': 'items' is not supported"
+    with StubServer([refused(400, words), answer]) as server:
+        assert served(server).value == ANSWER
+    names = [[tool["function"]["name"] for tool in request.body["tools"]] for request in server.requests]
+    assert names == [["price", "final_answer"], ["price"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("output_mode: always", "'auto' or 'prompt'"),
+        ("output_mod: auto", "Did you mean 'output_mode'?"),
+        ("output_schema: {type: objekt}", "this is not a JSON Schema"),
+        ("output_schema: text", "mapping"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_place(tmp_path: Path, line: str, said: str) -> None:
+    (tmp_path / "agent.yaml").write_text(f"model: offline\n{line}\n")
+    with pytest.raises(ConfigError, match=r"agent\.yaml:2:\d+: ") as caught:
+        ReActAgent.from_yaml(tmp_path / "agent.yaml")
+    assert said in str(caught.value)
+
+
 def test_settings_of_the_file_win() -> None:
     with StubServer([completion(json.dumps(ANSWER))]) as server:
         settings = {"response_format": {"type": "json_object"}}

@@ -122,6 +122,21 @@ def test_a_model_that_turns_out_to_be_blind_gets_notes_from_then_on(status: int,
         assert "image_url" not in json.dumps(request.body)
 
 
+def test_requests_under_way_together_all_get_notes_when_the_model_is_blind() -> None:
+    blind = refused(400, "stub is not a multimodal model")
+
+    async def together(model: OpenAIModel) -> None:
+        await asyncio.gather(*(model.complete(asking(PHOTO)) for _ in range(3)))
+        await model.close()
+
+    def answer(body: Json) -> Raw | dict[str, Json]:
+        return blind if "image_url" in json.dumps(body) else completion("I cannot see it.")
+
+    with StubServer([answer]) as server:
+        asyncio.run(together(openai_at(server)))
+    assert len(server.requests) == 6
+
+
 def test_known_models_say_what_they_read() -> None:
     assert LiteLLMModel(model="gemini/gemini-2.5-flash").can_read("image/png") is True
     assert OpenAIModel(model="gpt-4o").can_read("application/pdf") is True

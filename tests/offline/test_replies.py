@@ -210,10 +210,10 @@ def test_a_tool_that_does_not_say_what_it_changes_needs_a_yes_too() -> None:
 
 
 def test_declining_says_what_it_is_what_it_could_do_and_which_keys_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MISTRAL_API_KEY", "canary-4711")
+    monkeypatch.setenv("GROQ_API_KEY", "canary-4711")
     response = reply(user("Write a poem"))
     assert response.finish_reason == "refusal"
-    for text in (NOT_A_MODEL, "calculate, convert_units", "-m MODEL", "REACT_MODEL=MODEL", "MISTRAL_API_KEY"):
+    for text in (NOT_A_MODEL, "calculate, convert_units", "-m MODEL", "REACT_MODEL=MODEL", "GROQ_API_KEY"):
         assert text in response.text
     assert len(response.text.splitlines()) == 3
     assert "canary" not in response.text

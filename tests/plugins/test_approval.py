@@ -200,7 +200,7 @@ def test_yes_lets_one_call_run_and_no_keeps_it_from_running() -> None:
         assert result.steps[0].executed is bool(written)
 
 
-def test_the_model_is_told_that_the_user_declined_and_the_same_call_is_not_asked_about_again() -> None:
+def test_the_model_is_told_of_a_refusal_and_the_same_call_is_not_asked_again() -> None:
     person, traces = Person.saying("no"), Traces()
     replies = [
         calls(("write", {"path": "a"})),
@@ -276,7 +276,7 @@ def test_allowing_changes_answers_for_the_person_but_not_for_a_rule_that_denies(
     assert "write: allowed without asking" in fired.of("approval")
 
 
-def test_a_call_without_arguments_is_not_allowed_unseen_and_the_model_is_told_to_name_them() -> None:
+def test_a_call_that_hides_its_arguments_is_refused_and_the_model_told_why() -> None:
     wiped: list[str] = []
 
     @tool

@@ -145,7 +145,7 @@ def test_an_interrupt_while_a_person_is_asked_ends_the_run(folder: Path) -> None
     assert "Traceback" not in shown
 
 
-def test_without_a_terminal_the_call_is_denied_and_the_status_says_that_it_needs_the_user(folder: Path) -> None:
+def test_without_a_terminal_the_call_is_denied_with_the_status_for_users(folder: Path) -> None:
     done = subprocess.run(
         COMMAND,
         cwd=folder,

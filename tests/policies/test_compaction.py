@@ -203,3 +203,27 @@ def test_a_moved_result_is_moved_once(workspace: Path, fired: Any) -> None:
 
     agent_with(["hi"], plugins=[Move()]).run_sync("go")
     assert len(list(workspace.rglob("*.txt"))) == 1
+
+
+def test_images_of_older_results_move_out_and_are_named(workspace: Path) -> None:
+    from tests.pictures import png
+
+    from react_run import ImagePart
+
+    photo = ImagePart(png(), name="photo.png")
+
+    def photograph() -> ImagePart:
+        """Take a photograph."""
+        return photo
+
+    replies = [*[calls(("photograph", {}))] * 6, says("done")]
+    model = ScriptedModel(replies=replies, window=7_000, reads=["image/*"])
+    tool = Tool.from_function(photograph, repeatable=True)
+    ReActAgent({}, model=model, toolsets=[tool]).run_sync("Look six times.")
+    shown = [message for message in model.requests[-1].messages if message.role == "tool"]
+    kept = [message for message in shown if not isinstance(message.content, str)]
+    assert 0 < len(kept) < 6
+    moved = [message.text for message in shown if isinstance(message.content, str)]
+    assert all("photo.png" in text and "no longer shown, saved as .react-run/runs/" in text for text in moved)
+    (saved,) = workspace.rglob("attachments/*.png")
+    assert saved.read_bytes() == photo.data

@@ -232,3 +232,16 @@ def test_a_pattern_that_takes_too_long_masks_everything() -> None:
     assert [masker.mask("x" * 5_000) for _ in range(5)] == [MASK] * 5
     assert time.process_time() - started < 10
     assert masker.mask("xxy z") == "*** z"
+
+
+def test_a_data_url_is_not_masked_by_chance_and_is_left_out_with_a_secret_in_it() -> None:
+    from tests.pictures import png
+
+    from react_run import FilePart, ImagePart
+
+    masker = Masker(["hunter2hunter2"], patterns=["[A-Za-z0-9+/]{20,}"])
+    clean, leaky = ImagePart(png()).url, ImagePart(png() + b"hunter2hunter2").url
+    assert masker.mask_data({"url": clean}) == {"url": clean}
+    assert masker.mask_data(leaky) == MASK
+    assert MASK in str(masker.mask_data(f"{clean} and text"))
+    assert MASK in str(masker.mask_data(dict(FilePart(b"hunter2hunter2", "text/plain"))))

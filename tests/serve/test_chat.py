@@ -9,9 +9,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.pictures import png
 from tests.serve.kit import Running, agent_file, at_once, calling, events, serving, until
 
-from react_run import ModelRequest, Run
+from react_run import ImagePart, ModelRequest, Run, read_journal
 from react_run.models.scripted import ScriptedModel
 from react_run.serve.jobs import Job
 
@@ -352,3 +353,19 @@ def test_runs_that_have_ended_leave_nothing_in_memory(home: Path, tmp_path: Path
         gc.collect()
         left = [thing for thing in gc.get_objects() if issubclass(type(thing), (Job, Run))]
     assert len(left) < 150  # of 300; those of a few timers that were cancelled and not cleared away yet
+
+
+def test_an_image_in_a_message_reaches_the_model_and_the_journal_once(home: Path, tmp_path: Path) -> None:
+    photo = ImagePart(png())
+    file = agent_file(tmp_path, "eyes", [], model={"kind": "scripted", "reads": ["image/*"], "replies": ["A dot."]})
+    content = [{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": photo.url}}]
+    with serving(file, home=home) as running:
+        answer = running.http.post(
+            "/v1/chat/completions", json={"model": "eyes", "messages": [{"role": "user", "content": content}]}
+        )
+        (request,) = requests_of(running, "eyes")
+    assert answer.json()["choices"][0]["message"]["content"] == "A dot."
+    assert request.messages[-1].content == [content[0], photo]
+    (path,) = (home / "data" / "runs").glob("*.jsonl")
+    assert photo.url not in path.read_text()
+    assert read_journal(path).incoming[0].content == [content[0], photo]

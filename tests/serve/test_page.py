@@ -14,6 +14,10 @@ from tests.serve.browser import Watched, browser, needs_chromium, violations
 from tests.serve.kit import Running, agent_file, calling, serving
 
 from react_run import tool
+from react_run.batch import Batch, run_batch
+from react_run.evals.results import write_result
+from react_run.evals.running import run_eval
+from react_run.support.threads import run_blocking
 from react_run.testing import agent_with, calls, says
 
 __all__ = ["browser"]
@@ -59,6 +63,28 @@ def start(running: Running, agent: str, prompt: str = "go") -> str:
     return str(running.http.post("/api/runs", json={"agent": agent, "prompt": prompt}).json()["id"])
 
 
+def measured(home: Path, hostile: str = "no") -> str:
+    """An evaluation of two agents that is kept in ``home``; its name."""
+    cases = [{"name": f"{hostile} {number}", "prompt": hostile, "expected": "yes"} for number in range(4)]
+    first, second = (agent_with([says(answer, usage=USAGE)], name=answer) for answer in ("yes", hostile))
+    directory = home / "data" / "evals" / "measured"
+    result = run_blocking(run_eval(first, cases, against=second, directory=directory, repeat=2))
+    write_result(result, directory)
+    return directory.name
+
+
+def begin_batch() -> None:
+    """A batch with a row of each kind."""
+    rows = [{"prompt": HOSTILE, "id": HOSTILE}, {"text": HOSTILE}]
+    run_blocking(
+        all_of(run_batch(agent_with([calls(("add", {"a": 1})), says(HOSTILE)], tools=[add]), rows, name="hostile"))
+    )
+
+
+async def all_of(batch: Batch) -> None:
+    await batch
+
+
 @contextmanager
 def looking(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
     with browser.new_context(**{"viewport": {"width": 1344, "height": 896}, **options}) as context:
@@ -70,23 +96,29 @@ def looking(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1344), ("dark", 1344), ("light", 360)])
 def test_every_page_is_accessible_and_keeps_what_was_recorded_as_text(
-    browser: Browser, running: Running, scheme: Any, width: int
+    browser: Browser, running: Running, home: Path, scheme: Any, width: int
 ) -> None:
     run, other = start(running, "coder", HOSTILE), start(running, "talker")
     running.question()
     running.wait_for("completed", other)
+    begin_batch()
     paths = [
         "/runs",
         f"/runs/{run}",
         f"/runs/{run}?tab=messages",
+        f"/runs/{run}?tab=tree",
         f"/runs/{run}?tab=usage",
         f"/runs/{run}?tab=agent",
         f"/runs/{other}",
         "/chat?agent=coder",
         "/approvals",
         "/agents",
+        "/batches",
+        "/batches/hostile",
         "/compare",
         f"/compare?a={run}&b={other}",
+        "/evals",
+        f"/evals/{measured(home, HOSTILE)}",
     ]
     view = {"width": width, "height": 800}
     with looking(browser, running.url, color_scheme=scheme, viewport=view, reduced_motion="reduce") as watched:
@@ -98,6 +130,21 @@ def test_every_page_is_accessible_and_keeps_what_was_recorded_as_text(
             assert width < 1000 or violations(page) == [], path
             assert page.evaluate("window.hacked") is None, path
             assert page.evaluate("document.scrollingElement.scrollWidth") <= width, path
+
+
+def test_marks_of_an_evaluation_lead_to_their_runs(browser: Browser, running: Running, home: Path) -> None:
+    measured(home)
+    with looking(browser, running.url) as watched:
+        page = watched.page
+        page.goto(f"{running.url}/evals")
+        page.get_by_role("link", name="yes and no").click()
+        expect(page.locator("h1")).to_have_text("yes and no")
+        expect(page.locator(".sentence")).to_contain_text("No difference is shown between no and yes")
+        page.get_by_role("link", name="run 1: failed").first.click()
+        expect(page.locator("h1")).to_contain_text("no")
+        expect(page.locator("#badge")).to_have_text("completed")
+    assert running.http.get("/evals/none").status_code == 404
+    assert running.http.get("/evals/..%2f..%2fetc").status_code == 404
 
 
 def test_a_run_is_watched_approved_and_done_without_a_reload(browser: Browser, running: Running) -> None:

@@ -54,9 +54,7 @@ def test_runs_come_in_pages(home: Path, tmp_path: Path) -> None:
     assert (len(first["runs"]), rest["next"], wrong.status_code) == (3, None, 400)
 
 
-def test_records_are_sent_as_they_are_written_and_a_reader_that_comes_back_misses_nothing(
-    home: Path, tmp_path: Path
-) -> None:
+def test_records_are_sent_as_written_and_a_returning_reader_misses_nothing(home: Path, tmp_path: Path) -> None:
     file = agent_file(tmp_path, "one", [calling(("slow", {"seconds": 0.5})), "done"])
     with serving(file, home=home) as running:
         run = start(running)

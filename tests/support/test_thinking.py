@@ -51,6 +51,20 @@ def test_a_draft_shows_the_same_wherever_it_is_cut(text: str, rest: str, size: i
     assert (piece if withdrawn else shown + piece) == rest
 
 
+def test_thinking_of_any_kind_is_blanked_and_what_never_ends_is_not() -> None:
+    text = "x <a:think>1</A:think > [THINK]2[/THINK] ◁think▷3◁/think▷ <think>4</thought> <reason>5"
+    assert blanked(text).split() == ["x", "<think>4</thought>", "<reason>5"]
+    assert len(blanked(text)) == len(text)
+
+
+def test_blanks_and_long_thinking_in_pieces_are_shown_as_in_one() -> None:
+    for text, rest in [("  \n plain", "  \n plain"), (f"<think>{'a' * 5_000}</think>\n\nb", "b"), (" <think>a", "")]:
+        draft, shown = VisibleDraft(), ""
+        for one in text:
+            shown += draft.feed(one)[1]
+        assert shown + draft.end()[1] == rest
+
+
 def test_calls_in_thinking_are_blanked_wherever_it_is() -> None:
     text = "<think>a</think>b <think>c</think> d"
     assert blanked(text).split() == ["b", "d"]

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from react_run.errors import ToolsetError
 from react_run.support.render import render
+from react_run.testing import calls, run_agent, says
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.tool import Tool, ToolWarning, is_tool, tool
 
@@ -228,6 +229,35 @@ def test_a_name_that_every_provider_takes_is_kept(name: str) -> None:
 def test_a_schema_that_is_none_is_reported_with_the_name_of_the_tool() -> None:
     with pytest.raises(ToolsetError, match="tool 'odd': 'str' is not a type"):
         Tool(name="odd", description="D.", parameters={"properties": {"a": {"type": "str"}}}, function=print)
+
+
+def test_a_schema_given_later_is_made_when_it_is_looked_at_and_once() -> None:
+    made: list[int] = []
+
+    def schema() -> dict[str, Any]:
+        made.append(1)
+        return {"properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": False}
+
+    tool = Tool.from_schema(schema, lambda a: a + 1, name="add", description="Adds one.", read_only=True)
+    assert made == []
+    assert tool.prepare({"a": "2"}).kwargs == {"a": 2}
+    assert tool.wire["function"]["parameters"]["type"] == "object"
+    assert tool.parameters["required"] == ["a"]
+    assert made == [1]
+
+
+def test_a_schema_given_later_that_is_none_is_reported_with_the_name_of_the_tool() -> None:
+    tool = Tool.from_schema(lambda: {"properties": {"a": {"type": "str"}}}, print, name="odd", description="D.")
+    with pytest.raises(ToolsetError, match=r"tool 'odd': 'str' is not a type"):
+        _ = tool.wire
+
+
+def test_a_schema_that_does_not_say_that_it_is_an_object_reaches_a_model() -> None:
+    tool = Tool(
+        name="x", description="D.", parameters={"properties": {"a": {"type": "string"}}}, function=lambda **_: 1
+    )
+    result = run_agent([calls(("x", {"a": "b"})), says("done")], tools=[tool])
+    assert result.steps[0].observation == "1"
 
 
 def test_the_mark_leaves_the_function_as_it_was() -> None:

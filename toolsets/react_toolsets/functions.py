@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from types import ModuleType
 from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from react_run import LocalModule, ReActToolset, Tool, ToolsetError, is_tool
+from react_run import LocalModule, ReActToolset, Tool, ToolsetError, ToolWarning, is_tool
 
 
 class FunctionsToolset(ReActToolset):
-    """Makes every public function with type hints a tool, described by its docstring.
+    """Turns every public function with type hints into a tool, described by its docstring.
 
-    A function marked ``@tool`` is one, too, with all that the mark says.
+    So is a function marked ``@tool``, with everything that the mark says.
     """
 
     kind: ClassVar[str] = "functions"
@@ -47,31 +49,56 @@ class FunctionsToolset(ReActToolset):
             ToolsetError: There is none, or one cannot be a tool.
         """
         if self._tools is None:
-            self._tools = [Tool.from_function(function, toolset=self) for function in self._functions()]
+            made = (Tool.from_function(function, name=name, toolset=self) for name, function in self._functions())
+            self._tools = list(made)
         return list(self._tools)
 
-    def _functions(self) -> list[Callable[..., Any]]:
+    def _functions(self) -> list[tuple[str, Callable[..., Any]]]:
+        """What is offered: the name of each function, or none where its mark has one."""
         source = self.path or self.module
         assert source is not None  # checked when it was made
-        found = list(public_functions(source))
-        chosen = [function for name, function in found if self._is_chosen(name) and _can_be_a_tool(function)]
-        if not chosen:
-            untyped = [name for name, function in found if not _can_be_a_tool(function)]
+        found = dict(public_functions(source))
+        self._must_be_there(found, source)
+        chosen = {name: function for name, function in found.items() if self._is_chosen(name)}
+        untyped = [name for name, function in chosen.items() if not _can_be_a_tool(function)]
+        if len(untyped) == len(chosen):
             hint = f" Without type hints, and therefore left out: {', '.join(untyped)}." if untyped else ""
             raise ToolsetError(f"{_name_of(source)} has no function to offer.{hint}", code="tool.none")
-        return chosen
+        asked = [name for name in untyped if name in self.include]
+        if asked:
+            text = f"{_name_of(source)}: {', '.join(asked)} cannot be offered: say what types its parameters have"
+            raise ToolsetError(text, code="tool.untyped")
+        for name in untyped if hasattr(source, "__all__") else ():
+            warnings.warn(f"{name} is left out: its parameters have no types", ToolWarning, stacklevel=2)
+        return [
+            ("" if is_tool(function) else name, function) for name, function in chosen.items() if name not in untyped
+        ]
+
+    def _must_be_there(self, found: Mapping[str, object], source: ModuleType) -> None:
+        """Refuse a name that was written out and leads to nothing: a typo would leave a tool out in silence."""
+        listed = getattr(source, "__all__", ())
+        for where, names in (("__all__", listed), ("include", self.include)):
+            for name in names:
+                missing = name not in found if where == "include" else not hasattr(source, name)
+                if missing and not set(name) & set("*?["):
+                    near = get_close_matches(name, found, n=1, cutoff=0.6)
+                    hint = f" Did you mean {near[0]!r}?" if near else ""
+                    text = f"{where} names {name!r}, which {_name_of(source)} does not have as a function.{hint}"
+                    raise ToolsetError(text, code="tool.missing")
 
     def _is_chosen(self, name: str) -> bool:
         return _matches(name, self.include) and not _matches(name, self.exclude)
 
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The functions that ``module`` lists in ``__all__``, else its own without a leading underscore."""
+    """What ``module`` lists in ``__all__`` and can be called, else its own functions without a leading underscore."""
     listed = getattr(module, "__all__", None)
     for name, value in vars(module).items():
-        if inspect.isfunction(value) and (
-            name in listed if listed is not None else value.__module__ == module.__name__ and not name.startswith("_")
-        ):
+        if listed is None:
+            own = getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+            if own and inspect.isfunction(inspect.unwrap(value) if callable(value) else value):
+                yield name, value
+        elif name in listed and callable(value) and not inspect.isclass(value):
             yield name, value
 
 

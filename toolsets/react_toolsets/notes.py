@@ -39,7 +39,7 @@ class NoteTrouble(ToolError):
 
 
 class NotesToolset(ReActToolset):
-    """Facts that are remembered from run to run, in files of one folder, and found again by their words."""
+    """Facts remembered from run to run: files in one folder, found again by their words."""
 
     kind: ClassVar[str] = "notes"
 

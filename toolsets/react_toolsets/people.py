@@ -27,7 +27,7 @@ class PeopleToolset(ReActToolset):
     unanswered: Literal["end", "go_on"] = "end"
     """What happens when the user cannot be asked: the run ends with the question, or the model goes on without."""
     wait: float | None = Field(default=None, gt=0)
-    """Seconds to wait for an answer; after that the user counts as absent. Without it, it waits as long as it takes."""
+    """Seconds to wait for an answer, after which the user counts as absent. Without it, there is no limit."""
     questions: int = Field(default=5, ge=1)
     """Questions that one run may ask."""
 

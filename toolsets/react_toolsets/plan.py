@@ -32,7 +32,7 @@ class Step(BaseModel):
 
 
 class PlanToolset(ReActToolset):
-    """A todo list for tasks of several steps, which the model keeps and people see."""
+    """A todo list for tasks with several steps: the model keeps it, and people see it."""
 
     kind: ClassVar[str] = "plan"
 

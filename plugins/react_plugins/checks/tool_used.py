@@ -16,7 +16,7 @@ class ToolUsed(Check):
     kind: ClassVar[str] = "tool_used"
 
     tool: str = "*"
-    """The tool, as a name or glob; any when it is not given."""
+    """The tool, as a name or glob; any tool when not given."""
     times: int = Field(default=1, ge=1)
     """How often at least."""
     feedback: str = ""

@@ -25,9 +25,9 @@ class Number(Expects):
     value: float | None = None
     """The number; what the case expects when not given, also as text with a unit, such as `"3.2 km"`."""
     tolerance: float = Field(default=0.0, ge=0)
-    """By how much it may differ."""
+    """How much it may differ, as a number."""
     relative: float = Field(default=1e-9, ge=0)
-    """By which share of the number it may differ: `0.01` is one per cent."""
+    """How much it may differ, relative to the number: `0.01` is one per cent."""
     unit: str = ""
     """The unit that the number is expected in; a number of the answer in another unit of its kind is converted."""
     which: Literal["last", "first", "any"] = "last"

@@ -37,7 +37,7 @@ class StopReason(Scorer):
 
 
 class MaxIterations(Scorer):
-    """The run may take so many iterations at most."""
+    """The run must not take more iterations than this."""
 
     kind: ClassVar[str] = "max_iterations"
 
@@ -51,7 +51,7 @@ class MaxIterations(Scorer):
 
 
 class MaxCost(Scorer):
-    """The run may cost so much at most; a run whose cost is unknown cannot be marked."""
+    """The run must not cost more than this; a run whose cost is unknown cannot be marked."""
 
     kind: ClassVar[str] = "max_cost"
 
@@ -66,7 +66,7 @@ class MaxCost(Scorer):
 
 
 class MaxSeconds(Scorer):
-    """The run may take so long at most."""
+    """The run must not take longer than this."""
 
     kind: ClassVar[str] = "max_seconds"
 

@@ -86,6 +86,14 @@ class Progress:
         """Rows that have no result and are not at work."""
         return self.total - self.done - self.running
 
+    def state(self, *, at_work: bool) -> str:
+        """How a batch stands: ``at work``, ``finished``, ``stopped``, ``at its limit`` or ``interrupted``."""
+        if at_work:
+            return "at work"
+        if self.done == self.total:
+            return "finished"
+        return "stopped" if self.stopped else "at its limit" if self.exhausted else "interrupted"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:

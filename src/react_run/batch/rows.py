@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from react_run.journal.lines import as_bytes, to_json
-from react_run.support.jsonable import plain
+from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
@@ -113,7 +113,7 @@ def row_result(row: Row, result: RunResult, *, seconds: float, attempts: int) ->
         id=row.id,
         status="ok" if result.success and not unknown else "unsuccessful",
         answer=result.answer,
-        value=plain(result.value),
+        value=to_jsonable(result.value),
         stop_reason=str(result.stop_reason),
         usage=result.usage.to_dict(),
         cost=result.usage.cost,

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
 @click.option("--editor-servers", is_flag=True, help="Start the MCP servers that the editor names, for its sessions.")
-@click.option("--no-save", is_flag=True, help="Keep no journal, and so no sessions to go on with.")
+@click.option("--no-save", is_flag=True, help="Save no journal, so that sessions cannot be continued.")
 def command(file: str, editor_servers: bool, no_save: bool, **given: Any) -> int:
-    """Talk with an editor on standard input and output (Agent Client Protocol).
+    """Serve an agent to an editor on standard input and output (Agent Client Protocol).
 
-    An editor starts this; see docs/acp.md for its configuration. Answers stream, tool calls show what they
-    change, and whatever permissions ask about is asked in the editor.
+    Editors start this command; docs/acp.md says how to configure them. Answers stream, tool calls show what they
+    change, and approvals are asked for in the editor.
     """
     if find_spec("acp") is None:
         raise ConfigError("the Agent Client Protocol's SDK is not installed: pip install 'react-run[acp]'")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.errors import ConfigError
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +50,7 @@ def with_mentioned(line: str) -> tuple[str | Sequence[str | Part], list[str]]:
 
 def _existing(name: str, *, quoted: bool) -> str | None:
     for candidate in (name,) if quoted else (name, name.rstrip(_BEHIND)):
-        if candidate and Path(candidate).expanduser().is_file():
+        if candidate and from_home(candidate).is_file():
             return candidate
     return None
 
@@ -67,7 +68,7 @@ def _read(file: str, where: str) -> Part:
     from react_run.cli.exit import reason_of
     from react_run.parts import read_attachment
 
-    path = Path(file).expanduser()
+    path = from_home(file)
     try:
         return read_attachment(path)
     except FileNotFoundError:

@@ -58,11 +58,9 @@ def _queue(home: Home) -> SqliteEngine:
 
 def _described(found: tuple[str, str | None, Progress, str | None]) -> dict[str, Any]:
     name, holder, progress, output = found
-    finished = progress.done == progress.total
-    idle = "stopped" if progress.stopped else "at its limit" if progress.exhausted else "interrupted"
     return {
         "batch": name,
-        "state": "at work" if holder else "finished" if finished else idle,
+        "state": progress.state(at_work=holder is not None),
         "holder": holder,
         "rows": progress.total,
         "ok": progress.ok,

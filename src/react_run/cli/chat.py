@@ -14,22 +14,22 @@ from react_run.launch.options import AgentOptions
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
 @session_options
-@click.option("--no-save", is_flag=True, help="Do not keep the conversation.")
-@click.option("--raw", is_flag=True, help="Show answers as they are, their Markdown not rendered.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
+@click.option("--no-save", is_flag=True, help="Do not save the conversation.")
+@click.option("--raw", is_flag=True, help="Do not render the Markdown of answers.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
 def command(
     file: str, continues: bool, session: str | None, no_save: bool, raw: bool, verbose: int, **given: Any
 ) -> int:
-    """Talk with the agent that AGENT.yaml describes.
+    """Chat with the agent that AGENT.yaml describes.
 
     The conversation is kept from turn to turn. Ctrl-C ends one answer, Ctrl-D the chat.
 
     \b
-      /help         what there is to type        /save FILE    write the conversation (Markdown, or .json)
-      /tools        the agent's tools            /model ID     go on with another model
-      /reset        forget the conversation      /quit         leave
-      /SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it
-      @FILE         in a line: send an image, PDF or text file along
+      /help         show these commands          /save FILE    save the conversation (Markdown, or .json)
+      /tools        list the agent's tools       /model ID     switch to another model
+      /reset        start a new conversation     /quit         leave
+      /SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value
+      @FILE         anywhere in a message: attach an image, PDF or text file
     """
     options = AgentOptions(file=file, **given)
     return talk(options, session=session, continues=continues, verbosity=verbose, no_save=no_save, raw=raw)

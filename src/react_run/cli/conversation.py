@@ -20,7 +20,7 @@ from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reas
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
 from react_run.cli.persistence import Keeping
-from react_run.cli.progress import Clock, Draft, Permitted, Progress
+from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
 from react_run.cli.run_once import OFFLINE, show_answer
 from react_run.cli.screen import Screen
 from react_run.cli.statuses import footer, why
@@ -29,6 +29,7 @@ from react_run.components.errors import near
 from react_run.errors import ReactError
 from react_run.launch.options import AgentOptions, built
 from react_run.support.text import printable
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -41,8 +42,8 @@ HELP = """\
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     go on with another model
-/SERVER:NAME  ask what a prompt of an MCP server says, with key=value behind it; /SERVER: lists them
-@FILE         in a line: send an image, PDF or text file along
+/SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
+@FILE         anywhere in a message: attach an image, PDF or text file
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
 
@@ -65,6 +66,8 @@ class Conversation:
     ) -> None:
         self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
+        self.typed = False
+        """Whether a person types the lines: what is piped in names no files to send."""
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
@@ -96,6 +99,7 @@ class Conversation:
         if self.config.model is None:
             self.screen.note(OFFLINE)
         reader = line_reader([name for name in self.commands if name != "/exit"])
+        self.typed = reader.interactive
         if reader.interactive:
             self.screen.note(coloured(f"{self._about()}. /help for help.", "dim"))
         while True:
@@ -166,7 +170,7 @@ class Conversation:
         from react_run.cli.attaching import with_mentioned
 
         try:
-            prompt, strange = with_mentioned(line)
+            prompt, strange = with_mentioned(line) if self.typed else (line, [])
         except ReactError as error:
             complain(str(error))
             return
@@ -179,7 +183,7 @@ class Conversation:
         if self.draft is not None:
             self.draft.begin()
         self.screen.start_status(self.progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             with self.keeping.turn(self.messages) as earlier:
                 turn = self.agent.run(prompt, messages=earlier)
@@ -202,7 +206,7 @@ class Conversation:
         show_answer(self.config.masker.mask(result.answer), self.draft, self.screen, raw=self.raw)
         if reason := why(result):
             self.screen.note(self.config.masker.mask(reason))
-        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id)
+        line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id, below=self.progress.below)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
 
@@ -248,7 +252,7 @@ class Conversation:
         if not name:
             self._say("write /save FILE")
             return True
-        path = Path(name).expanduser()
+        path = from_home(name)
         path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
         self._say(f"written to {path}")
         return True

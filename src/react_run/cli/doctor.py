@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @click.command("doctor", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="[AGENT.yaml]", required=False, type=click.Path())
-@click.option("--offline", is_flag=True, help="Do not try to reach providers.")
+@click.option("--offline", is_flag=True, help="Do not contact providers.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this check.")
-@click.option("--json", "as_json", is_flag=True, help="Write a JSON list.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def command(file: str | None, offline: bool, trust: bool, as_json: bool) -> int:
-    """Check Python, directories, what is installed, keys (never shown) and whether providers can be reached.
+    """Check Python, directories, installed packages, keys (never shown) and the connection to providers.
 
-    With AGENT.yaml, also that the file is right, that its model can be reached and its toolsets start.
+    With AGENT.yaml, also check that the file is valid, that its model can be reached and that its toolsets start.
     """
     from react_run.cli.doctor_checks import agent_findings, installation, keys, kinds, providers
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from react_run.cli.batch_run import Listener
+from react_run.cli.eval_plan import check_keys, planned
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.statuses import ANSWERED, NO_ANSWER, PROVIDER_FAILED
 from react_run.cli.terminal import coloured, json_text
 from react_run.errors import ConfigError
 from react_run.evals.gates import against_baseline, check_baseline, judge_gates
-from react_run.evals.plan import Plan, Variant, distinct_names
+from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
-from react_run.launch.options import AgentOptions, approve_all, built
+from react_run.launch.options import AgentOptions
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
     from react_run.cli.eval_progress import EvalMeter
     from react_run.evals.running import Evaluation
-    from react_run.evals.suite import Cases
 
 
 @dataclass(kw_only=True)
@@ -77,7 +77,7 @@ class EvalRun:
             result = rescored(plan, kept, directory, title=self._title, seed=self.seed, wanted=wanted)
             status = None
         else:
-            self._check_keys()
+            check_keys(plan)
             result, status = self._measured(plan, directory)
         if baseline is not None:
             against_baseline(result, self._tallies(directory), baseline, common, str(self.baseline), self._wanted)
@@ -110,76 +110,21 @@ class EvalRun:
     @cached_property
     def plan(self) -> Plan:
         """What is run; everything that is wrong with agents and cases is found here."""
-        from react_run.evals.suite import read_suite
-
-        suite = read_suite(Path(self.cases), trusted=True if self.options.trust else None)
-        cases = [case for case in suite.cases if self._is_wanted(case.name, case.tags)]
-        if not cases:
-            raise ConfigError(self._no_case(suite))
-        if live := [case.name for case in cases if case.recorded_tools]:
-            raise ConfigError(f"{live[0]}: recorded_tools is for react-run test; eval runs the tools")
-        return Plan(
-            cases=cases,
-            scorers=suite.scorers,
-            variants=list(self._variants()),
-            repeat=self.repeat or suite.repeat or 1,
+        return planned(
+            self.options,
+            Path(self.cases),
+            against=self.against,
+            against_model=self.against_model,
+            only=self.only,
+            tags=self.tag,
+            repeat=self.repeat,
+            approve=self.yes,
         )
-
-    def _is_wanted(self, name: str, tags: Sequence[str]) -> bool:
-        return (self.only is None or self.only in name) and (not self.tag or bool({*self.tag} & {*tags}))
-
-    def _no_case(self, suite: Cases) -> str:
-        from react_run.components.errors import near
-
-        if self.tag:
-            known = sorted({tag for case in suite.cases for tag in case.tags})
-            listed = ", ".join(known) or "none"
-            return f"no case has the tag {', '.join(self.tag)}.{near(self.tag[0], known)} Tags: {listed}"
-        return f"no case has {self.only!r} in its name"
-
-    def _variants(self) -> Iterator[Variant]:
-        given = [self.options]
-        if self.against is not None:
-            given.append(replace(self.options, file=self.against))
-        if self.against_model is not None:
-            given.append(replace(self.options, model=self.against_model))
-        made = []
-        for options in given:
-            config, plugins = options.config(), options.extra_plugins()
-            if self.yes:
-                approve_all(config, plugins)
-            made.append(built(config, plugins, ()))
-        if self.against_model is not None:
-            names = [agent.model.name for agent in made]
-        else:
-            names = [agent.config.name or Path(options.file).stem for agent, options in zip(made, given, strict=True)]
-            if len(set(names)) < len(names):
-                names = [Path(options.file).stem for options in given]
-        for name, agent, options in zip(distinct_names(names), made, given, strict=True):
-            yield Variant(name=name, agent=agent, file=options.file, options=options.to_record())
-
-    def _check_keys(self) -> None:
-        """Say that a key is missing before anything is asked, and paid for."""
-        brought = all(case.replies is not None or case.recording is not None for case in self.plan.cases)
-        wanted = [] if brought else [(variant.name, variant.agent.config) for variant in self.plan.variants]
-        problems = []
-        for name, config in wanted:
-            models = [config.model, *config.fallback_models]
-            missing = [_missing_key(model) for model in models if model is not None]
-            if missing and all(missing):
-                problems.append(f"{name}: no key for {config.model.name if config.model else ''}: set {missing[0]}")
-        judges = {id(s): s for case in self.plan.cases for s in self.plan.criteria(case) if s.asks_model}
-        problems += [
-            f"the scorer {scorer.label}: no key for its model: set {variable}"
-            for scorer in judges.values()
-            if (variable := _missing_key(getattr(scorer, "model", None)))
-        ]
-        if problems:
-            raise ConfigError("\n".join(problems))
 
     def _directory(self) -> Path:
         """Where it is kept: what is named, else that of the last unfinished sitting of the same, else a new one."""
         if self.output is not None:
+            _list(Path(self.output))
             return Path(self.output)
         if self.rescore is not None:
             return Path(self.rescore)
@@ -276,6 +221,13 @@ class EvalRun:
         print(f"kept in {printable(str(directory))}", file=sys.stderr)
 
 
-def _missing_key(model: object) -> str:
-    ask = getattr(model, "missing_key", None)
-    return str(ask()) if callable(ask) else ""
+def _list(directory: Path) -> None:
+    """Have the page list an evaluation that is kept elsewhere, and its runs found by their ids."""
+    from react_run.batch.home import name_for
+    from react_run.journal.locate import evals_directory
+
+    link = evals_directory() / name_for(directory)
+    with suppress(OSError):  # it is kept all the same
+        evals_directory().mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not link.is_symlink():
+            link.symlink_to(directory.absolute(), target_is_directory=True)

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @agent_options
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object.")
-@click.option("--mermaid", is_flag=True, help="Write a Mermaid graph of the agent.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--mermaid", is_flag=True, help="Print a Mermaid graph of the agent.")
 def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # the shared options, named as their fields
-    """Show the effective configuration with the source of every value, the prompt, the tools and the hooks.
+    """Show the effective configuration, where each value comes from, the prompt, the tools and the hooks.
 
     Nothing is sent to a provider.
     """

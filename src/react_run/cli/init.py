@@ -22,13 +22,13 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 @click.command("init", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path(file_okay=False))
-@click.option("--toolset", metavar="NAME", help="Start a package with the toolset NAME.")
-@click.option("--plugin", metavar="NAME", help="Start a package with the plugin NAME.")
+@click.option("--toolset", metavar="NAME", help="Create a package with the toolset NAME.")
+@click.option("--plugin", metavar="NAME", help="Create a package with the plugin NAME.")
 def command(directory: str | None, toolset: str | None, plugin: str | None) -> int:
-    """Start an agent in DIR (the current directory by default): agent.yaml, and the schema that editors complete with.
+    """Create an agent in DIR (default: the current directory): agent.yaml, and a schema for completion in editors.
 
-    With --toolset or --plugin, start an installable package in DIR (by default a directory of that name).
-    Nothing that exists is overwritten.
+    With --toolset or --plugin, create an installable package in DIR (default: a directory of that name).
+    Existing files are not overwritten.
     """
     if toolset is not None and plugin is not None:
         raise click.UsageError("give --toolset or --plugin, not both")

@@ -26,12 +26,13 @@ ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "t
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("what", type=click.Choice(WHAT), required=False)
 @click.option(
-    "--json", "as_json", is_flag=True, help="Write JSON: a list, or an object of lists when nothing is named."
+    "--json", "as_json", is_flag=True, help="Print JSON: a list, or an object of lists when no kind is named."
 )
 def command(what: str | None, as_json: bool) -> int:
-    """List what is installed: toolsets, plugins, models, checks, scorers; and the agents here and in ./agents.
+    """List installed toolsets, plugins, models, checks and scorers, and agents: those in . and ./agents, and those of
+    installed packages, as PACKAGE:AGENT.
 
-    What cannot be loaded is listed with the reason.
+    Anything that cannot be loaded is listed with the reason.
     """
     found = {group: list(_agents() if group == "agents" else _kinds(group)) for group in ([what] if what else WHAT)}
     if as_json:
@@ -73,34 +74,33 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
 def first_line(thing: object) -> str:
     """The first line of a docstring of its own."""
+    from react_run.config.option_docs import shown_text
+
     own = thing.__dict__.get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", "")
-    return next(iter((own or "").strip().splitlines()), "")
+    return next(iter(shown_text(own or "").splitlines()), "")
 
 
 def _agents() -> Iterator[dict[str, str]]:
     from react_run.cli.validation import Soundness
-    from react_run.config.yaml import Report
-    from react_run.config.yaml.compose import compose
-    from react_run.config.yaml.text import read_text
+    from react_run.config.packages import every_agent, has_front_matter, heading
 
     soundness = Soundness()
-    paths = [path for directory in (Path(), Path("agents")) for path in sorted(directory.glob("*.yaml"))]
-    for path in paths:
-        report = Report()
-        found = read_text(path, str(path), report)
-        tree = compose(*found, report) if found else None
-        entries = tree.mapping if tree else {}
-        if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
-            continue  # some other YAML file
-        texts = {key: entries[key].raw if key in entries else "" for key in ("name", "description")}
-        yield {**texts, "name": texts["name"] or path.stem, "file": str(path), "error": _wrong(path, soundness)}
+    for directory in (Path(), Path("agents")):
+        for path in sorted([*directory.glob("*.yaml"), *filter(has_front_matter, directory.glob("*.md"))]):
+            if (texts := heading(path)) is not None:
+                name = texts["name"] or path.stem
+                yield {**texts, "name": name, "file": str(path), "error": _wrong(str(path), soundness)}
+    for name, file, problem in every_agent():
+        texts = None if file is None else heading(file)
+        about = {"description": "" if texts is None else texts["description"], "file": str(file or "")}
+        yield {"name": name, **about, "error": problem or _wrong(name, soundness)}
 
 
-def _wrong(path: Path, soundness: Soundness) -> str:
+def _wrong(path: str, soundness: Soundness) -> str:
     """The first thing that is wrong with an agent file."""
     from react_run.cli.check import problems_of
 
-    problems = problems_of(str(path), False, None, soundness)
+    problems = problems_of(path, False, None, soundness)
     if problems and all(problem["code"] == "cfg.untrusted" for problem in problems):
         return "needs trust"
     first = next((str(problem["message"]) for problem in problems if problem["code"] != "cfg.untrusted"), "")

@@ -40,10 +40,10 @@ class Servers(Protocol):
 
 @click.group("mcp", context_settings=HELP, no_args_is_help=True)
 def command() -> None:
-    """The MCP servers that an agent file names.
+    """Work with the MCP servers that an agent file names.
 
-    A lock (AGENT.mcp.lock) says which tools they have. With it nothing is started before a tool is
-    called, and a server that offers something else than what was locked is not believed.
+    A lock (AGENT.mcp.lock) records their tools. With a lock, a server is started only when one of its tools is called,
+    and a server whose tools differ from the lock is refused.
     """
 
 
@@ -52,7 +52,7 @@ def _file_options(function: F) -> F:
         (
             click.argument("file", metavar="AGENT.yaml", type=click.Path()),
             click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
-            click.option("--trust", is_flag=True, help="Trust the file's directory this time."),
+            click.option("--trust", is_flag=True, help="Trust the file's directory for this command."),
         )
     ):
         function = option(function)
@@ -103,7 +103,7 @@ def _compared(all_servers: list[Servers]) -> tuple[dict[str, Any], dict[str, Any
 @command.command("diff", context_settings=HELP)
 @_file_options
 def diff(file: str, env_file: str | None, trust: bool) -> int:
-    """Show what is different from the lock; exit status 1 when something is."""
+    """Show differences from the lock; the exit status is 1 if there are any."""
     with _servers(file, env_file, trust) as (_, all_servers):
         found = {name: lines for servers in all_servers for name, lines in servers.differences().items()}
     for name, lines in found.items():
@@ -117,7 +117,7 @@ def diff(file: str, env_file: str | None, trust: bool) -> int:
 @command.command("tools", context_settings=HELP)
 @_file_options
 @click.argument("name", metavar="[SERVER]", required=False)
-@click.option("--live", is_flag=True, help="Ask the servers, although there is a lock.")
+@click.option("--live", is_flag=True, help="Ask the servers even if there is a lock.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object, with the schemas.")
 def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: bool, as_json: bool) -> int:
     """List the tools of the servers: from the lock, or from the servers when there is no lock."""
@@ -147,7 +147,7 @@ def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: 
 @click.argument("tool")
 @click.argument("arguments", metavar="[KEY=VALUE]…", nargs=-1)
 def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: str | None, trust: bool) -> int:
-    """Call one tool, within the permissions and limits of the agent, and print what comes back."""
+    """Call one tool, within the permissions and limits of the agent, and print its result."""
     from react_run.cli.interrupts import drive
 
     given = {key: parsed(value) for key, value in pairs(arguments)}
@@ -170,7 +170,7 @@ def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: 
 @click.argument("prompt", required=False, default="")
 @click.argument("arguments", metavar="[KEY=VALUE]…", nargs=-1)
 def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_file: str | None, trust: bool) -> int:
-    """Print a prompt of a server, ready to be given to an agent; without PROMPT, list them."""
+    """Print a prompt of a server, ready for an agent; without PROMPT, list the prompts."""
     from react_run.outcome import ToolError
 
     with _servers(file, env_file, trust, name) as (config, [servers]):
@@ -186,7 +186,7 @@ def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_fi
 @_file_options
 @click.argument("name", metavar="SERVER")
 def login(file: str, name: str, env_file: str | None, trust: bool) -> int:
-    """Log in to a remote server with the browser, and keep its tokens for later runs."""
+    """Log in to a remote server in the browser, and save its tokens for later runs."""
     from react_run.outcome import ToolError
 
     with _servers(file, env_file, trust, name) as (_, [servers]):
@@ -201,9 +201,9 @@ def login(file: str, name: str, env_file: str | None, trust: bool) -> int:
 @command.command("import", context_settings=HELP)
 @click.argument("path", type=click.Path())
 def import_(path: str) -> int:
-    """Turn the servers of Claude Desktop, Cursor or VS Code (JSON) into toolsets for an agent file.
+    """Convert the servers of Claude Desktop, Cursor or VS Code (JSON) into toolsets for an agent file.
 
-    Secrets that stand there literally become ${VARIABLES}, which are listed on stderr.
+    Secrets written there literally become ${VARIABLES}, which are listed on stderr.
     """
     from react_run.components.kinds import resolve
 

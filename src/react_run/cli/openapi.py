@@ -21,22 +21,20 @@ LISTED = 40
 
 @click.group("openapi", context_settings=HELP, no_args_is_help=True)
 def command() -> None:
-    """OpenAPI documents of services, for toolsets of kind openapi.
+    """Work with OpenAPI documents, for toolsets of kind openapi.
 
-    Agents read a document from a file, and never from the network.
+    Agents read a document from a file, never from the network.
     """
 
 
 @command.command("fetch", context_settings=HELP)
 @click.argument("url")
-@click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(), help="Where to write it; its own name when not given."
-)
-@click.option("-y", "--yes", is_flag=True, help="Replace a document that is different without asking.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where to write it (default: its own name).")
+@click.option("-y", "--yes", is_flag=True, help="Replace a different document without asking.")
 def fetch(url: str, output: str | None, yes: bool) -> int:
-    """Bring the document at URL, and write it with its digest beside it (FILE.lock).
+    """Download the document at URL, and write it to a file, with its digest beside it (FILE.lock).
 
-    Where FILE exists, what is different is shown, and you are asked. A document that was changed since it
+    If FILE exists, the differences are shown, and you are asked. A document that was changed since it
     was fetched is refused when an agent is built.
     """
     from react_run.components.kinds import resolve

@@ -22,11 +22,20 @@ def agent_options(function: F) -> F:
                 help="Use this model instead of the file's.",
             ),
             click.option(
+                "--base-url",
+                metavar="URL",
+                is_eager=True,
+                expose_value=False,
+                callback=_keep_address,
+                help="Ask this OpenAI-compatible server; short for --set model.base_url=URL.",
+            ),
+            click.option(
                 "--set",
                 "sets",
                 metavar="KEY=VALUE",
                 multiple=True,
-                help="Set a value of the file, by its path: --set limits.max_cost=0.5 (repeatable).",
+                callback=_with_address,
+                help="Override a value in the file, such as --set limits.max_cost=0.5 (repeatable).",
             ),
             click.option(
                 "-p",
@@ -35,7 +44,7 @@ def agent_options(function: F) -> F:
                 metavar="NAME",
                 multiple=True,
                 shell_complete=_complete_plugins,
-                help="Add a plugin, outermost; no:NAME leaves one of the file out (repeatable).",
+                help="Add a plugin around all others; no:NAME disables one that the file lists (repeatable).",
             ),
             click.option("--env-file", metavar="FILE", help="Read variables from a .env file; the environment wins."),
             click.option("--trust", is_flag=True, help="Trust the file's directory for this run."),
@@ -43,6 +52,15 @@ def agent_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def _keep_address(context: click.Context, parameter: click.Parameter, url: str | None) -> None:
+    context.meta["base_url"] = url
+
+
+def _with_address(context: click.Context, parameter: click.Parameter, sets: tuple[str, ...]) -> tuple[str, ...]:
+    url = context.meta.get("base_url")
+    return sets if url is None else (f"model.base_url={url}", *sets)
 
 
 def session_options(function: F) -> F:
@@ -63,9 +81,9 @@ def run_argument(function: F) -> F:
         return value if engine is None else _fetched(context, engine, value)
 
     function = click.option(
-        "--engine", metavar="URL", is_eager=True, help="Look for the run in this database: postgres://…"
+        "--engine", metavar="URL", is_eager=True, help="Find the run in this database: postgres://…"
     )(function)
-    function = click.option("--last", is_flag=True, is_eager=True, help="The last run.")(function)
+    function = click.option("--last", is_flag=True, is_eager=True, help="Use the latest run.")(function)
     return click.argument("run", metavar="RUN", required=False, callback=given, shell_complete=_complete_runs)(function)
 
 

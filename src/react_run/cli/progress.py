@@ -37,10 +37,13 @@ class Progress:
         self.undecided: set[object] = set()
         self.thinking = False
         self.tool_calls = 0
+        self.below = (0, 0)
+        """Model calls and tool calls of subagents."""
 
     def begin(self) -> None:
         """Forget the run before."""
         self.run, self.running, self.far, self.thinking, self.tool_calls = None, [], {}, False, 0
+        self.below = (0, 0)
         self.undecided.clear()  # a turn that was interrupted leaves its question behind
         self.screen.pause(False)
 
@@ -67,6 +70,8 @@ class Progress:
     @hookimpl
     def react_model_call_started(self, run: Run) -> None:
         self.thinking = True
+        if run.parent is not None:
+            self.below = (self.below[0] + 1, self.below[1])
 
     @hookimpl
     def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:
@@ -81,6 +86,8 @@ class Progress:
     def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
         self.running.append(call.name)
         self.tool_calls += 1
+        if run.parent is not None:
+            self.below = (self.below[0], self.below[1] + 1)
 
     @hookimpl(tryfirst=True)
     def react_tool_permit(self, call: ToolCall) -> None:
@@ -226,7 +233,7 @@ def _count(number: int | None) -> str:
     return "n/a" if number is None else f"{number:,}"
 
 
-class Clock:
+class Stopwatch:
     """Seconds since it was made."""
 
     def __init__(self) -> None:

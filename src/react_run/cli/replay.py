@@ -17,16 +17,16 @@ from react_run.cli.recorded import naming_damage
     type=click.Choice(["recorded", "live"]),
     default="live",
     show_default=True,
-    help="Run the tools again, or answer them from the recording, too: then nothing leaves the process.",
+    help="Run the tools again, or take their results from the recording as well, so that nothing leaves the process.",
 )
 @click.option("--agent", metavar="AGENT.yaml", help="Replay with this agent instead of the recorded one.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @naming_damage
 def command(run: str | None, tools: Literal["recorded", "live"], agent: str | None, trust: bool, yes: bool) -> int:
-    """Replay RUN: the model answers as it was recorded, everything else happens again and is compared.
+    """Replay RUN: the model answers from the recording, everything else runs again and is compared.
 
-    Exit status 6 and the first difference when something is not as recorded.
+    If anything differs, the first difference is shown, and the exit status is 6.
     """
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive

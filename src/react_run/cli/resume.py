@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 @click.command("resume", context_settings={"help_option_names": ["-h", "--help"]})
 @run_argument
-@click.option("--force", is_flag=True, help="Go on although the agent has changed since.")
-@click.option("--agent", metavar="AGENT.yaml", help="Go on with this agent instead of the recorded one.")
+@click.option("--force", is_flag=True, help="Continue even if the agent has changed since.")
+@click.option("--agent", metavar="AGENT.yaml", help="Continue with this agent instead of the recorded one.")
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
-@click.option("--json", "as_json", is_flag=True, help="Write one result object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one result object as JSON.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @naming_damage
 def command(run: str | None, force: bool, agent: str | None, trust: bool, as_json: bool, **given: Any) -> int:
-    """Go on with RUN where it stopped.
+    """Continue RUN where it stopped.
 
-    What was recorded is not done again: model replies and finished tool calls come from the journal. A call that had
-    started and not finished runs again only when its tool is read-only or idempotent; otherwise the model is told that
+    Nothing that was recorded is done again: model replies and finished tool calls come from the journal. A call that
+    started but did not finish runs again only if its tool is read-only or idempotent; otherwise the model is told that
     its outcome is unknown.
     """
     from react_run.cli.recorded import options_of

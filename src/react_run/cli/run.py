@@ -39,21 +39,23 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("prompt", metavar="[PROMPT | -]", nargs=-1)
 @agent_options
-@click.option("--attach", metavar="FILE", multiple=True, help="Send an image, PDF or text file along (repeatable).")
-@click.option("--max-iterations", metavar="N", type=int, help="Iterations of the loop at most.")
-@click.option("--max-cost", metavar="USD", type=float, help="What the run may cost.")
-@click.option("--timeout", metavar="SECONDS", type=float, help="What the run may take.")
-@click.option("--output-format", type=click.Choice(FORMATS), help="How the result is written.")
-@click.option("--json", "as_json", is_flag=True, help="Short for --output-format json: one result object.")
+@click.option("--attach", metavar="FILE", multiple=True, help="Attach an image, PDF or text file (repeatable).")
+@click.option("--max-iterations", metavar="N", type=int, help="Maximum number of iterations.")
+@click.option("--max-cost", metavar="USD", type=float, help="Maximum cost of the run.")
+@click.option("--timeout", metavar="SECONDS", type=float, help="Maximum duration of the run.")
+@click.option("--output-format", type=click.Choice(FORMATS), help="Format of the result.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("--raw", is_flag=True, help="Show the answer on a terminal as it is, its Markdown not rendered.")
+@click.option("--raw", is_flag=True, help="Do not render the answer's Markdown on a terminal.")
 @click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
-@click.option("--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit 6 if it differs.")
-@click.option("--no-save", is_flag=True, help="Keep neither a journal nor the conversation.")
+@click.option(
+    "--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit with status 6 if the run differs."
+)
+@click.option("--no-save", is_flag=True, help="Save neither a journal nor the conversation.")
 @session_options
-@click.option("-v", "--verbose", count=True, help="A line per tool call and guard; -vv also steps.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but the answer and errors.")
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")
 def command(
     file: str,
@@ -67,7 +69,7 @@ def command(
     """Run the agent that AGENT.yaml describes.
 
     The answer goes to stdout, everything else to stderr. Without PROMPT, a terminal opens a chat. `-`, or piped input,
-    is the prompt; beside a PROMPT it is appended as context.
+    is the prompt; together with PROMPT it is appended as context.
     """
     from react_run.cli.prompting import prompt_from
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -75,7 +76,7 @@ class OneRun:
 
     def _answer(self, prompt: Prompt) -> int:
         from react_run.cli.persistence import Keeping
-        from react_run.cli.progress import Clock, Draft, Permitted, Progress
+        from react_run.cli.progress import Draft, Permitted, Progress, Stopwatch
         from react_run.cli.statuses import footer
 
         if self.attach:
@@ -104,7 +105,7 @@ class OneRun:
         )
         agent = self._agent(config, plugins, keeping)
         self.screen.start_status(progress.status)
-        clock = Clock()
+        clock = Stopwatch()
         try:
             return self._ended(self._driven(agent, config, keeping, prompt), draft, config)
         except Interrupted:
@@ -113,7 +114,7 @@ class OneRun:
         finally:
             self.screen.stop_status()
             if (run := progress.run) is not None:
-                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id))
+                self.screen.note(footer(run.usage, progress.tool_calls, clock.seconds, run.id, below=progress.below))
 
     def _agent(self, config: ReActAgentConfig, plugins: list[object], keeping: Keeping) -> ReActAgent:
         """The agent that answers."""
@@ -207,6 +208,8 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool =
     from react_run.cli.markdown import has_markdown, show
     from react_run.cli.terminal import is_dumb, is_terminal, shown
 
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     rendered = not raw and is_terminal(sys.stdout) and not is_dumb() and has_markdown(answer)
     if draft is not None:
         draft.finish()

@@ -28,7 +28,7 @@ COLUMNS = ("run", "started", "agent", "status", "seconds", "tokens", "cost", "pr
 def command() -> None:
     """List, show, export and remove runs.
 
-    RUN is the id of a run, shortened like git's, or a journal file; --last is the last run.
+    RUN is the id of a run, or its beginning, or a journal file; --last means the latest run.
     """
 
 
@@ -39,13 +39,13 @@ def command() -> None:
     type=click.IntRange(0),
     default=20,
     show_default=True,
-    help="How many, the latest first; 0 is all.",
+    help="How many to list, latest first; 0 lists all.",
 )
 @click.option("--session", metavar="NAME", help="Only runs of the conversation NAME.")
-@click.option("--engine", metavar="URL", help="The runs that batches keep in this database: postgres://…")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--engine", metavar="URL", help="List the runs that batches keep in this database: postgres://…")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_runs(number: int, session: str | None, engine: str | None, as_json: bool) -> int:
-    """List runs, the latest first."""
+    """List runs, latest first."""
     from react_run.cli.list import show_table
 
     found = _summaries(lambda summary: session is None or summary.header["session"] == session, engine, number)
@@ -89,7 +89,7 @@ def _row(summary: Summary) -> dict[str, str]:
 
 @command.command("show", context_settings=HELP)
 @run_argument
-@click.option("--json", "as_json", is_flag=True, help="Write JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @naming_damage
 def show_run(run: str | None, as_json: bool) -> int:
     """Show what a run was, and what it used."""
@@ -142,9 +142,12 @@ def _journal(run: str | None) -> tuple[Journal, Path]:
 @command.command("export", context_settings=HELP)
 @run_argument
 @click.option(
-    "--format", "form", type=click.Choice(["markdown", "json", "html"]), help="By FILE's ending, or markdown."
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "json", "html"]),
+    help="Format; by default that of FILE's extension, or markdown.",
 )
-@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write it; - is standard output.")
+@click.option("-o", "--output", metavar="FILE", default="-", help="Where to write it; - means standard output.")
 @naming_damage
 def export_run(run: str | None, form: str | None, output: str) -> int:
     """Write a run as one document."""
@@ -183,12 +186,14 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
 
 @command.command("rm", context_settings=HELP)
 @click.argument("runs", metavar="[RUN]…", nargs=-1)
-@click.option("--last", is_flag=True, help="The last run.")
-@click.option("--older-than", metavar="AGE", callback=_age, help="All runs that began longer ago: 12h, 30d, 8w.")
-@click.option("--keep", metavar="N", type=click.IntRange(0), help="All but the latest N runs.")
-@click.option("--all", "everything", is_flag=True, help="All runs.")
+@click.option("--last", is_flag=True, help="Use the latest run.")
+@click.option(
+    "--older-than", metavar="AGE", callback=_age, help="Remove runs that began longer ago than AGE: 12h, 30d, 8w."
+)
+@click.option("--keep", metavar="N", type=click.IntRange(0), help="Remove all but the latest N runs.")
+@click.option("--all", "everything", is_flag=True, help="Remove all runs.")
 def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, keep: int | None, everything: bool) -> int:
-    """Remove runs: their journals, and what they saved in their workspaces. Runs that go on are left alone."""
+    """Remove runs: their journals, and what they saved in their workspaces. Runs still in progress are kept."""
     from react_run.journal.locate import find_run, remove_run, run_files, summaries
 
     if not (runs or last or everything) and older_than is None and keep is None:

@@ -13,7 +13,7 @@ import click
 def command(output: str | None) -> int:
     """Print the JSON Schema (2020-12) of agent files.
 
-    It covers the kinds that are installed here, with their options. Editors use it when a file begins with
+    It covers the installed kinds and their options. Editors use it when a file begins with
 
     \b
       # yaml-language-server: $schema=react-run.schema.json

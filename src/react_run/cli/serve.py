@@ -46,15 +46,25 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
 @click.command("serve", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="AGENT.yaml…", nargs=-1, required=True, type=click.Path())
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65_535), help="0 takes any free port.")
-@click.option("--token-file", metavar="FILE", help="Tokens that clients must send, one a line, or NAME TOKEN.")
-@click.option("--allow-host", "allow_hosts", metavar="NAME", multiple=True, help="Answer to this host name, too.")
-@click.option("--allow-origin", "allow_origins", metavar="URL", multiple=True, help="Let pages of this origin in.")
-@click.option("--max-runs", default=16, show_default=True, type=click.IntRange(1), help="Runs at the same time.")
-@click.option("--queue", default=64, show_default=True, type=click.IntRange(0), help="Runs that may wait.")
-@click.option("--max-body", default="10MB", show_default=True, callback=_size, help="The largest request.")
-@click.option("--run-timeout", metavar="TIME", callback=_time, help="How long a run may work, such as 10m.")
-@click.option("--grace", default="30s", show_default=True, callback=_time, help="How long runs may end after SIGTERM.")
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65_535), help="Port; 0 picks a free one."
+)
+@click.option("--token-file", metavar="FILE", help="Tokens that clients must send: one per line, or NAME TOKEN.")
+@click.option(
+    "--allow-host", "allow_hosts", metavar="NAME", multiple=True, help="Accept requests for this host name as well."
+)
+@click.option(
+    "--allow-origin", "allow_origins", metavar="URL", multiple=True, help="Accept requests from pages of this origin."
+)
+@click.option(
+    "--max-runs", default=16, show_default=True, type=click.IntRange(1), help="Maximum number of runs at the same time."
+)
+@click.option("--queue", default=64, show_default=True, type=click.IntRange(0), help="Maximum number of waiting runs.")
+@click.option("--max-body", default="10MB", show_default=True, callback=_size, help="Maximum size of a request.")
+@click.option("--run-timeout", metavar="TIME", callback=_time, help="Maximum duration of a run, such as 10m.")
+@click.option(
+    "--grace", default="30s", show_default=True, callback=_time, help="How long runs may take to finish after SIGTERM."
+)
 @click.option("--on-disconnect", type=click.Choice(["cancel", "finish"]), default="cancel", show_default=True)
 @click.option("--drafts", type=click.Choice(["reasoning", "content", "none"]), default="reasoning", show_default=True)
 @click.option(
@@ -62,37 +72,50 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
     type=click.Choice(["refuse", "ignore"]),
     default="refuse",
     show_default=True,
-    help="What becomes of tools that requests bring.",
+    help="What to do with tools in requests.",
 )
 @click.option(
     "--allow-override",
     metavar="KEY",
     multiple=True,
     type=click.Choice(["model", "max_cost", "max_iterations"]),
-    help="Let requests set model, max_cost or max_iterations (repeatable).",
+    help="Let requests set this key: model, max_cost or max_iterations (repeatable).",
 )
-@click.option("--workspaces", metavar="DIR", type=click.Path(path_type=Path), help="A directory for each session.")
-@click.option("--title-model", metavar="MODEL", help="Answers what chat pages ask for on the side, such as titles.")
-@click.option("--park-after", default="10m", show_default=True, callback=_time, help="Put waiting runs aside then.")
-@click.option("--no-page", "page", flag_value=False, default=True, help="Serve the APIs alone.")
-@click.option("--no-save", "save", flag_value=False, default=True, help="Keep journals only while the server runs.")
-@click.option("--mcp", is_flag=True, help="Serve one agent as an MCP server instead, on standard input and output.")
-@click.option("--tools", is_flag=True, help="With --mcp: its tools one by one, instead of the whole agent.")
 @click.option(
-    "--http", metavar="[HOST:PORT]", is_flag=False, flag_value="127.0.0.1:8765", help="With --mcp: over HTTP."
+    "--workspaces",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Directory in which each session gets a directory.",
 )
-@click.option("--token-env", metavar="VAR", help="With --mcp --http: the variable with the token clients must send.")
-@click.option("--resume", is_flag=True, help="Have runs go on that were interrupted when the server ended.")
+@click.option("--title-model", metavar="MODEL", help="Model for what chat pages ask for on the side, such as titles.")
+@click.option(
+    "--park-after",
+    default="10m",
+    show_default=True,
+    callback=_time,
+    help="Set a run aside when it has waited for a person this long.",
+)
+@click.option("--no-page", "page", flag_value=False, default=True, help="Serve only the APIs.")
+@click.option("--no-save", "save", flag_value=False, default=True, help="Delete journals when the server ends.")
+@click.option("--mcp", is_flag=True, help="Serve one agent as an MCP server instead, on standard input and output.")
+@click.option("--tools", is_flag=True, help="With --mcp: serve its tools one by one, instead of the whole agent.")
+@click.option(
+    "--http", metavar="[HOST:PORT]", is_flag=False, flag_value="127.0.0.1:8765", help="With --mcp: serve over HTTP."
+)
+@click.option(
+    "--token-env", metavar="VAR", help="With --mcp --http: the variable that holds the token clients must send."
+)
+@click.option("--resume", is_flag=True, help="Continue runs that were interrupted when the server ended.")
 @agent_options
 def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int:
-    """Serve agents to OpenAI clients, and a page to watch them.
+    """Serve agents to OpenAI clients, with a web page to watch them.
 
     \b
       react-run serve agents/calculator.yaml
       curl localhost:8000/v1/chat/completions -d '{"model": "calculator",
         "messages": [{"role": "user", "content": "15*23"}]}'
 
-    Agents are models by name. SIGTERM and Ctrl-C end runs in good order, SIGHUP reads the files again.
+    Agents are models by name. SIGTERM and Ctrl-C shut down cleanly; SIGHUP reloads the files.
     """
     from react_run.launch.options import AgentOptions
     from react_run.serve.options import ServeOptions, tokens_from

@@ -71,18 +71,32 @@ def _known(result: RunResult) -> bool:
     return result.stop_reason in set(_WHY)
 
 
-def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str) -> str:
-    """Model calls, tool calls, tokens, cost, seconds and run id, in one line."""
+def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below: tuple[int, int] = (0, 0)) -> str:
+    """Model calls, tool calls, tokens, cost, seconds and run id, in one line.
+
+    Args:
+        usage: What the run used, subagents included.
+        tool_calls: The tool calls, those of subagents included.
+        seconds: What it took.
+        run_id: The id of the run.
+        below: How many of the model calls and of the tool calls subagents made.
+    """
     tokens = usage.total_tokens
+    by_models, by_tools = (f" ({number} by subagents)" if number else "" for number in below)
     parts = [
-        _plural(usage.requests, "model call"),
-        _plural(tool_calls, "tool call"),
+        f"{_plural(usage.requests, 'model call')}{by_models}",
+        f"{_plural(tool_calls, 'tool call')}{by_tools}",
         "tokens n/a" if tokens is None else f"{tokens:,} tokens",
-        "cost n/a" if usage.cost is None else f"${usage.cost:.4f}",
+        "cost n/a" if usage.cost is None else _money(usage.cost),
         f"{seconds:.1f} s",
         f"run {run_id[:12]}",
     ]
     return " · ".join(parts)
+
+
+def _money(cost: float) -> str:
+    """USD; what is less than can be shown is not shown as nothing."""
+    return "<$0.0001" if 0 < cost < 0.0001 else f"${cost:.4f}"
 
 
 def _plural(number: int, noun: str) -> str:

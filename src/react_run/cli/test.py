@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="AGENT.yaml", type=click.Path())
 @click.argument("cases", metavar="CASES.yaml", type=click.Path())
 @agent_options
-@click.option("-k", "--only", metavar="TEXT", help="Only cases whose names contain TEXT.")
+@click.option("-k", "--only", metavar="TEXT", help="Use only cases whose names contain TEXT.")
 @click.option("--junit", metavar="FILE", help="Write the results as JUnit XML, for CI.")
-@click.option("--json", "as_json", is_flag=True, help="Write the results as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(file: str, cases: str, only: str | None, junit: str | None, as_json: bool, **given: Any) -> int:
-    """Test an agent offline. Exit status 1 when a case fails.
+    """Test an agent offline. The exit status is 1 if a case fails.
 
     \b
       cases:

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @click.command("trace", context_settings={"help_option_names": ["-h", "--help"]})
 @run_argument
-@click.option("--html", metavar="FILE", help="Write one self-contained page.")
-@click.option("--chrome-trace", metavar="FILE", help="Write a trace for Perfetto (ui.perfetto.dev).")
-@click.option("--json", "as_json", is_flag=True, help="Write the records of the run as JSON lines.")
-@click.option("--full", is_flag=True, help="Do not cut lines to the width of the terminal.")
+@click.option("--html", metavar="FILE", help="Write a self-contained HTML page to FILE.")
+@click.option("--chrome-trace", metavar="FILE", help="Write a trace for Perfetto (ui.perfetto.dev) to FILE.")
+@click.option("--json", "as_json", is_flag=True, help="Print the records of the run as JSON lines.")
+@click.option("--full", is_flag=True, help="Do not cut lines at the width of the terminal.")
 @naming_damage
 def command(run: str | None, html: str | None, chrome_trace: str | None, as_json: bool, full: bool) -> int:
     """Show what happened in RUN: thoughts, actions, results, times, tokens, cost, guards.
 
-    RUN is the id of a run, shortened like git's, or a journal file; --last is the last run.
+    RUN is the id of a run, or its beginning, or a journal file; --last means the latest run.
     """
     from react_run.journal import read_journal
     from react_run.journal.locate import find_run

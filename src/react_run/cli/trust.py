@@ -11,13 +11,13 @@ from react_run.cli.terminal import shown
 
 @click.command("trust", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("directory", metavar="[DIR]", required=False, type=click.Path())
-@click.option("--remove", is_flag=True, help="Trust DIR no longer.")
+@click.option("--remove", is_flag=True, help="Stop trusting DIR.")
 @click.option("--list", "listing", is_flag=True, help="List the trusted directories.")
 def command(directory: str | None, remove: bool, listing: bool) -> int:
     """Trust DIR and everything below it.
 
     Agent files in a trusted directory may start programs (command checks, the shell toolset, skill
-    scripts), load code that lies beside them, and reach files outside their directory.
+    scripts), load code next to them, and use files outside their directory.
     """
     from react_run.config.trust import trust, trusted_directories, untrust
 

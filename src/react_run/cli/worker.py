@@ -28,17 +28,28 @@ _LOOK_AGAIN = 1.0
 @click.command("worker", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="AGENT.yaml…", nargs=-1, required=True, type=click.Path())
 @click.option("--engine", metavar="URL", default="sqlite", help=ENGINE_HELP)
-@click.option("-j", "--jobs", type=click.IntRange(1), default=8, show_default=True, help="Rows at once, of each agent.")
-@click.option("--retries", type=click.IntRange(0), default=2, show_default=True, help="After failures of the provider.")
-@click.option("--workspaces", metavar="DIR", type=click.Path(), help="Where each row gets a directory of its own.")
-@click.option("--once", is_flag=True, help="End when there is nothing left to do.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    default=8,
+    show_default=True,
+    help="Number of rows processed at once, per agent.",
+)
+@click.option(
+    "--retries", type=click.IntRange(0), default=2, show_default=True, help="Retries after a failure of the provider."
+)
+@click.option(
+    "--workspaces", metavar="DIR", type=click.Path(), help="Directory in which each row gets a directory of its own."
+)
+@click.option("--once", is_flag=True, help="Exit when there is nothing left to do.")
 @agent_options
-@click.option("--yes", is_flag=True, help="Approve every tool call that asks for it.")
+@click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int:
-    """Work on the rows of batches that run these agents, until Ctrl-C.
+    """Process rows of batches that run these agents, until Ctrl-C.
 
-    A worker takes rows only of batches that were begun with the same agent: the same values, toolsets and plugins.
-    The first Ctrl-C lets the rows at work end, the second stops them.
+    A worker takes rows only from batches that were started with the same agent: the same values, toolsets and
+    plugins. The first Ctrl-C lets the rows in progress finish, the second stops them.
     """
     from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
     from react_run.launch.options import approve_all, built

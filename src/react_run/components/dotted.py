@@ -14,7 +14,6 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from react_run.components.errors import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
 
@@ -117,6 +116,8 @@ def _in_installation(origin: Path) -> bool:
 @cache
 def _editable_projects() -> tuple[Path, ...]:
     """The source trees that were installed with ``pip install -e``."""
+    from urllib.request import url2pathname  # it brings an HTTP client along
+
     projects = []
     for distribution in metadata.distributions():
         record = json.loads(distribution.read_text("direct_url.json") or "{}")

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, ValidationInfo
 
 from react_run.components.dotted import import_path
+from react_run.support.user_dirs import from_home
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ def beside_the_file(value: str | Path, info: ValidationInfo) -> Path:
     start = value.directory if isinstance(value, TextOfFile) else None
     if start is None and isinstance(info.context, Origin):
         start = info.context.directory
-    path = Path(value).expanduser()
+    path = from_home(value)
     return start / path if start else path
 
 

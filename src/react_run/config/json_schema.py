@@ -13,7 +13,7 @@ from pydantic_core import CoreSchema
 from react_run.components import GROUP_MARK
 from react_run.components.kinds import GROUPS, Kind, installed
 from react_run.config.limits import Limits
-from react_run.config.option_docs import documented
+from react_run.config.option_docs import documented, shown_text
 from react_run.config.schema import ReActAgentConfig
 from react_run.config.wrapper_levels import LEVELS
 from react_run.errors import PluginError
@@ -34,14 +34,14 @@ _TEXT: Schema = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/file"}]}
 _RULE: Schema = {
     "type": "object",
     "properties": {
-        "tool": {"type": "string", "description": "The tools it is about, as a glob."},
-        "toolset": {"type": "string", "description": "The toolsets it is about, as a glob over their `name`."},
+        "tool": {"type": "string", "description": "The tools it applies to, as a glob."},
+        "toolset": {"type": "string", "description": "The toolsets it applies to, as a glob over their `name`."},
         "arguments": {
             "type": "object",
             "additionalProperties": {"type": "string"},
             "description": "Globs that the arguments must match.",
         },
-        "action": {"enum": ["allow", "ask", "deny"], "description": "What happens then."},
+        "action": {"enum": ["allow", "ask", "deny"], "description": "What to do with such a call."},
     },
     "required": ["action"],
     "additionalProperties": False,
@@ -91,7 +91,7 @@ def agent_file_schema() -> Schema:
         "additionalProperties": False,
         "description": "The wrapped shape: everything but `id`, `name`, `description` and `class_name`.",
     }
-    return {
+    schema: Schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "react-run agent file",
         "description": "An agent: a model, tools, plugins and limits.",
@@ -101,6 +101,20 @@ def agent_file_schema() -> Schema:
         "additionalProperties": False,
         "$defs": defs,
     }
+    _for_people(schema)
+    return schema
+
+
+def _for_people(schema: object) -> None:
+    """Have every description in ``schema`` say what people need, and no more."""
+    if isinstance(schema, dict):
+        if isinstance(text := schema.get("description"), str):
+            schema["description"] = shown_text(text)
+        for part in schema.values():
+            _for_people(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            _for_people(part)
 
 
 def _keys() -> tuple[dict[str, Schema], dict[str, Schema]]:

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from react_run.config.limits import Limits
 from react_run.config.loading import Loading
-from react_run.config.shorthands import normalise
+from react_run.config.shorthands import BY_ID, normalise
 from react_run.config.texts import GROUP_OF
 from react_run.config.yaml import AgentFileError, Node, Place, Problem, Report, Source, TreeReader, wrap
 from react_run.config.yaml.tree import child_of, set_at
@@ -33,7 +33,13 @@ def load_into(
     environment: dict[str, str] | None = None,
 ) -> C:
     """:func:`~react_run.config.schema.load_config` for any class of configuration."""
+    name = str(path)
     path = Path(path)
+    if ":" in name:
+        from react_run.config.packages import is_packaged, packaged
+
+        if is_packaged(name):
+            path, trusted = packaged(name), True if trusted is None else trusted
     if trusted is None:
         from react_run.config.trust import is_trusted
 
@@ -68,7 +74,8 @@ def variables_in(path: Path) -> dict[str, str]:
     try:
         return variables_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {error}")]) from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {reason}")]) from None
 
 
 def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> Node:
@@ -84,8 +91,11 @@ def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> 
 
 
 def _open_names(tree: Node, parts: list[str]) -> None:
-    """``temporal`` becomes ``{kind: temporal}`` where an option of it is set. A model's name may be an id: it stays."""
+    """``temporal`` becomes ``{kind: temporal}`` where an option of it is set; a model's id waits until it is known."""
     node: Node | None = tree
+    model = tree.mapping.get("model")
+    if parts[0] == "model" and len(parts) > 1 and model is not None and isinstance(model.value, str):
+        model.value, model.raw = {BY_ID: copy(model)}, ""
     for part in parts[:-1] if GROUP_OF.get(parts[0], "models") != "models" else ():
         node = node and child_of(node, part)
         if node is not None and isinstance(node.value, str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +16,15 @@ from itertools import pairwise
 from typing import Any, get_args
 
 from pydantic import BaseModel
+
+_SECTIONS = re.compile(r"\n\s*\n(?:Args|Raises|Returns|Yields)[^\n]*:\n.*", re.DOTALL)
+_ROLES = re.compile(r":\w+:`~?([^`]+)`")
+
+
+def shown_text(docstring: str) -> str:
+    """``docstring`` as lists and editors show it: without what only programmers need."""
+    text = _SECTIONS.sub("", inspect.cleandoc(docstring))
+    return _ROLES.sub(r"`\1`", text).replace("``", "`").strip()
 
 
 @cache

@@ -14,7 +14,7 @@ from react_run.components.errors import how_to_trust
 from react_run.config.loading import Loading
 from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
-from react_run.config.values import coerce_values
+from react_run.config.values import coerce_values, note_ambiguous
 from react_run.config.yaml import AgentFileError, Node, Report, locate, walk, wrap
 from react_run.secrets import MIN_LENGTH, Masker, looks_secret
 
@@ -40,6 +40,7 @@ def validated(loading: Loading, validate: Callable[[object], T]) -> T:
     find_secrets(tree, loading.masker)
     model = tree.mapping.get("model")
     object.__setattr__(loading, "model_id", model.value if model and isinstance(model.value, str) else None)
+    note_ambiguous(tree, loading.report)
     expand_shorthands(tree, loading)
     for _ in range(PASSES):
         try:

@@ -24,6 +24,8 @@ from pydantic import (
 from react_run.checks import Check
 from react_run.components import LocalPath, Options
 from react_run.components.building import build
+from react_run.components.errors import near
+from react_run.components.kinds import installed
 from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.loading import Loading
@@ -57,7 +59,11 @@ def _policy(*words: str) -> BeforeValidator:
     def chosen(entry: object, info: ValidationInfo) -> object:
         if isinstance(entry, str):
             if entry not in words:
-                raise problem("cfg.enum", f"must be {' or '.join(map(repr, words))}, or a mapping with kind:")
+                known = " or ".join(map(repr, words))
+                if entry in installed("plugins"):
+                    raise problem("cfg.enum", f"must be {known}; a policy is a mapping: {{kind: {entry}}}")
+                hint = near(entry, [*words, *installed("plugins")]) or " Or a policy: {kind: …}"
+                raise problem("cfg.enum", f"must be {known}, not {entry[:60]!r}.{hint}")
             return entry
         return _plugin(entry, info)
 
@@ -101,7 +107,7 @@ class ReActAgentConfig(Options):
     """A file of variables: `true` reads `.env` beside the agent file. The environment wins."""
 
     model: Model | None = None
-    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. None at all means offline."""
+    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. Without one it is `offline`."""
     base_url: Annotated[str, AfterValidator(_web_address)] | None = None
     """The address of an OpenAI-compatible server, up to and including `/v1`."""
     api_key: SecretStr | None = None
@@ -176,7 +182,7 @@ class ReActAgentConfig(Options):
     trace: LocalPath | None = None
     """The file to write the journal to."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """Anything you want to keep with the agent; never read."""
+    """Anything you want to keep with the agent; it is never read."""
 
     _loading: Loading = PrivateAttr()
 

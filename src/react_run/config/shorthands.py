@@ -15,6 +15,7 @@ from react_run.config.limits import Limits
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report, wrap
 from react_run.errors import ReactError
+from react_run.support.user_dirs import from_home
 
 if TYPE_CHECKING:
     from react_run.config.loading import Loading
@@ -30,6 +31,9 @@ GENERATION_KEYS = {
 """Keys of the agent file that are handed to the model, and what the model calls them."""
 _LISTS = frozenset({"toolsets", "plugins", "checks", *LEVELS})
 
+
+BY_ID = ""
+"""The key of a model's id in a mapping, where the command line sets options of a model that a file names by its id."""
 
 # -- the shape of one file, before files are merged ------------------------------------------------------------------
 
@@ -193,6 +197,10 @@ def _as_model(
 ) -> Node:
     if isinstance(node.value, str) and node.value:
         node = node.like(_by_id(node, has_address=has_address))
+    elif BY_ID in node.mapping:
+        options = dict(node.mapping)
+        given = options.pop(BY_ID)
+        node = node.like({**_by_id(given, has_address=has_address or _given(options, "base_url")), **options})
     kind = node.mapping.get("kind")
     if kind is None or not isinstance(kind.value, str):
         return node
@@ -250,7 +258,7 @@ def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> N
     for item in node.items if node else ():
         if not isinstance(item.value, (str, Path)):
             continue  # reported as what it is
-        path = ((item.directory or loading.directory) / Path(item.value).expanduser()).resolve()
+        path = ((item.directory or loading.directory) / from_home(item.value)).resolve()
         if not path.exists():
             text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"
             loading.report.add("cfg.path_missing", text, item.place, item.path)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from react_run.config.yaml import Node, TreeReader, locate
+from react_run.config.yaml import Node, Report, TreeReader, locate
+from react_run.config.yaml.scalars import is_text_elsewhere
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -56,3 +57,28 @@ _READERS: dict[str, Callable[[str], object]] = {
     "float_type": _finite,
     "bool_type": lambda text: _WORDS[text.lower()],
 }
+
+
+_FREE = frozenset({"metadata", "model_settings", "settings", "output_schema", "schema", "arguments"})
+"""Keys below which no field says whether a number or a text is meant."""
+
+
+def note_ambiguous(tree: Node, report: Report) -> None:
+    """Report numbers that older YAML reads as text (``1e3``, also a short commit hash), where nothing tells."""
+    pending = [(tree, False)]
+    while pending:
+        node, free = pending.pop()
+        if isinstance(node.value, dict):
+            pending += [(item, free or key in _FREE) for key, item in node.mapping.items()]
+        elif isinstance(node.value, list):
+            pending += [(item, free) for item in node.items]
+        elif free and isinstance(node.value, float) and is_text_elsewhere(node.raw) and node.place is not None:
+            text = f"{node.raw} is text for YAML 1.1 and a number for YAML 1.2; quote it, or write {_written(node)}"
+            report.add("yaml.ambiguous", text, node.place, node.path)
+
+
+def _written(node: Node) -> str:
+    """A number in a form that every YAML reads as one."""
+    mantissa, _, exponent = node.raw.lower().partition("e")
+    point = mantissa if "." in mantissa else f"{mantissa}.0"
+    return f"{point}e{exponent if exponent[0] in '+-' else f'+{exponent}'}"

@@ -16,7 +16,7 @@ from react_run.engine.current import executing
 from react_run.engine.events import tell
 from react_run.engine.reports import Reports, checked
 from react_run.engine.state import EngineState
-from react_run.engine.timer import Clock
+from react_run.engine.timer import Timer
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
@@ -229,7 +229,7 @@ async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: To
             return result
         return await _supervise(_shielded(lambda: result), limit, call)
     thread = started_in_thread(function)
-    clock = Clock(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
+    clock = Timer(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
     try:
         result = await thread
     finally:
@@ -265,7 +265,7 @@ async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: Tool
     if task.done():
         return task.result()
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Clock(partial(paused_seconds, call), limit, partial(_end, over))
+    clock = Timer(partial(paused_seconds, call), limit, partial(_end, over))
     task.add_done_callback(lambda _: _end(over))
     try:
         await over

@@ -21,7 +21,7 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
     turns are left out. Results that stand in another order are put behind their calls; those of one id in theirs.
 
     Raises:
-        ConfigError: A message has a role that there is not.
+        ConfigError: A message has an unknown role.
     """
     source = list(messages)
     used: set[str] = set()

@@ -64,7 +64,7 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
             continue
         iteration.changed |= any(one.changed for one in heard)
         _block(run, call, [one.signal for one in heard if one.blocks])
-        if text := _told(run, iteration.number, heard):
+        if text := _signals_text(run, iteration.number, heard):
             texts[call] = render(text)
     return texts
 
@@ -129,12 +129,12 @@ def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
     run.note("sensor_block", f"{call.name}: {outcome.message}")
 
 
-def _told(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> str:
+def _signals_text(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> str:
     """All that was heard about one call as the model reads it; a warning it knows is not said again, but counted."""
     iterations = run.state(SeenWarnings).iterations
     texts, standing = [], 0
     for one in heard:
-        text = describe(one)
+        text = describe_signal(one)
         if one.signal.severity == "block" or one.changed:
             texts.append(text)
         elif text not in iterations:
@@ -147,7 +147,7 @@ def _told(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> str:
     return "\n".join(texts)
 
 
-def describe(heard: DeliveredSignal) -> str:
+def describe_signal(heard: DeliveredSignal) -> str:
     """A signal as the model reads it: severity, location, message, what to do, and what became of its patch."""
     signal = heard.signal
     where = f" {signal.location}:" if signal.location else ""

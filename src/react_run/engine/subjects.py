@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _UNIT = re.compile(r"(^|_)units?($|_)")
 _PATH = re.compile(r"(^|_)(path|file|filename|directory|dir|folder|destination|source|target|src|dst)s?$")
-_PLACE = re.compile(r"(:\d+)*:?$")
+_PLACE = re.compile(r"(:\d{1,9}){0,3}:?$")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SMALL_WORDS = frozenset(re.findall(r"\w+", """
     a an and are as at be by com d de der die do does el en et for from how htm html http https i in index is it la le

@@ -42,7 +42,7 @@ class Pauses:
             return self._total + (perf_counter() - self._since if self._count else 0.0)
 
 
-class Clock:
+class Timer:
     """Calls ``expire`` when ``seconds`` have passed that were not paused; it starts at once.
 
     Args:

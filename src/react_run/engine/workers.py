@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run.engine.state import paused_seconds
-from react_run.engine.timer import Clock
+from react_run.engine.timer import Timer
 from react_run.hooks import Implementation
 from react_run.support.threads import started_in_thread
 
@@ -45,7 +45,7 @@ async def in_worker(run: Run, function: Callable[[], T]) -> T:
     seconds = run.agent.config.limits.tool_timeout
     async with run.state(Turn).lock:
         thread = started_in_thread(function)
-        clock = Clock(partial(paused_seconds, run), seconds, partial(_give_up, thread, seconds))
+        clock = Timer(partial(paused_seconds, run), seconds, partial(_give_up, thread, seconds))
         try:
             return await thread
         finally:

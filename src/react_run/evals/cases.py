@@ -8,10 +8,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
-from react_run.components import LocalPath, Options
+from react_run.components import LocalPath, Options, Origin
 from react_run.components.building import build
+from react_run.components.errors import how_to_trust
 from react_run.components.kinds import installed
 from react_run.components.option_errors import problem
 from react_run.evals.scorer import Scorer
@@ -31,9 +40,17 @@ JUDGING = frozenset(
 
 
 def _scorer(entry: object, info: ValidationInfo) -> object:
-    """A scorer, or a check that stands for one."""
-    if isinstance(entry, Scorer):
-        return entry
+    """A scorer, or a check that stands for one; only a trusted file may start programs with it."""
+    scorer = entry if isinstance(entry, Scorer) else _of_entry(entry, info)
+    if isinstance(info.context, Origin) and not info.context.trusted and isinstance(scorer, Scorer):
+        check = getattr(scorer, "check", None)
+        if reason := scorer.needs_trust() or (check.needs_trust() if check is not None else ""):
+            text = f"this {reason}, which a file of cases may do only in a trusted directory: "
+            raise problem("cfg.untrusted", f"{text}{how_to_trust(info.context.directory)}")
+    return scorer
+
+
+def _of_entry(entry: object, info: ValidationInfo) -> object:
     kind = entry.get("kind") if isinstance(entry, Mapping) else entry
     if isinstance(kind, str) and kind not in installed("scorers") and kind in installed("checks"):
         from react_run.evals.check_scorer import CheckScorer
@@ -48,7 +65,22 @@ def _scorer(entry: object, info: ValidationInfo) -> object:
     return build("scorers", entry, info.context)
 
 
+def _within(path: Path, info: ValidationInfo) -> Path:
+    """A file that cases name; outside of their directory only when it is trusted, whatever it is for."""
+    origin = info.context
+    if isinstance(origin, Origin) and not origin.trusted and not _lies_in(path, origin.directory):
+        text = f"{path} lies outside of the directory of the cases, which only a trusted one may reach: "
+        raise problem("cfg.untrusted", f"{text}{how_to_trust(origin.directory)}")
+    return path
+
+
+def _lies_in(path: Path, directory: Path) -> bool:
+    return path.resolve().is_relative_to(directory.resolve())
+
+
 AnyScorer = Annotated[Scorer, BeforeValidator(_scorer)]
+CasePath = Annotated[LocalPath, AfterValidator(_within)]
+"""A path beside the cases."""
 
 
 class Case(Options):
@@ -62,12 +94,12 @@ class Case(Options):
     """Values for `{name}` in the prompt; with any, `{{` is a brace."""
     messages: list[dict[str, Any]] = Field(default_factory=list)
     """The conversation so far."""
-    files: list[LocalPath] = Field(default_factory=list)
+    files: list[CasePath] = Field(default_factory=list)
     """Files and directories, copied into the workspace of each run under their own names."""
     replies: list[Any] | None = None
     """The replies of the model, as of `{kind: scripted}`. Without them the agent's own model answers; in a test, it
     must be offline."""
-    recording: LocalPath | None = None
+    recording: CasePath | None = None
     """A journal: the model answers as it was recorded, and in a test everything must be as recorded."""
     recorded_tools: bool = False
     """Whether tools answer from the recording as well."""
@@ -167,6 +199,11 @@ class Case(Options):
         from react_run.batch.inputs import filled
 
         return filled(self.prompt, self.vars) if self.vars else self.prompt
+
+    @property
+    def answers_itself(self) -> bool:
+        """Whether it says what the model replies, so that no model is asked."""
+        return self.replies is not None or self.recording is not None
 
     @cached_property
     def digest(self) -> str:

@@ -8,13 +8,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from react_run.batch.inputs import BadRow, filled, records
-from react_run.components import LocalPath, Options, Origin
+from react_run.components import Options, Origin
+from react_run.components.option_errors import problem
 from react_run.config.texts import note_errors
 from react_run.config.yaml import AgentFileError, Place, Report, Source, wrap
-from react_run.evals.cases import Case
+from react_run.evals.cases import Case, CasePath
 
 DATASETS = frozenset((".jsonl", ".csv", ".tsv", ".tab"))
 """Endings of files whose rows are cases."""
@@ -25,10 +26,11 @@ _TABLES = (".csv", ".tsv", ".tab")
 class Dataset(Options):
     """Cases that are rows of a file: JSON lines, or a table with a header."""
 
-    file: LocalPath
+    file: CasePath
     """The file: `.jsonl`, `.csv` or `.tsv`."""
-    prompt: str = "{prompt}"
-    """What is asked: a template over the fields of a row, such as `"{question}"`."""
+    prompt: str | None = None
+    """What is asked: a template over the fields of a row, such as `"{question}"`. Without it the fields of a row are
+    those of a case."""
     expected: Any = None
     """What is expected: a template, such as `"{answer}"`; one field alone keeps its type."""
     name: str | None = None
@@ -41,6 +43,15 @@ class Dataset(Options):
     """`jsonl`, `csv` or `tsv`; by the file's ending when not given."""
     limit: int | None = Field(default=None, ge=1)
     """Only the first rows."""
+
+    @model_validator(mode="after")
+    def _maps_something(self) -> Dataset:
+        others = [name for name in ("expected", "name", "tags", "messages") if getattr(self, name) not in (None, [])]
+        if self.prompt is None and others:
+            raise problem(
+                "cfg.missing_key", f"'prompt' is missing: {others[0]!r} is a template, so it must be one, too"
+            )
+        return self
 
 
 def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known: Sequence[Case] = ()) -> list[Case]:
@@ -55,12 +66,14 @@ def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known:
     Raises:
         AgentFileError: Every row that is not a case, with its position.
     """
-    report = Report()
+    report, form, limit = Report(), None, None
+    if mapping is not None:
+        form, limit = mapping.format, mapping.limit
+        mapping = mapping if mapping.prompt is not None else None
     source = Source(str(path), path=path)
     seen = {case.name: "" for case in known}
     cases = []
-    rows = records(path, mapping.format if mapping else None)
-    for number, (place, data) in enumerate(islice(rows, mapping.limit if mapping else None), 1):
+    for number, (place, data) in enumerate(islice(records(path, form), limit), 1):
         where = Place(source, int(place.rpartition(":")[2]), 1)
         try:
             values = _values(data, mapping, f"{path.stem}:{number}", table=path.suffix.lower() in _TABLES)
@@ -97,7 +110,7 @@ def _values(data: object, mapping: Dataset | None, name: str, *, table: bool) ->
         if table:
             values = {key: _of_cell(key, cell) for key, cell in values.items() if cell != ""}
         return {"name": name, **values}
-    made: dict[str, Any] = {"name": _name(mapping, values, name), "prompt": filled(mapping.prompt, values)}
+    made: dict[str, Any] = {"name": _name(mapping, values, name), "prompt": filled(str(mapping.prompt), values)}
     if mapping.expected is not None:
         made["expected"] = _made(mapping.expected, values)
     if mapping.messages is not None:

@@ -13,11 +13,11 @@ from typing import IO, Any
 from react_run.batch.home import Home
 from react_run.batch.sqlite import SqliteEngine
 from react_run.errors import ConfigError, JournalError
-from react_run.evals import samples
 from react_run.evals.case_runner import marks_of, needs_workspaces, scored_run
 from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, result_of
 from react_run.evals.running import PLAN, write_cases
+from react_run.evals.samples import FILE as SAMPLES
 from react_run.evals.samples import Sample, read_samples
 from react_run.evals.tally import tallied
 from react_run.journal.lines import as_bytes, to_json
@@ -43,11 +43,11 @@ def rescored(plan: Plan, source: Path, directory: Path, *, title: str, seed: int
     before = _plan_of(source)
     _check(plan, before, source)
     directory.mkdir(parents=True, exist_ok=True)
-    part = directory / f"{samples.FILE}.part"
+    part = directory / f"{SAMPLES}.part"
     with part.open("wb") as file:
         run_blocking(_mark_all(plan, source, file))
     with _agreed(plan, source) if directory.resolve() == source.resolve() else nullcontext():
-        part.replace(directory / samples.FILE)
+        part.replace(directory / SAMPLES)
     write_cases(directory, plan)
     times = {"started": before.get("started"), "finished": time(), "complete": True}
     found = tallied(read_samples(directory))

@@ -18,10 +18,10 @@ from react_run.batch.outputs import FileOutput
 from react_run.batch.running import Batch
 from react_run.batch.sqlite import SqliteEngine
 from react_run.errors import ConfigError
-from react_run.evals import samples
 from react_run.evals.case_runner import CaseRunner
 from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, result_of
+from react_run.evals.samples import FILE as SAMPLES
 from react_run.evals.samples import Sample, read_samples, sample_of
 from react_run.evals.tally import tallied
 from react_run.journal.lines import as_bytes, to_json
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 CASES = "cases.jsonl"
 PLAN = "plan.json"
-_OURS = ("queue.db", "queue.db-wal", "queue.db-shm", samples.FILE, CASES, PLAN, "result.json")
+_OURS = ("queue.db", "queue.db-wal", "queue.db-shm", SAMPLES, CASES, PLAN, "result.json")
 
 
 class Evaluation:
@@ -90,7 +90,7 @@ class Evaluation:
             queue = SqliteEngine(self.home, batch=uuid4().hex, terms=self._terms)
             stack.callback(queue.close_now)
             self._agree(queue, known)
-            output = FileOutput(self.directory / samples.FILE, known=known or self.fresh)
+            output = FileOutput(self.directory / SAMPLES, known=known or self.fresh)
             stack.callback(output.close)
             if self._retry_errors and queue.get("rescored"):
                 raise ConfigError(

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, comb, exp, inf, lgamma, log, sqrt
 from random import Random
 from statistics import NormalDist, fmean
 from typing import Literal
+
+from react_run.evals.student import t_quantile
 
 LEVEL = 0.95
 """How often an interval covers the truth."""
@@ -145,6 +146,23 @@ def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
     return Interval(value=mean, low=means[tail], high=means[-tail - 1])
 
 
+def median_interval(values: Sequence[float]) -> Interval:
+    """The median, with an interval from order statistics, which supposes nothing of the distribution (W. R. Thompson,
+    Ann. Math. Statist. 7, 1936, p. 122)."""
+    ordered, n = sorted(values), len(values)
+    if not n:
+        raise ValueError("there are no values")
+    below, rare = 0.0, 0
+    for k in range(n + 1):
+        below += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2))
+        if below > (1 - LEVEL) / 2:
+            break
+        rare += 1
+    first = max(0, rare - 1)
+    middle = ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
+    return Interval(value=middle, low=ordered[first], high=ordered[n - 1 - first])
+
+
 # -- two agents on the same cases -------------------------------------------------------------------------------------
 
 
@@ -267,68 +285,3 @@ def cases_needed(comparison: Comparison, difference: float) -> int:
     """How many cases would make the interval narrow enough to tell ``difference``: it shrinks with their root."""
     half = (comparison.difference.high - comparison.difference.low) / 2
     return max(comparison.cases, ceil(comparison.cases * (half / difference) ** 2))
-
-
-# -- Student's distribution -------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4_096)
-def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's distribution, by halving its distribution function.
-
-    Args:
-        probability: From 0.5 to below 1.
-        freedom: Degrees of freedom, at least 1.
-    """
-    low, high = 0.0, 1e6
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _t_below(middle, freedom) < probability else (low, middle)
-    return (low + high) / 2
-
-
-def _t_below(t: float, freedom: int) -> float:
-    """How much of Student's distribution lies below ``t`` ≥ 0 (Abramowitz and Stegun, 1964, 26.5.27)."""
-    return 1 - _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
-
-
-def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8, evaluated as
-    W. J. Lentz, Appl. Opt. 15, 1976, does)."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - _incomplete_beta(1 - x, b, a)
-    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
-    upper, lower = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
-    value = lower
-    for m in range(1, 1_000):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            lower, upper = 1 / _not_zero(1 + term * lower), _not_zero(1 + term / upper)
-            value *= upper * lower
-        if abs(upper * lower - 1) < 1e-15:
-            break
-    return front * value
-
-
-def _not_zero(number: float) -> float:
-    return number if abs(number) > 1e-300 else 1e-300
-
-
-def median_interval(values: Sequence[float]) -> Interval:
-    """The median, with an interval from order statistics, which supposes nothing of the distribution (W. R. Thompson,
-    Ann. Math. Statist. 7, 1936, p. 122)."""
-    ordered, n = sorted(values), len(values)
-    if not n:
-        raise ValueError("there are no values")
-    below, rare = 0.0, 0
-    for k in range(n + 1):
-        below += exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) - n * log(2))
-        if below > (1 - LEVEL) / 2:
-            break
-        rare += 1
-    first = max(0, rare - 1)
-    middle = ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
-    return Interval(value=middle, low=ordered[first], high=ordered[n - 1 - first])

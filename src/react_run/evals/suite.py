@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import Field, ValidationError, model_validator
 
 from react_run.components import LocalPath, Options, Origin
-from react_run.components.errors import how_to_trust
 from react_run.components.option_errors import problem
 from react_run.config.texts import note_errors
-from react_run.config.yaml import AgentFileError, Report, locate, plain
+from react_run.config.yaml import AgentFileError, Report, plain
 from react_run.config.yaml.compose import compose
 from react_run.config.yaml.text import read_text
 from react_run.evals.cases import AnyScorer, Case
 from react_run.evals.datasets import DATASETS, Dataset, cases_of_dataset
-from react_run.evals.scorer import Scorer
-
-if TYPE_CHECKING:
-    from react_run.config.yaml import Node
 
 
 class Cases(Options):
@@ -76,26 +70,7 @@ def _read_yaml(path: Path, origin: Origin) -> Cases:
     tree = compose(*found, report) if found else None
     if tree is not None and not report.problems:
         try:
-            suite = Cases.model_validate(plain(tree), context=origin)
+            return Cases.model_validate(plain(tree), context=origin)
         except ValidationError as error:
             note_errors(error, tree, report)
-        else:
-            _note_untrusted(suite, tree, report, origin)
-            if not report.problems:
-                return suite
     raise AgentFileError(report.problems)
-
-
-def _note_untrusted(suite: Cases, tree: Node, report: Report, origin: Origin) -> None:
-    """Add every scorer that starts programs or loads code, unless the directory of the file is trusted."""
-    if origin.trusted:
-        return
-    places: list[tuple[tuple[str | int, ...], list[Scorer]]] = [((), suite.scorers)]
-    places += [(("cases", number), case.scorers) for number, case in enumerate(suite.cases)]
-    for at, scorers in places:
-        for index, scorer in enumerate(scorers):
-            check = getattr(scorer, "check", None)
-            if reason := scorer.needs_trust() or (check.needs_trust() if check is not None else ""):
-                node, _ = locate(tree, (*at, "scorers", index))
-                text = f"this {reason}, which a file of cases may do only in a trusted directory: "
-                report.add("cfg.untrusted", f"{text}{how_to_trust(origin.directory)}", node.place, node.path)

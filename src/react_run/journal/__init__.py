@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from react_run.journal.canonical import canonical
+from react_run.journal.canonical import canonical_records
 from react_run.journal.reading import Journal, read_journal, read_journals
 from react_run.journal.stats import RunStats, ToolStats
 
-__all__ = ["Journal", "RunStats", "ToolStats", "canonical", "read_journal", "read_journals"]
+__all__ = ["Journal", "RunStats", "ToolStats", "canonical_records", "read_journal", "read_journals"]

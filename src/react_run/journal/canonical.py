@@ -15,7 +15,7 @@ _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
 _OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
 """What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
-_SECONDS = re.compile(r"\d+(?:\.\d+)? s\b")
+_SECONDS = re.compile(r"(?<!\d)\d++(?:\.\d++)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
 _KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_finished", "footer")
@@ -25,7 +25,7 @@ _FROM_OUTSIDE = ("serve", "desk")
 """Notes of a server that stopped the run, and of people who answered its questions."""
 
 
-def canonical(journal: Journal | str | PathLike[str]) -> list[Record]:
+def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
     """The records of a run without run id, times and seconds, in an order that does not depend on timing.
 
     Two runs that did the same have equal canonical forms, also when one was interrupted and resumed. Runs below the run

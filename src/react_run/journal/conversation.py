@@ -11,7 +11,7 @@ from react_run.journal.values import Record, message_to_data
 from react_run.messages import Message, MessageView
 
 if TYPE_CHECKING:
-    from react_run.journal.writer import Book
+    from react_run.journal.writer import JournalWriter
 
 Content = str | Sequence[Mapping[str, object]]
 
@@ -44,16 +44,16 @@ class Conversation:
         """Remember what the journal has as the latest result of a call."""
         self._results[request_id] = (content, [iteration, position])
 
-    def follow(self, messages: Sequence[Message], book: Book) -> Record:
+    def follow(self, messages: Sequence[Message], writer: JournalWriter) -> Record:
         """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""
         keep = self._kept(messages)
         new = list(messages[keep:])
         del self._messages[keep:], self._digests[keep:]
         for message in new:
             self._messages.append(message)
-            self._digests.append(self._digest(message, book))
+            self._digests.append(self._digest(message, writer))
         self._view = messages
-        return {"keep": keep, "messages": [self._written(message, book) for message in new]}
+        return {"keep": keep, "messages": [self._written(message, writer) for message in new]}
 
     @property
     def digest(self) -> str:
@@ -70,14 +70,14 @@ class Conversation:
             keep += 1
         return keep
 
-    def _digest(self, message: Message, book: Book) -> bytes:
-        _, text = encoded(message_to_data(message, book.refer), book.masker)
-        for run_id, name in book.run_ids.items():
+    def _digest(self, message: Message, writer: JournalWriter) -> bytes:
+        _, text = encoded(message_to_data(message, writer.refer), writer.masker)
+        for run_id, name in writer.run_ids.items():
             text = text.replace(run_id, name)
         before = self._digests[-1] if self._digests else b""
         return sha256(before + as_bytes(text)).digest()[:16]
 
-    def _written(self, message: Message, book: Book) -> Record:
+    def _written(self, message: Message, writer: JournalWriter) -> Record:
         known = self._known.get(id(message))
         if known is not None:
             return known
@@ -85,4 +85,4 @@ class Conversation:
             content, place = self._results[message.tool_request_id]
             if content is message.content or (type(content) is list and content == message.content):
                 return {"role": "tool", "tool_request_id": message.tool_request_id, "result_of": place}
-        return message_to_data(message, book.keep)
+        return message_to_data(message, writer.keep)

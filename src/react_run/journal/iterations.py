@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
-from react_run.parts import Part
+
+if TYPE_CHECKING:
+    from react_run.parts import Part
 
 
 @dataclass(kw_only=True, eq=False)
@@ -124,6 +127,11 @@ class ToolUse:
             return None
         return (started[0] if started else last["time"] - last["seconds"]), last["time"]
 
+    @property
+    def taken(self) -> float | None:
+        """Seconds from its start to its end, without those in which a person was asked before it."""
+        return self.seconds if self.span is None else self.span[1] - self.span[0]
+
 
 @dataclass(kw_only=True, eq=False)
 class Asked:
@@ -131,6 +139,11 @@ class Asked:
 
     record: Record
     decided: Record | None = None
+
+    @property
+    def waited(self) -> float:
+        """Seconds until the decision."""
+        return 0.0 if self.decided is None else float(self.decided["time"] - self.record["time"])
 
     @property
     def said(self) -> str:

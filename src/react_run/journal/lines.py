@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pydantic_core import to_json as fast_json
 
 from react_run.journal.values import Record
-from react_run.support.jsonable import plain
+from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
     from react_run.secrets import Masker
@@ -52,7 +52,7 @@ def encoded(record: Record, masker: Masker) -> tuple[Record, str]:
     text = to_json(record)
     if masker.is_clean(text):
         return record, text
-    record = {key: _masked(key, plain(value), masker) for key, value in record.items()}
+    record = {key: _masked(key, to_jsonable(value), masker) for key, value in record.items()}
     return record, to_json(record)
 
 
@@ -68,7 +68,7 @@ def _carefully(value: object) -> str:
     try:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
-        return _encode(plain(value))
+        return _encode(to_jsonable(value))
 
 
 def as_bytes(text: str) -> bytes:

@@ -170,8 +170,14 @@ class Journal:
     @property
     def stats(self) -> RunStats:
         """What the run used: calls, tokens, cost, seconds."""
-        below = [child.stats.usage for child in self.below] if self.footer is None else []
+        # Runs of subagents stand beside each other, whoever started them.
+        below = [child.own_stats for child in self.below]
         return stats_of(self.iterations, self.own, self.footer, below)
+
+    @property
+    def own_stats(self) -> RunStats:
+        """What the run used, its subagents' calls not counted."""
+        return stats_of(self.iterations, self.own, self.footer, ())
 
 
 def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:

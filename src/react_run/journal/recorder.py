@@ -21,7 +21,7 @@ from react_run.journal.files import FileSink
 from react_run.journal.header import described, header_of
 from react_run.journal.records import Recording, Recordings
 from react_run.journal.sinks import Sink
-from react_run.journal.writer import Book
+from react_run.journal.writer import JournalWriter
 
 if TYPE_CHECKING:
     from react_run.journal.values import Record
@@ -115,7 +115,7 @@ class Recorder(Plugin):
             observation = await proceed()
             recording.finished(call, observation, perf_counter() - started)
             if _changes(call) and call.executed:
-                await recording.book.sink.sync()
+                await recording.writer.sink.sync()
         finally:
             recording.leave(call)
         return observation
@@ -126,7 +126,7 @@ class Recorder(Plugin):
         if call not in recording.attempts:
             return None  # asked by whoever answers the call from elsewhere: nothing is about to run
         recording.started(call)
-        return recording.book.sink.sync() if _changes(call) else None
+        return recording.writer.sink.sync() if _changes(call) else None
 
     @hookimpl(tryfirst=True)
     @inline
@@ -170,7 +170,7 @@ class Recorder(Plugin):
         with suppress(JournalError):
             recording = self._recording(run)
             recording.asked(question)
-            return recording.book.sink.sync()  # the answer may take days
+            return recording.writer.sink.sync()  # the answer may take days
         return None
 
     @hookimpl
@@ -216,22 +216,22 @@ class Recorder(Plugin):
         agent = run.agent
         above = None if run.parent is None else run.parent.state(self._place).recording
         if above is None:
-            book = Book(self._sink_for(run), agent.config.masker)
+            writer = JournalWriter(self._sink_for(run), agent.config.masker)
             place.owns = True
         else:
-            book = above.book
-            book.masker.update(agent.config.masker)
-        recording = place.recording = Recording(run, book)
+            writer = above.writer
+            writer.masker.update(agent.config.masker)
+        recording = place.recording = Recording(run, writer)
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
             self._described = (agent, described(agent, agent.config.masker))
         header = header_of(
             run,
             self._described[1],
-            time=book.now(),
+            time=writer.now(),
             options=self.options_of(run),
             session=self.session_of(run),
-            keep=book.keep,
+            keep=writer.keep,
         )
         recording.header(header)
         for what, value in place.early:
@@ -244,7 +244,7 @@ class Recorder(Plugin):
     def _close(self, run: Run) -> None:
         place = run.state(self._place)
         if place.recording is not None and place.owns:
-            place.recording.book.sink.close()
+            place.recording.writer.sink.close()
 
 
 def _changes(call: ToolCall) -> bool:

@@ -12,7 +12,7 @@ from react_run.errors import ModelError
 from react_run.journal.conversation import Conversation
 from react_run.journal.lines import encoded
 from react_run.journal.values import Record, message_to_data, outcome_to_data
-from react_run.journal.writer import Book
+from react_run.journal.writer import JournalWriter
 from react_run.messages import NO_USAGE, content_with
 from react_run.support.display import said
 
@@ -35,11 +35,11 @@ class Recording:
 
     Args:
         run: The run.
-        book: The journal.
+        writer: The journal.
     """
 
-    def __init__(self, run: Run, book: Book) -> None:
-        self.run, self.book = run, book
+    def __init__(self, run: Run, writer: JournalWriter) -> None:
+        self.run, self.writer = run, writer
         self.attempts: dict[ToolCall, int] = {}
         """The attempt that each call is at; calls that are not being handled innermost are missing."""
         self._counts: dict[ToolCall, int] = {}
@@ -49,11 +49,11 @@ class Recording:
         self._observed: dict[ToolCall, Observation] = {}
         self._conversation = Conversation(run.state(EngineState).incoming)
         self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
-        book.enter(run.id)
+        writer.enter(run.id)
 
     def put(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Write a record."""
-        self.book.put({"type": kind, **self._head, "time": self.book.now(), **fields})
+        self.writer.put({"type": kind, **self._head, "time": self.writer.now(), **fields})
 
     def header(self, fields: Record) -> None:
         """The first record; ``fields`` without the conversation that the run begins with."""
@@ -72,8 +72,8 @@ class Recording:
         call = self.run.state(EngineState).model_calls + 1
         fields: Record = {"iteration": self.iteration, "call": call}
         if request.tools:
-            head = {"type": "tools", **self._head, "time": self.book.now(), "iteration": self.iteration}
-            fields["tools"] = self.book.offer(request.tools, head)
+            head = {"type": "tools", **self._head, "time": self.writer.now(), "iteration": self.iteration}
+            fields["tools"] = self.writer.offer(request.tools, head)
         if request.tool_choice:
             fields["tool_choice"] = request.tool_choice
         if request.settings:
@@ -164,7 +164,7 @@ class Recording:
         known = self._observed.get(call)
         if known is None or known is observation:
             return known is observation
-        was, now = (encoded(self._result(one), self.book.masker)[1] for one in (known, observation))
+        was, now = (encoded(self._result(one), self.writer.masker)[1] for one in (known, observation))
         return was == now
 
     def _result(self, observation: Observation) -> Record:
@@ -176,7 +176,7 @@ class Recording:
         if observation.spilled_to is not None:
             data["spilled_to"] = observation.spilled_to
         if observation.parts:
-            data["parts"] = [self.book.keep(part) for part in observation.parts]
+            data["parts"] = [self.writer.keep(part) for part in observation.parts]
         return data
 
     def _note(self, call: ToolCall, observation: Observation) -> None:
@@ -268,7 +268,7 @@ class Recording:
         self.put("footer", fields)
 
     def _follow(self, messages: Sequence[Message]) -> Record:
-        return self._conversation.follow(messages, self.book)
+        return self._conversation.follow(messages, self.writer)
 
 
 def _error(error: BaseException) -> Record:

@@ -42,6 +42,9 @@ class RunStats:
         seconds: From the first record to the last.
         model_seconds: Spent waiting for the model.
         tool_seconds: Spent in tools; calls at the same time add up.
+        person_seconds: Spent waiting for people; questions at the same time add up.
+        model_calls_below: Requests to the models of subagents.
+        tool_calls_below: Tool calls that subagents requested.
     """
 
     iterations: int
@@ -53,6 +56,9 @@ class RunStats:
     seconds: float
     model_seconds: float
     tool_seconds: float
+    person_seconds: float
+    model_calls_below: int
+    tool_calls_below: int
 
     @property
     def tool_calls(self) -> int:
@@ -61,7 +67,7 @@ class RunStats:
 
 
 def stats_of(
-    read: Sequence[Iteration], records: Sequence[Record], footer: Record | None, below: Iterable[Usage]
+    read: Sequence[Iteration], records: Sequence[Record], footer: Record | None, below: Sequence[RunStats]
 ) -> RunStats:
     """What a run used.
 
@@ -69,7 +75,7 @@ def stats_of(
         read: Its iterations; what came before the first is in iteration 0.
         records: Its own records.
         footer: The last of them, when the run ended: it knows what was used.
-        below: What its subagents used; it counts where there is no footer.
+        below: What its subagents used; their tokens count where there is no footer, which has them.
     """
     iterations = [found for found in read if found.number]
     calls = [call for found in read for call in found.model_calls]
@@ -82,10 +88,13 @@ def stats_of(
         failed_model_calls=sum(call.error is not None for call in calls),
         tools=tools,
         guards=Counter(record["guard"] for found in read for record in found.guards),
-        usage=_usage(footer, calls, below),
+        usage=_usage(footer, calls, [stats.usage for stats in below]),
         seconds=records[-1]["time"] - records[0]["time"],
         model_seconds=sum(call.end["seconds"] for call in calls if call.end),
         tool_seconds=sum(tool.seconds for tool in tools.values()),
+        person_seconds=sum(asked.waited for found in read for asked in found.questions),
+        model_calls_below=sum(stats.model_calls + stats.model_calls_below for stats in below),
+        tool_calls_below=sum(stats.tool_calls + stats.tool_calls_below for stats in below),
     )
 
 
@@ -94,7 +103,7 @@ def _tool_stats(uses: list[ToolUse]) -> ToolStats:
         calls=len(uses),
         executed=sum(use.executed for use in uses),
         failed=sum(use.failed for use in uses),
-        seconds=sum(use.seconds or 0.0 for use in uses),
+        seconds=sum(use.taken or 0.0 for use in uses),
     )
 
 

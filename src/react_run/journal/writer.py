@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FLAGS = [name for name in ToolAnnotations.__dataclass_fields__ if name != "timeout"]
 
 
-class Book:
+class JournalWriter:
     """Takes the records of one run and of those below it, masks them, and describes each tool once.
 
     Args:

@@ -69,13 +69,15 @@ class AgentOptions:
     def _options(self) -> dict[str, str]:
         """The option that gave each key of the file."""
         given = {setting.partition("=")[0]: f"--set {setting.partition('=')[0]}" for setting in self.sets}
+        if "model.base_url" in given:
+            given["model.base_url"] = "--base-url"  # which is short for it
         named = {key: OPTIONS[key] for key in {*(() if self.model is None else ("model",)), *(self.overrides or ())}}
         return given | named
 
     def to_record(self) -> dict[str, object]:
         """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
         data = asdict(self)
-        data["file"] = str(Path(self.file).absolute())
+        data["file"] = self.file if self.is_packaged else str(Path(self.file).absolute())
         if self.env_file is not None:
             data["env_file"] = str(Path(self.env_file).absolute())
         return {key: value for key, value in data.items() if value not in (None, (), {}, False)}
@@ -86,13 +88,22 @@ class AgentOptions:
         names = {field.name for field in fields(cls)}
         return cls(**{key: value for key, value in record.items() if key in names})
 
+    @property
+    def is_packaged(self) -> bool:
+        """Whether the file is that of an installed package: ``PACKAGE:AGENT``."""
+        if ":" not in self.file:
+            return False
+        from react_run.config.packages import is_packaged
+
+        return is_packaged(self.file)
+
     def must_exist(self) -> None:
         """Say that the file is not there before anything else is asked for.
 
         Raises:
             ConfigError: It is not there.
         """
-        if not Path(self.file).exists():
+        if not self.is_packaged and not Path(self.file).exists():
             error = ConfigError(f"there is no file {self.file}")
             error.missing = self.file
             raise error
@@ -119,17 +130,19 @@ class AgentOptions:
             if not sign or not key:
                 raise click.UsageError(f"--set {setting}: write KEY=VALUE, such as --set max_iterations=5")
             if key.startswith("model.") and self.model is not None:
-                values["model"] = _with_option(values["model"], key.removeprefix("model."), parsed(text))
+                has_address = any(each.startswith("model.base_url=") for each in self.sets)
+                option = key.removeprefix("model.")
+                values["model"] = _with_option(values["model"], option, parsed(text), has_address=has_address)
             else:
                 values[key] = parsed(text)
         return values
 
 
-def _with_option(model: object, path: str, value: object) -> dict[str, object]:
+def _with_option(model: object, path: str, value: object, *, has_address: bool) -> dict[str, object]:
     """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
     from react_run.config.shorthands import kind_of_id
 
-    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model))
+    whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model), has_address=has_address)
     *parents, last = path.split(".")
     inner = whole
     for parent in parents:

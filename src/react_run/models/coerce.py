@@ -11,27 +11,27 @@ _LONGEST_ID = 128
 _EMPTY: Mapping[str, object] = {}
 
 
-def mapping(value: object) -> Mapping[str, object]:
+def as_mapping(value: object) -> Mapping[str, object]:
     """``value`` when it is a JSON object, else an empty one."""
     return value if isinstance(value, dict) else _EMPTY
 
 
-def items(value: object) -> Sequence[object]:
+def as_list(value: object) -> Sequence[object]:
     """``value`` when it is a JSON array, else an empty one."""
     return value if isinstance(value, list | tuple) else ()
 
 
-def mappings(value: object) -> list[Mapping[str, object]]:
+def as_mappings(value: object) -> list[Mapping[str, object]]:
     """The objects of a JSON array; a lone object counts as an array of one, anything else is left out."""
-    return [item for item in (items(value) or (value,)) if isinstance(item, dict)]
+    return [item for item in (as_list(value) or (value,)) if isinstance(item, dict)]
 
 
-def text(value: object) -> str:
+def as_text(value: object) -> str:
     """``value`` when it is text, without lone surrogates, else ``""``."""
     return encodable(value) if isinstance(value, str) else ""
 
 
-def number(value: object) -> float | None:
+def as_number(value: object) -> float | None:
     """``value`` when it is a finite number (a bool is none), else ``None``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -41,18 +41,18 @@ def number(value: object) -> float | None:
         return None
 
 
-def count(value: object) -> int | None:
+def as_count(value: object) -> int | None:
     """``value`` as a count: whole, ``None`` when it is not a number, or a negative one, which counts nothing (H3)."""
-    amount = number(value)
+    amount = as_number(value)
     return None if amount is None or amount < 0 else int(amount)
 
 
-def index(value: object) -> int | None:
+def as_index(value: object) -> int | None:
     """``value`` when it can be a position in an array, else ``None``."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def identifier(value: object) -> str:
+def as_identifier(value: object) -> str:
     """``value`` as an id: printable text without white space, at most 128 characters; ``""`` when it cannot be one."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if -(10**18) < value < 10**18 else ""
@@ -63,4 +63,4 @@ def identifier(value: object) -> str:
 
 def first_text(values: Iterable[object]) -> str:
     """The first of ``values`` that is text with something in it."""
-    return next((found for value in values if (found := text(value).strip())), "")
+    return next((found for value in values if (found := as_text(value).strip())), "")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from react_run.messages import encodable
-from react_run.models.coerce import identifier, index, mapping, mappings, text
+from react_run.models.coerce import as_identifier, as_index, as_mapping, as_mappings, as_text
 
 
 class Draft:
@@ -28,12 +28,14 @@ class Draft:
 
     def feed(self, chunk: object) -> str:
         """Merge one chunk and return the text it adds to the draft."""
-        data = mapping(chunk)
+        data = as_mapping(chunk)
         for key in ("id", "model"):
             if data.get(key):
                 self._body[key] = data[key]
-        _overlay(self._usage, mapping(data.get("usage")))
-        return "".join(self._feed_choice(choice) for choice in mappings(data.get("choices")) if not choice.get("index"))
+        _overlay(self._usage, as_mapping(data.get("usage")))
+        return "".join(
+            self._feed_choice(choice) for choice in as_mappings(data.get("choices")) if not choice.get("index")
+        )
 
     def body(self) -> dict[str, object]:
         """The chat completion that the chunks amount to."""
@@ -43,22 +45,22 @@ class Draft:
         ]
         message["tool_calls"] = self._calls.whole()
         if "thinking_blocks" in message:  # their index only told the pieces apart
-            blocks = mappings(message["thinking_blocks"])
+            blocks = as_mappings(message["thinking_blocks"])
             message["thinking_blocks"] = [{k: v for k, v in block.items() if k != "index"} for block in blocks]
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
         return {**self._body, "choices": [choice], "usage": self._usage or None}
 
     def _feed_choice(self, choice: Mapping[str, object]) -> str:
         self._finish = choice.get("finish_reason") or self._finish
-        delta = mapping(choice.get("delta"))
+        delta = as_mapping(choice.get("delta"))
         if not delta and not self._content and not self._calls:
-            delta = mapping(choice.get("message"))
+            delta = as_mapping(choice.get("message"))
         added = ""
         for key, value in delta.items():
             if key == "content":
                 added = self._feed_content(value)
             elif key == "tool_calls":
-                for call in mappings(value):
+                for call in as_mappings(value):
                     self._calls.feed(call)
             elif key == "function_call" and value:
                 self._calls.feed({"index": 0, "function": value})
@@ -67,7 +69,7 @@ class Draft:
         return self._visible(added) if added else ""
 
     def _feed_content(self, value: object) -> str:
-        parts = [{"text": value}] if isinstance(value, str) else mappings(value)
+        parts = [{"text": value}] if isinstance(value, str) else as_mappings(value)
         added = ""
         for part in parts:
             found = part.get("text")
@@ -121,9 +123,9 @@ class _Calls:
         return bool(self._calls)
 
     def feed(self, piece: Mapping[str, object]) -> None:
-        function = mapping(piece.get("function"))
-        name = text(function.get("name"))
-        call = self._find(index(piece.get("index")), identifier(piece.get("id")), name)
+        function = as_mapping(piece.get("function"))
+        name = as_text(function.get("name"))
+        call = self._find(as_index(piece.get("index")), as_identifier(piece.get("id")), name)
         call.id = call.id or piece.get("id") or ""
         call.name = call.name or name
         arguments = function.get("arguments")
@@ -158,7 +160,7 @@ class _Calls:
         if position is not None:
             return next((call for call in backwards if call.position == position), None)
         if call_id:
-            return next((call for call in backwards if identifier(call.id) == call_id), None)
+            return next((call for call in backwards if as_identifier(call.id) == call_id), None)
         return self._calls[-1] if self._calls else None
 
     @staticmethod
@@ -166,8 +168,8 @@ class _Calls:
         """Some servers number every call 0, and some number none: a name then tells where the next one begins."""
         if not name or not call.name:
             return False
-        if call_id and identifier(call.id):
-            return call_id != identifier(call.id)
+        if call_id and as_identifier(call.id):
+            return call_id != as_identifier(call.id)
         return call.complete
 
 
@@ -220,6 +222,6 @@ def _merge_item(blocks: list[object], item: object) -> None:
 def _continues(last: Mapping[str, object], item: Mapping[str, object]) -> bool:
     if last.get("type") != item.get("type") or last.get("index") != item.get("index"):
         return False
-    if "redacted" in text(last.get("type")) or "encrypted" in text(last.get("type")):
+    if "redacted" in as_text(last.get("type")) or "encrypted" in as_text(last.get("type")):
         return False
     return not last.get("signature")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from react_run.models.coerce import first_text, items, mapping, text
+from react_run.models.coerce import as_list, as_mapping, as_text, first_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,22 +22,22 @@ def parse_error_body(body: object) -> ProviderError:
     """What an error body says: ``{error: {…}}``, ``{error: text}``, ``{message}``, ``{detail}``, or just text."""
     if isinstance(body, str):
         return ProviderError(message=body.strip(), code="", status=None)
-    outer = mapping(next(iter(items(body)), body))
-    details = mapping(outer.get("error")) or outer
+    outer = as_mapping(next(iter(as_list(body)), body))
+    details = as_mapping(outer.get("error")) or outer
     codes = (details.get("code"), details.get("type"), details.get("status"))
     return ProviderError(
         message=_message(outer, details),
         code=first_text(code for code in codes if _status(code) is None),
         status=next((s for code in (*codes, outer.get("status_code")) if (s := _status(code)) is not None), None),
-        parameter=text(details.get("param")),
+        parameter=as_text(details.get("param")),
     )
 
 
 def _message(outer: Mapping[str, object], details: Mapping[str, object]) -> str:
     found = first_text((details.get("message"), outer.get("error"), outer.get("message"), outer.get("detail")))
-    upstream = first_text((mapping(details.get("metadata")).get("raw"),))
+    upstream = first_text((as_mapping(details.get("metadata")).get("raw"),))
     if not found:
-        problems = (first_text((mapping(item).get("msg"),)) for item in items(outer.get("detail")))
+        problems = (first_text((as_mapping(item).get("msg"),)) for item in as_list(outer.get("detail")))
         return upstream or "; ".join(filter(None, problems))
     return f"{found}: {upstream}" if upstream else found
 

@@ -65,13 +65,13 @@ _BY_WORDS: Mapping[str, re.Pattern[str]] = {
         r"unsupported (param(eter)?|value)\b|unrecogni[sz]ed (request )?argument|unknown (name|parameter|field)\b"
         r"|(param(eter)?|argument|field|property|input)s? .{0,60}(is|are) not (supported|permitted|allowed)"
         r"|does not support (the )?(param(eter)?|argument)|extra (inputs|fields) (are )?not permitted"
-        r"|[`'\"]?\w+[`'\"]? is (deprecated|not supported) (for|with|by) this model",
+        r"|[`'\"]?\b\w++[`'\"]? is (deprecated|not supported) (for|with|by) this model",
         re.IGNORECASE,
     ),
 }
 _SECRET = re.compile(
     r"\b(?:sk|pk|rk|xai|gsk|hf|ghp|glpat|key)[-_][\w*.\-]{6}[^\s\"'<>,;&]*|\bAIza[\w\-]{20,}"
-    r"|(?<=[Bb]earer )[^\s\"',]+|\beyJ[\w\-]{10,}\.[\w\-.]+"
+    r"|(?<=[Bb]earer )[^\s\"',]+|(?<![\w\-])eyJ[\w\-]{10,}+\.[\w\-.]+"
 )
 _CODES: Mapping[str, str] = {
     "insufficient_quota": "quota",

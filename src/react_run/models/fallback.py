@@ -1,4 +1,4 @@
-"""Other models in reserve: tried in order when one has failed for good (agent-files.md, ``fallback_models``)."""
+"""Fallback models: tried in order when one has failed for good (agent-files.md, ``fallback_models``)."""
 
 from __future__ import annotations
 

@@ -13,12 +13,13 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from typing import Any
 
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, field_validator
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models import prices
 from react_run.models.failures import model_error
+from react_run.models.key_hosts import NO_KEY, can_do_without, may_take_key, wrong_field
 from react_run.models.known_ids import missing_key, provider_of
 from react_run.models.litellm_library import (
     as_json,
@@ -44,6 +45,14 @@ class LiteLLMModel(RemoteModel):
     kind = "litellm"
 
     _held: PerLoop[None] = PrivateAttr(default_factory=lambda: PerLoop(use_clients, close_clients))
+
+    @field_validator("settings")
+    @classmethod
+    def _name_no_address(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        for name, value in settings.items():
+            if problem := wrong_field(name, value):
+                raise ValueError(problem)
+        return settings
 
     @property
     def context_window(self) -> int | None:
@@ -110,20 +119,38 @@ class LiteLLMModel(RemoteModel):
         if request.tools and "tools" not in (litellm.get_supported_openai_params(self._id) or ("tools",)):
             # It would drop them, and the model would answer as if there were none.
             raise model_error("no_tools", f"{self.model} does not support tools", provider=self._provider)
+        fields = self.fields(request, stream=stream)
+        for name, value in fields.items():
+            if problem := wrong_field(name, value):
+                raise model_error("invalid_request", problem, provider=self._provider)
         return await litellm.acompletion(
             model=self._id,
             messages=self._messages(request),
             **({"tools": [tool.wire for tool in request.tools]} if request.tools else {}),
             **({"api_base": self.base_url} if self.base_url else {}),
-            **({"api_key": self.api_key.get_secret_value()} if self.api_key else {}),
+            **self._key(),
             **({"extra_headers": self.headers} if self.headers else {}),
             **({"num_ctx": self.context_window} if self._ollama else {}),
             timeout=self.timeout,
             num_retries=0,
             max_retries=0,
             drop_params=True,
-            **self.fields(request, stream=stream),
+            **fields,
         )
+
+    def _key(self) -> dict[str, str]:
+        """The key to send: without one LiteLLM takes the environment's, which not every address may get."""
+        if self.api_key is not None:
+            return {"api_key": self.api_key.get_secret_value()}
+        if may_take_key(self._provider, self.base_url):
+            return {}
+        if can_do_without(self._provider):
+            return {"api_key": NO_KEY}
+        problem = (
+            f"LiteLLM would send what the environment has for {self._provider} to {self.base_url}, which is not its "
+            "own host: write api_key"
+        )
+        raise model_error("auth", problem, provider=self._provider)
 
     def secrets_from_environment(self) -> Iterable[str]:
         """LiteLLM finds keys in the environment, under names of its own for each provider."""
@@ -164,6 +191,7 @@ class LiteLLMModel(RemoteModel):
         if isinstance(original, Exception):
             error = original
         secrets = [self.api_key.get_secret_value()] if self.api_key else []
+        secrets += [os.environ.get(name, "") for name in self.secrets_from_environment()]
         return as_model_error(error, self._provider, secrets)
 
     @property

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 from react_run.components.errors import near
 from react_run.components.kinds import installed
 from react_run.errors import ModelError
-from react_run.models.coerce import count, first_text, mapping
+from react_run.models.coerce import as_count, as_mapping, first_text
 from react_run.models.failures import failure, model_error
 from react_run.models.reply import transport_error
 
@@ -99,9 +99,9 @@ _NO_KEY = re.compile(
     r"missing (credentials|.{0,40}api[_ ]key)|unable to locate credentials|api_key .{0,40}must be set", re.IGNORECASE
 )
 _KEY_NAME = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_(?:KEY|TOKEN)\b")
-_NO_PROVIDER = re.compile(r"LLM Provider NOT provided.*?You passed model=(\S+)", re.DOTALL)
+_NO_PROVIDER = re.compile(r"LLM Provider NOT provided.{0,2000}?You passed model=(\S{1,500})", re.DOTALL)
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
-_NO_HOST = re.compile(r"Cannot connect to host (\S+).*?(\[.*\])?$", re.DOTALL)
+_NO_HOST = re.compile(r"Cannot connect to host (\S{1,300})")
 
 
 def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
@@ -121,13 +121,15 @@ def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
         problem = f"{provider} needs a package that is not installed: {found[0]}"
         return model_error("invalid_request", problem, provider=provider)
     if found := _NO_HOST.search(words):
-        problem = f"the connection to {provider} ({found[1]}) failed {found[2] or ''}".rstrip()
+        _, bracket, reason = words[found.end() :].rstrip().partition("[")
+        why = f" [{reason}" if bracket and reason.endswith("]") else ""
+        problem = f"the connection to {provider} ({found[1]}) failed{why}"
         return model_error("connection", problem, provider=provider, secrets=secrets)
     return None
 
 
 def _said(error: Exception, words: str) -> object:
-    said = mapping(getattr(error, "body", None))
+    said = as_mapping(getattr(error, "body", None))
     return {"error": {**said, "message": words}}
 
 
@@ -153,7 +155,7 @@ def without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
 def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
     """A reply or chunk as plain data, its usage priced."""
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
-    usage = mapping(data.get("usage"))
+    usage = as_mapping(data.get("usage"))
     if usage.get("prompt_tokens") or usage.get("completion_tokens"):
         data["usage"] = {"cost": _cost(model, usage), **usage}
     else:
@@ -163,14 +165,14 @@ def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
 
 def _cost(model: str, usage: Mapping[str, object]) -> float | None:
     """USD by LiteLLM's own table and rules; ``None`` when it does not know the price (behaviour L8)."""
-    cached = mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
     try:
         prompt, completion = library().cost_per_token(
             model=model,
-            prompt_tokens=count(usage.get("prompt_tokens")) or 0,
-            completion_tokens=count(usage.get("completion_tokens")) or 0,
-            cache_read_input_tokens=count(usage.get("cache_read_input_tokens")) or count(cached) or 0,
-            cache_creation_input_tokens=count(usage.get("cache_creation_input_tokens")) or 0,
+            prompt_tokens=as_count(usage.get("prompt_tokens")) or 0,
+            completion_tokens=as_count(usage.get("completion_tokens")) or 0,
+            cache_read_input_tokens=as_count(usage.get("cache_read_input_tokens")) or as_count(cached) or 0,
+            cache_creation_input_tokens=as_count(usage.get("cache_creation_input_tokens")) or 0,
         )
     except Exception:  # LiteLLM raises a plain Exception for a model without a price
         return None

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from react_run.messages import Usage
-from react_run.models.coerce import count, mapping, number
+from react_run.models.coerce import as_count, as_mapping, as_number
 
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens\Z")
 _TABLE = "model_prices_and_context_window_backup.json"
@@ -19,7 +19,7 @@ _TABLE = "model_prices_and_context_window_backup.json"
 @lru_cache(maxsize=64)
 def known(model: str) -> Mapping[str, object]:
     """What the table says about ``model``; empty when it does not know it. The table itself is not kept in memory."""
-    return mapping(_table().get(model))
+    return as_mapping(_table().get(model))
 
 
 @lru_cache(maxsize=1)
@@ -38,13 +38,13 @@ def _table() -> Mapping[str, object]:
     for folder in (spec and spec.submodule_search_locations) or ():
         path = Path(folder) / _TABLE
         if path.is_file():
-            return mapping(json.loads(path.read_bytes()))
+            return as_mapping(json.loads(path.read_bytes()))
     return {}
 
 
 def context_window(model: str) -> int | None:
     """Tokens ``model`` can read at once, when the table knows it."""
-    return count(known(model).get("max_input_tokens"))
+    return as_count(known(model).get("max_input_tokens"))
 
 
 def cost_of(model: str, usage: Usage) -> float | None:
@@ -53,11 +53,11 @@ def cost_of(model: str, usage: Usage) -> float | None:
         return None
     entry = known(model)
     tier = _tier(entry, usage.input_tokens)
-    price_in = number(entry.get(f"input_cost_per_token{tier}"))
-    price_out = number(entry.get(f"output_cost_per_token{tier}"))
+    price_in = as_number(entry.get(f"input_cost_per_token{tier}"))
+    price_out = as_number(entry.get(f"output_cost_per_token{tier}"))
     if price_in is None or price_out is None:
         return None
-    price_cached = number(entry.get(f"cache_read_input_token_cost{tier}"))
+    price_cached = as_number(entry.get(f"cache_read_input_token_cost{tier}"))
     cached = min(usage.cached_tokens or 0, usage.input_tokens)
     cached_cost = cached * (price_in if price_cached is None else price_cached)
     return (usage.input_tokens - cached) * price_in + cached_cost + usage.output_tokens * price_out

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage, encodable
-from react_run.models.coerce import count, identifier, mapping, mappings, number, text
+from react_run.models.coerce import as_count, as_identifier, as_mapping, as_mappings, as_number, as_text
 from react_run.models.draft import Draft, as_json, is_text_part
 from react_run.models.failures import failure, model_error
 from react_run.models.finish import FAILURES, finish_reason
@@ -50,14 +50,14 @@ def parse_response(
         ModelError: There is no reply in it: ``no_choice``, ``bad_response``, ``malformed_call``, or what the provider
             said in its place.
     """
-    data = mapping(body)
+    data = as_mapping(body)
     choice = _choice(body, provider)
     raw = choice.get("message")
     if not isinstance(raw, dict):
         raise model_error("bad_response", f"{provider} sent a choice without a message", provider=provider)
     finish = _finish_reason(choice, provider)
     message = parse_message(raw, taken=taken)
-    refusal = text(raw.get("refusal")).strip()
+    refusal = as_text(raw.get("refusal")).strip()
     if refusal and not message.tool_requests:
         finish = "refusal"
         message = message if message.content else replace(message, content=refusal)
@@ -69,9 +69,9 @@ def parse_response(
         finish = "stop"
     return ModelResponse(
         message=message,
-        usage=_usage(mapping(data.get("usage"))),
+        usage=_usage(as_mapping(data.get("usage"))),
         finish_reason=finish,
-        model=text(data.get("model")) or model,
+        model=as_text(data.get("model")) or model,
     )
 
 
@@ -104,7 +104,7 @@ class StreamAssembler:
         Raises:
             ModelError: The chunk is an error of the provider, before the reply was complete.
         """
-        error = mapping(chunk).get("error")
+        error = as_mapping(chunk).get("error")
         if error and not self.finished:
             raise failure(None, chunk, provider=self._provider)
         return self._draft.feed(chunk)
@@ -130,8 +130,8 @@ def request_ids(messages: Iterable[Message]) -> frozenset[str]:
 
 
 def _choice(body: object, provider: str) -> Mapping[str, object]:
-    data = mapping(body)
-    choice = next((c for c in mappings(data.get("choices")) if c), None)
+    data = as_mapping(body)
+    choice = next((c for c in as_mappings(data.get("choices")) if c), None)
     if choice is not None and not choice.get("error"):
         return choice
     said = choice if choice is not None else data
@@ -147,7 +147,7 @@ def _glimpse(body: object) -> str:
 
 
 def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
-    word = text(choice.get("finish_reason"))
+    word = as_text(choice.get("finish_reason"))
     reason = finish_reason(word)
     if reason in FAILURES:
         raise model_error(reason, f"{provider} could not finish its reply ({word})", provider=provider)
@@ -157,10 +157,10 @@ def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
 def parse_content(value: object) -> str | list[Mapping[str, object]]:
     """Content as one text, or as parts when some are not text; those are kept as they are (behaviour H1)."""
     if value is None or isinstance(value, str):
-        return text(value)
+        return as_text(value)
     parts: list[Mapping[str, object]] = []
-    for part in mappings(value):
-        found = text(part.get("text"))
+    for part in as_mappings(value):
+        found = as_text(part.get("text"))
         if not is_text_part(part):
             if part.get("type") != "refusal":
                 parts.append(part)
@@ -168,7 +168,7 @@ def parse_content(value: object) -> str | list[Mapping[str, object]]:
             parts[-1] = {"type": "text", "text": f"{parts[-1]['text']}{found}"}
         elif found:
             parts.append({"type": "text", "text": found})
-    return text(parts[0]["text"]) if len(parts) == 1 and is_text_part(parts[0]) else parts or ""
+    return as_text(parts[0]["text"]) if len(parts) == 1 and is_text_part(parts[0]) else parts or ""
 
 
 def _without(extra: Mapping[str, object], key: str) -> dict[str, object]:
@@ -176,8 +176,8 @@ def _without(extra: Mapping[str, object], key: str) -> dict[str, object]:
 
 
 def _calls(message: Mapping[str, object]) -> list[Mapping[str, object]]:
-    calls = mappings(message.get("tool_calls"))
-    legacy = mapping(message.get("function_call"))
+    calls = as_mappings(message.get("tool_calls"))
+    legacy = as_mapping(message.get("function_call"))
     return calls or ([{"function": legacy}] if legacy else [])
 
 
@@ -185,17 +185,17 @@ def _requests(
     calls: list[Mapping[str, object]], taken: Collection[str] | None
 ) -> tuple[tuple[ToolRequest, ...], dict[str, object]]:
     given: set[str] = set()
-    reserved = {identifier(call.get("id")) for call in calls}
+    reserved = {as_identifier(call.get("id")) for call in calls}
     requests: list[ToolRequest] = []
     fields: dict[str, object] = {}
     fresh = fresh_ids(reserved, taken)
     for call in calls:
-        function = mapping(call.get("function"))
-        call_id = identifier(call.get("id"))
+        function = as_mapping(call.get("function"))
+        call_id = as_identifier(call.get("id"))
         if not call_id or call_id in given or (taken is not None and call_id in taken):
             call_id = next(fresh)
         given.add(call_id)
-        name = text(function.get("name")) or UNNAMED
+        name = as_text(function.get("name")) or UNNAMED
         arguments = _arguments(function.get("arguments"))
         requests.append(ToolRequest(id=call_id, name=name, arguments=arguments))
         rest = {key: value for key, value in call.items() if key not in ("id", "index", "type", "function") and value}
@@ -216,7 +216,7 @@ def _arguments(raw: object) -> dict[str, object] | str:
 def _extra(message: Mapping[str, object]) -> dict[str, object]:
     """What goes back verbatim on this message: everything that is not the reply itself (behaviour L5)."""
     extra = {key: value for key, value in message.items() if key not in _NOT_EXTRA and value not in (None, "", [], {})}
-    blocks = mappings(extra.get("thinking_blocks"))
+    blocks = as_mappings(extra.get("thinking_blocks"))
     if blocks:
         # Providers refuse a thinking block whose signature is missing.
         signed = [block for block in blocks if block.get("type") != "thinking" or block.get("signature")]
@@ -227,9 +227,9 @@ def _extra(message: Mapping[str, object]) -> dict[str, object]:
 
 
 def _usage(usage: Mapping[str, object]) -> Usage:
-    prompt = mapping(usage.get("prompt_tokens_details") or usage.get("input_tokens_details"))
-    completion = mapping(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
-    cost = number(usage.get("cost"))
+    prompt = as_mapping(usage.get("prompt_tokens_details") or usage.get("input_tokens_details"))
+    completion = as_mapping(usage.get("completion_tokens_details") or usage.get("output_tokens_details"))
+    cost = as_number(usage.get("cost"))
     cached = (prompt.get("cached_tokens"), usage.get("cache_read_input_tokens"), usage.get("prompt_cache_hit_tokens"))
     return Usage(
         input_tokens=_first_count(usage.get("prompt_tokens"), usage.get("input_tokens")),
@@ -241,4 +241,4 @@ def _usage(usage: Mapping[str, object]) -> Usage:
 
 
 def _first_count(*values: object) -> int | None:
-    return next((found for value in values if (found := count(value)) is not None), None)
+    return next((found for value in values if (found := as_count(value)) is not None), None)

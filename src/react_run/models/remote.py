@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, field_validator
@@ -31,13 +31,23 @@ _ABOUT_PARTS = re.compile(
     r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
 )
 
-_ABOUT_FORMAT = re.compile(r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided", re.IGNORECASE)
+_ABOUT_FORMAT = re.compile(
+    r"response.?(?:format|schema)|json.?schema|structured.?output|grammar|guided|invalid.?schema|final_answer",
+    re.IGNORECASE,
+)
 
 NO_MODELS = "REACT_RUN_NO_MODELS"
 """The environment variable that keeps every model of another machine from being asked; its text is the reason."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
+
+
+class _Tried(NamedTuple):
+    """What was known when a request was sent: others may find out more meanwhile."""
+
+    blind: bool
+    way: str
 
 
 class RemoteModel(Model):
@@ -60,7 +70,7 @@ class RemoteModel(Model):
     timeout: float = Field(default=300, gt=0)
     """Seconds for one request, from sending it to the last byte of the reply."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, passed through; `null` leaves out a field that would be sent otherwise."""
+    """Further fields of the request, passed through; `null` removes a field that would otherwise be sent."""
     window: int | None = Field(default=None, ge=1, alias="context_window")
     """Tokens the model can read at once. Unset: looked up for known models."""
     explicit_cache: bool | None = None
@@ -85,6 +95,8 @@ class RemoteModel(Model):
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
     """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
     _answer_tools: AnswerTools | None = PrivateAttr(default=None)
+    _refuses_answer_tool: bool = PrivateAttr(default=False)
+    """Whether the provider refused the schema of an answer as that of a tool."""
     _refuses_parts: bool = PrivateAttr(default=False)
     """Whether the provider refused an attachment because the model cannot read it."""
 
@@ -156,7 +168,7 @@ class RemoteModel(Model):
         by_format = schema.get("type") == "object" and "response_format" not in self._left_out
         if by_format and (self._formats_beside_tools or not has_tools):
             return "response_format"
-        return "tool" if has_tools else ""
+        return "tool" if has_tools and not self._refuses_answer_tool else ""
 
     @property
     def _formats_beside_tools(self) -> bool:
@@ -177,11 +189,12 @@ class RemoteModel(Model):
         self._check_allowed()
         refused = 0
         while True:
+            tried = _Tried(self._refuses_parts, self.answers_by(request))
             asked, tool = self.asked(request)
             try:
                 return counted(_answered(await self._complete(asked), tool, request), refused)
             except ModelError as error:
-                if (response := self._settled(error, request)) is not None:
+                if (response := self._settled(error, request, tried)) is not None:
                     return counted(response, refused)
                 refused += 1
 
@@ -189,6 +202,7 @@ class RemoteModel(Model):
         self._check_allowed()
         refused, begun = 0, False
         while True:
+            tried = _Tried(self._refuses_parts, self.answers_by(request))
             asked, tool = self.asked(request)
             try:
                 async with aclosing(self._stream(asked)) as items:
@@ -205,7 +219,7 @@ class RemoteModel(Model):
             except ModelError as error:
                 if begun:
                     raise
-                if (response := self._settled(error, request)) is not None:
+                if (response := self._settled(error, request, tried)) is not None:
                     yield counted(response, refused)
                     return
                 refused += 1
@@ -218,7 +232,7 @@ class RemoteModel(Model):
     def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         """Ask once, streaming."""
 
-    def _settled(self, error: ModelError, request: ModelRequest) -> ModelResponse | None:
+    def _settled(self, error: ModelError, request: ModelRequest, tried: _Tried) -> ModelResponse | None:
         """The reply that ``error`` amounts to; ``None`` when asking once more, without what was refused, may help.
 
         Raises:
@@ -228,16 +242,19 @@ class RemoteModel(Model):
             usage = Usage(input_tokens=0, output_tokens=0, cost=0.0)
             message = Message(role="assistant", content=str(error))
             return ModelResponse(message=message, usage=usage, finish_reason="content_filter", model=self.model)
-        if self._refused_part(error, request):
+        if self._refused_part(error, request, tried):
             self._refuses_parts = True
             self._forget_encoded()
             words = "it is told their names, types and sizes from now on; `reads: []` in the agent file says so at once"
             _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
             return None
-        if self._refused_format(error, request):
-            self._left_out["response_format"] = ""
-            words = "the form of answers is asked for in other ways from now on; `output_mode: prompt` says so at once"
-            _log.warning("%s refuses response_format (%s): %s.", self.name, error, words)
+        if self._refused_format(error, tried):
+            if tried.way == "tool":
+                self._refuses_answer_tool = True
+            else:
+                self._left_out["response_format"] = ""
+            words = "it is asked for in other ways from now on; `output_mode: prompt` says so at once"
+            _log.warning("%s refuses the form of the answer (%s): %s.", self.name, error, words)
             return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
@@ -247,9 +264,9 @@ class RemoteModel(Model):
         _log.warning("%s refuses %s: it is %s from now on. Change it in the agent file.", self.name, field, instead)
         return None
 
-    def _refused_part(self, error: ModelError, request: ModelRequest) -> bool:
+    def _refused_part(self, error: ModelError, request: ModelRequest, tried: _Tried) -> bool:
         """Whether the error says that this model has no eyes: it is known only when it was tried."""
-        if self._refuses_parts or self.reads is not None or error.status not in (400, 404, 415, 422, 500, 501):
+        if tried.blind or self.reads is not None or error.status not in (400, 404, 415, 422, 500, 501):
             return False
         if _ABOUT_PARTS.search(str(error)) is None:
             return False
@@ -257,9 +274,9 @@ class RemoteModel(Model):
 
         return carries_parts(request.messages)
 
-    def _refused_format(self, error: ModelError, request: ModelRequest) -> bool:
+    def _refused_format(self, error: ModelError, tried: _Tried) -> bool:
         """Whether the error is about the schema of the answer, which some servers and models do not take."""
-        if self.answers_by(request) != "response_format" or error.status not in (400, 404, 422, 500, 501):
+        if not tried.way or error.status not in (400, 404, 422, 500, 501):
             return False
         return error.parameter == "response_format" or _ABOUT_FORMAT.search(str(error)) is not None
 

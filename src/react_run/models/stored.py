@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from react_run.errors import ConfigError
 from react_run.messages import Message
-from react_run.models.coerce import identifier, text
+from react_run.models.coerce import as_identifier, as_text
 from react_run.models.provider import parse_content, parse_message
 from react_run.models.wire import message_json
 
@@ -33,8 +33,8 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
 
         content = [part_from_fields(part) for part in content]
     if role == "tool":
-        return Message(role="tool", content=content, tool_request_id=identifier(data.get("tool_call_id")))
-    extra = {"name": name} if (name := text(data.get("name"))) else {}  # who of several speaks
+        return Message(role="tool", content=content, tool_request_id=as_identifier(data.get("tool_call_id")))
+    extra = {"name": name} if (name := as_text(data.get("name"))) else {}  # who of several speaks
     if role in ("system", "developer"):
         return Message(role="system", content=content, extra=extra)
     if role == "user":

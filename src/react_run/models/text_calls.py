@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from react_run.models.coerce import items, mapping, text
+from react_run.models.coerce import as_list, as_mapping, as_text
 from react_run.support.thinking import blanked
 from react_run.tools.arguments import decode_arguments
 
@@ -100,7 +100,7 @@ class _Region:
 def _regions(reply: str) -> Iterator[_Region]:
     """The parts of a reply that can be a call, decoded: tags first, then fences, then JSON anywhere."""
     tags = list(_TAG.finditer(reply))
-    values = [value for tag in tags for value in items(_loads(tag[2])) or (_loads(tag[2]),)]
+    values = [value for tag in tags for value in as_list(_loads(tag[2])) or (_loads(tag[2]),)]
     if any(values):
         yield _Region(tags[0].start(), values, sure=True)
     for fence in _FENCE.finditer(reply):
@@ -161,13 +161,13 @@ def _loads(source: str) -> object:
 
 
 def _calls(value: object, known: Collection[str], *, sure: bool) -> Iterator[TextCall]:
-    listed = mapping(value).get("tool_calls", value)
-    sure = sure or "tool_calls" in mapping(value)
-    for item in items(listed) or (listed,):
-        call = mapping(item)
+    listed = as_mapping(value).get("tool_calls", value)
+    sure = sure or "tool_calls" in as_mapping(value)
+    for item in as_list(listed) or (listed,):
+        call = as_mapping(item)
         function = call.get("function")
         call = function if isinstance(function, dict) else call
-        name = next((found for key in _NAMES if (found := text(call.get(key)))), "")
+        name = next((found for key in _NAMES if (found := as_text(call.get(key)))), "")
         has_arguments = any(key in call for key in _ARGUMENTS)
         if name in known or (name and sure and has_arguments):
             yield TextCall(name=name, arguments=_arguments(call))

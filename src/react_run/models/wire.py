@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, ModelRequest, ToolRequest
-from react_run.models.coerce import mapping
+from react_run.models.coerce import as_mapping
 from react_run.models.provider import CALL_FIELDS
-from react_run.support.jsonable import plain
+from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
@@ -42,7 +42,7 @@ def encode(value: object) -> bytes:
     try:
         text = _STRICT.encode(value)
     except Exception:  # foreign objects and keys, NaN: a plugin, or a model of somebody's own, put them there
-        text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(to_jsonable(value), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
 
 
@@ -76,9 +76,9 @@ def message_json(
     if message.tool_request_id is not None:
         data["tool_call_id"] = message.tool_request_id
     if message.tool_requests:
-        fields = mapping(message.extra.get(CALL_FIELDS))
+        fields = as_mapping(message.extra.get(CALL_FIELDS))
         data["tool_calls"] = [
-            {**mapping(fields.get(request.id)), **_call_json(request, verbatim)} for request in message.tool_requests
+            {**as_mapping(fields.get(request.id)), **_call_json(request, verbatim)} for request in message.tool_requests
         ]
     for key, value in message.extra.items():
         if key != CALL_FIELDS:
@@ -239,5 +239,5 @@ def _with_breakpoint(content: object) -> object:
     if isinstance(content, str):
         return [{"type": "text", "text": content, "cache_control": BREAKPOINT}]
     if isinstance(content, Sequence):
-        return [*content[:-1], {**mapping(content[-1]), "cache_control": BREAKPOINT}]
+        return [*content[:-1], {**as_mapping(content[-1]), "cache_control": BREAKPOINT}]
     return content

@@ -32,9 +32,9 @@ class Told:
 
 
 class BudgetWarnings(Policy):
-    """Tells the model when half, and when four fifths, of a budget are used, beside the last result.
+    """Tells the model when half, and when four fifths, of a budget are used, after the last result.
 
-    It is about the limits that somebody set: iterations, tokens, money and time. What the clock says is recorded, so
+    It covers the limits that were set: iterations, tokens, money and time. What the clock says is recorded, so
     that a replay says the same. With ``failure_handling: legacy`` nobody is told.
     """
 

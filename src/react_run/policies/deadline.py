@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from react_run.engine.state import EngineState, paused_seconds
-from react_run.engine.timer import Clock
+from react_run.engine.timer import Timer
 from react_run.support.tasks import forget
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Deadline:
         self.expired = False
         self._run: Run | None = None
         self._task: asyncio.Task[object] | None = None
-        self._clock: Clock | None = None
+        self._clock: Timer | None = None
         self._seconds = 0.0
         self._more: More | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -36,7 +36,7 @@ class Deadline:
         """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
         self._run, self._task = run, asyncio.current_task()
         self._seconds, self._more = seconds, more
-        self._clock = Clock(partial(paused_seconds, run), seconds, self._struck)
+        self._clock = Timer(partial(paused_seconds, run), seconds, self._struck)
 
     async def strike(self) -> None:
         """The time is up, unless somebody allows more."""
@@ -64,7 +64,7 @@ class Deadline:
             self._asking = None
             if allowed and self._clock is not None:
                 self.extra += allowed
-                self._clock = Clock(partial(paused_seconds, run), allowed, self._struck)
+                self._clock = Timer(partial(paused_seconds, run), allowed, self._struck)
             elif self._clock is not None:
                 self.expire()
 

@@ -50,7 +50,7 @@ class Policy(Plugin):
 
 
 class Disable(Plugin):
-    """Leaves out a built-in policy: ``{kind: disable, policy: compaction}``."""
+    """Disables a built-in policy: ``{kind: disable, policy: compaction}``."""
 
     kind: ClassVar[str] = "disable"
 

@@ -38,11 +38,11 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """How a text begins that may be a call and nothing else."""
-_FENCED = re.compile(r"```\w*\s*\n(.*?)\n?```", re.DOTALL)
+_FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 
 class Replies(Policy):
-    """Ends a run whose model refuses, asks again after an empty reply, and has a cut answer continued.
+    """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
     A call written as text says nothing either: it is never run. These calls of the model count in ``usage.requests``,
     not as iterations.

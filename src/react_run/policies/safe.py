@@ -17,7 +17,7 @@ from react_run.policies.stuck import Stuck
 
 
 class Safe(Plugin):
-    """``failure_handling: safe``: corrections, duplicate calls, grounded endings, stuck runs, with their usual options.
+    """The policies of ``failure_handling: safe`` in one: corrections, duplicate calls, grounded endings, stuck runs.
 
     The guards it stands for can be configured one by one in ``plugins:`` instead.
     """
@@ -27,9 +27,9 @@ class Safe(Plugin):
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct before the run ends."""
     nudge_at: int = Field(default=2, ge=1)
-    """The iteration in a row without anything new that is answered with a nudge."""
+    """Consecutive iterations with nothing new, after which the model gets a nudge."""
     stop_at: int = Field(default=3, ge=1)
-    """The iteration in a row without anything new that ends the run."""
+    """Consecutive iterations with nothing new, after which the run ends."""
 
     def policies(self) -> list[Policy]:
         """The guards it stands for."""

@@ -73,13 +73,13 @@ class Stuck(Policy):
     nudge_at: int = Field(default=2, ge=1)
     """How often the same stale iteration may come before it is answered with a nudge: the second time, by default."""
     stop_at: int = Field(default=3, ge=1)
-    """The time the same stale iteration comes that ends the run."""
+    """How often the same stale iteration comes back before the run ends."""
     polls: int = Field(default=6, ge=2)
-    """The result in a row of a repeatable tool, each the same, from which on asking for it again is stale."""
+    """Identical results in a row from a repeatable tool, after which asking again is stale."""
     failing_nudge_at: int = Field(default=4, ge=1)
-    """The iteration in a row in which every call failed that is answered with a nudge."""
+    """Consecutive iterations in which every call failed, after which the model gets a nudge."""
     failing_stop_at: int = Field(default=6, ge=1)
-    """The iteration in a row in which every call failed that ends the run."""
+    """Consecutive iterations in which every call failed, after which the run ends."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -22,7 +22,7 @@ class CutOff(Policy):
     kind: ClassVar[str] = "truncated_calls"
 
     in_a_row: int = Field(default=3, ge=1)
-    """The cut reply in a row that ends the run."""
+    """Truncated replies in a row, after which the run ends."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
 from react_run.journal.files import FileSink
-from react_run.journal.locate import Summary, run_files, summaries
+from react_run.journal.locate import Summary, batches_directory, evals_directory, run_files, summaries
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import Sink
@@ -90,9 +90,14 @@ class Shelf:
         return TellingSink.open(self.directory / f"{run.id}.jsonl")
 
     def path_of(self, run_id: str) -> Path | None:
-        """The journal of a run, when there is one."""
+        """The journal of a run, when there is one; those of batches and evaluations are among them."""
+        if not run_id.isalnum():
+            return None
         path = self.directory / f"{run_id}.jsonl"
-        return path if run_id.isalnum() and path.is_file() else None
+        if path.is_file():
+            return path
+        homes = (batches_directory(), evals_directory())
+        return next((found for home in homes for found in home.glob(f"*/runs/{run_id}.jsonl")), None)
 
     def find(self, name: str) -> Path | None:
         """The journal of the run whose id begins with ``name``, when there is exactly one."""

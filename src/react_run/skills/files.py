@@ -24,7 +24,6 @@ _NO_CATEGORIES = frozenset({"node_modules", "__pycache__"})
 
 _FENCE = "---"
 _TEXT_IN_YAML = ("yaml.ambiguous", "yaml.value")
-_COMMENTS = re.compile(r"<!--.*?-->", re.DOTALL)
 _PLAIN_VALUE = re.compile(r"^([A-Za-z][\w-]*:[ \t]+)(?![\"'>|]|\[.*\]\s*$|\{.*\}\s*$)(.+)$")
 """A field whose value its author forgot to quote: ``description: Use when: …`` is not YAML."""
 _CODE_OR_COMMENT = re.compile(
@@ -130,7 +129,7 @@ def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | Non
 def _split(source: Source, report: Report, doubts: Report) -> tuple[FrontMatter, str] | None:
     lines, start = source.lines, Place(source, 1, 1)
     fences = [number for number, line in enumerate(lines) if line.rstrip() == _FENCE]
-    before = _COMMENTS.sub("", "\n".join(lines[: fences[0]])) if fences else "-"
+    before = _without_comments("\n".join(lines[: fences[0]])) if fences else "-"
     if before.strip():
         text = "a SKILL.md begins with front matter: a line '---', then name: and description:, then a line '---'"
         report.add("skill.front_matter", text, start)
@@ -143,6 +142,15 @@ def _split(source: Source, report: Report, doubts: Report) -> tuple[FrontMatter,
     first, end = fences[:2]
     front = _composed([""] * (first + 1) + list(lines[first + 1 : end]), source, report, doubts)
     return None if front is None else (front, "\n".join(lines[end + 1 :]).strip())
+
+
+def _without_comments(text: str) -> str:
+    """``text`` without HTML comments that end; a pattern would look for the end again at every one that does not."""
+    kept, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        kept.append(text[at:begin])
+        at = end + 3
+    return "".join([*kept, text[at:]])
 
 
 def _composed(lines: list[str], source: Source, report: Report, doubts: Report) -> FrontMatter | None:

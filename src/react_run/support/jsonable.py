@@ -43,7 +43,7 @@ def bytes_as_text(value: bytes | bytearray | memoryview) -> str:
     return f"({len(data)} bytes, {kind or 'binary data'}, sha256 {digest}…)"
 
 
-def converted(value: object) -> object:
+def to_jsonable_shallow(value: object) -> object:
     """What stands for ``value`` in JSON; its parts may still have to be converted."""
     if isinstance(value, BaseModel):
         return _model(value)
@@ -70,7 +70,7 @@ def converted(value: object) -> object:
 
 def _model(model: BaseModel) -> object:
     try:
-        return model.model_dump(mode="json", fallback=converted, warnings=False)
+        return model.model_dump(mode="json", fallback=to_jsonable_shallow, warnings=False)
     except Exception:  # bytes that are not text, or a serialiser of the tool's author
         return model.model_dump(warnings=False)
 
@@ -80,10 +80,10 @@ def _ordered(values: Set[object]) -> list[object]:
     try:
         return sorted(values)  # type: ignore[type-var]  # when they do not compare, the next line sorts
     except TypeError:
-        return sorted(values, key=lambda value: (type(value).__name__, str(converted(value))))
+        return sorted(values, key=lambda value: (type(value).__name__, str(to_jsonable_shallow(value))))
 
 
-def plain(value: object) -> object:
+def to_jsonable(value: object) -> object:
     """``value`` as JSON values all through: cycles and depth cut, and what cannot be looked at named, not raised."""
     return _plain(value, ())
 
@@ -110,13 +110,13 @@ def _inside(value: object, here: tuple[int, ...]) -> object:
         return {_key(key): _plain(item, here) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, here) for item in value]
-    return _plain(converted(value), here)
+    return _plain(to_jsonable_shallow(value), here)
 
 
 def _key(key: object) -> str:
     if isinstance(key, str):
         return str.__str__(key)
-    return str(_safely(key, lambda: str(key if isinstance(key, tuple | int | float) else converted(key))))
+    return str(_safely(key, lambda: str(key if isinstance(key, tuple | int | float) else to_jsonable_shallow(key))))
 
 
 def _safely(value: object, look: Callable[[], object]) -> object:

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from react_run.support.jsonable import bytes_as_text, converted, is_bytes, plain
+from react_run.support.jsonable import bytes_as_text, is_bytes, to_jsonable, to_jsonable_shallow
 
 NO_OUTPUT = "(no output)"
 """What a result without any text is shown as: some providers refuse an empty one."""
@@ -48,7 +48,7 @@ def _rendered(result: object) -> str:
     if is_bytes(result):
         result = bytes_as_text(result)
     elif not isinstance(result, (str, *_JSON_TYPES)):
-        result = converted(result)
+        result = to_jsonable_shallow(result)
     if isinstance(result, str):
         return _text(str.__str__(result))
     return _escaped(_json(result), _JSON_ESCAPES)
@@ -62,9 +62,9 @@ def _text(text: str) -> str:
 
 def _json(value: object) -> str:
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted)
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=to_jsonable_shallow)
     except Exception:  # cycles, depth, keys that are not text, NaN, or foreign code: go through it carefully
-        return json.dumps(plain(value), ensure_ascii=False)
+        return json.dumps(to_jsonable(value), ensure_ascii=False)
 
 
 def _escaped(text: str, escapes: Mapping[int, str]) -> str:

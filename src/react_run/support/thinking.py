@@ -6,18 +6,24 @@ It is the thought of a reply: it stays in the messages, and is neither answer no
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 _NAMES = r"(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection)"
 _END = rf"(?:</{_NAMES}>|\[/THINK(?:ING)?\]|◁/think▷)"
 _OPEN = re.compile(
     rf"\s*(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|\[(?P<square>THINK|THINKING)\]|◁(?P<other>think)▷)", re.IGNORECASE
 )
+_BLOCK = re.compile(rf"<(?P<tag>{_NAMES})>|\[(?P<square>THINK|THINKING)\]|◁(?P<other>think)▷", re.IGNORECASE)
+_BLOCK_END = re.compile(rf"</(?P<tag>{_NAMES})\s*+>|\[/(?P<square>THINK(?:ING)?)\]|◁/(?P<other>think)▷", re.IGNORECASE)
 _LONE = re.compile(rf"(?:\A|\n)[ \t]*{_END}|(?<![`'\"]){_END}(?=[ \t]*[\n{{\[])", re.IGNORECASE)
 """The end of thinking whose beginning the server cut off: at the end or the beginning of a line, or before JSON."""
 _LONE_AT_END = re.compile(rf"(?<![`'\"]){_END}\s*\Z", re.IGNORECASE)
 _MAY_OPEN = re.compile(r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?)?\Z")
 _MAY_CLOSE = re.compile(r"</|\[/|◁/")
+_OPENING = re.compile(rf"<{_NAMES}\b|\[THINK|◁think▷", re.IGNORECASE)
 _LONGEST_END = 32
+_WINDOW = 256
+"""Characters within which the end of thinking stands, blanks included, in a reply that is read as it comes."""
 _ANY_TAG = re.compile(rf"</?{_NAMES}(?:\s[^<>]*)?>|\[/?THINK(?:ING)?\]|◁/?think▷", re.IGNORECASE)
 
 
@@ -29,7 +35,7 @@ def split_thinking(text: str) -> tuple[str, str]:
     if "<" not in text and "[" not in text and "◁" not in text:
         return "", text
     end = _end_of_blocks(text)
-    if end == 0 and (lone := _lone_end(text, whole=True)):
+    if end == 0 and (lone := _lone_end(text)):
         end = lone + _end_of_blocks(text[lone:])
     if not end:
         return "", text
@@ -59,29 +65,48 @@ def _closing(opened: re.Match[str]) -> re.Pattern[str]:
     return re.compile(r"\[/THINK(?:ING)?\]" if opened["square"] else r"◁/think▷", re.IGNORECASE)
 
 
-def _lone_end(text: str, *, whole: bool) -> int:
-    """Where thinking without an opening tag ends; 0 when there is none. ``whole``: nothing comes after ``text``."""
+def _lone_end(text: str) -> int:
+    """Where thinking without an opening tag ends in a whole text; 0 when there is none."""
     if "</" not in text and "[/" not in text and "◁/" not in text:
         return 0
-    found = _LONE.search(text) or (_LONE_AT_END.search(text) if whole else None)
-    opened = re.search(rf"<{_NAMES}\b|\[THINK|◁think▷", text[: found.start()], re.IGNORECASE) if found else None
+    found = _LONE.search(text) or _LONE_AT_END.search(text)
+    opened = _OPENING.search(text[: found.start()]) if found else None
     return found.end() if found and not opened else 0
 
 
 def blanked(text: str) -> str:
     """``text`` of the same length with every block of thinking in it made of blanks, wherever it is."""
-    blocks = rf"<({_NAMES})>.*?</\1\s*>|\[THINK(?:ING)?\].*?\[/THINK(?:ING)?\]|◁think▷.*?◁/think▷"
-    thinking, rest = split_thinking(text)
-    rest = re.sub(blocks, lambda block: " " * len(block[0]), rest, flags=re.IGNORECASE | re.DOTALL)
-    return " " * len(thinking) + rest
+    thinking, _ = split_thinking(text)
+    ends: dict[str, list[int]] = {}
+    for closing in _BLOCK_END.finditer(text):
+        ends.setdefault(_kind(closing), []).append(closing.end())
+    pieces, at = [" " * len(thinking)], len(thinking)
+    for opened in _BLOCK.finditer(text, at):
+        known = ends.get(_kind(opened), [])
+        following = bisect_left(known, opened.end())
+        if opened.start() >= at and following < len(known):
+            pieces += [text[at : opened.start()], " " * (known[following] - opened.start())]
+            at = known[following]
+    return "".join([*pieces, text[at:]])
+
+
+def _kind(found: re.Match[str]) -> str:
+    """What the beginning and the end of a block have in common."""
+    return (found["tag"] or "").lower() or ("square" if found["square"] else "other")
 
 
 class VisibleDraft:
-    """What of a streamed reply a reader may see, as it comes: everything but the thinking at its beginning."""
+    """What of a streamed reply a reader may see, as it comes: everything but the thinking at its beginning.
+
+    No piece is looked at again but for a few characters before it, or long replies would take longer than their length.
+    """
 
     def __init__(self) -> None:
-        self._text = ""
-        self._shown = 0
+        self._pieces: list[str] = []
+        self._recent = _Recent()
+        self._blanks: list[str] = []
+        self._undecided = ""
+        self._closing: re.Pattern[str] | None = None
         self._open = False
         self._thought = False
 
@@ -91,37 +116,63 @@ class VisibleDraft:
         Returns:
             Whether what was shown so far turned out to be thinking, and what can be shown now.
         """
-        self._text += piece
-        recent = self._text[max(0, len(self._text) - len(piece) - _LONGEST_END) :]
-        closed = not self._thought and _MAY_CLOSE.search(recent) is not None
-        if closed and (end := _lone_end(self._text, whole=False)):
-            return self._skip(end)
-        return False, self._rest() if self._open else self._begin()
+        self._pieces.append(piece)
+        behind = None if self._thought else self._recent.behind_lone_end(piece)
+        if behind is not None:
+            was_shown, self._thought, self._open = self._open, True, False
+            self._blanks, self._undecided, self._closing = [], "", None
+            return was_shown, self._begun(behind)
+        return False, piece if self._open else self._begun(piece)
 
     def end(self) -> tuple[bool, str]:
         """The reply is complete: as :meth:`feed`, with what was held back and is not thinking after all."""
-        thinking, rest = split_thinking(self._text)
+        thinking, rest = split_thinking("".join(self._pieces))
         if thinking and not self._thought:
             return self._open, rest
         return False, rest if not self._open else ""
 
-    def _skip(self, end: int) -> tuple[bool, str]:
-        was_shown, self._thought, self._open = self._open, True, False
-        self._shown = end
-        return was_shown, self._begin()
-
-    def _begin(self) -> str:
+    def _begun(self, piece: str) -> str:
         """The beginning of the answer, once it is certain that it is one."""
-        rest = self._text[self._shown :]
-        end = _end_of_blocks(rest)
-        if _MAY_OPEN.fullmatch(rest, end):  # another block may begin, or this one has not ended
+        text, self._undecided = self._undecided + piece, ""
+        while True:
+            if self._closing is None:
+                begin = text.lstrip()
+                self._blanks.append(text[: len(text) - len(begin)])
+                text, opened = begin, _OPEN.match(begin)
+                if opened is None:
+                    break
+                self._closing, text = _closing(opened), text[opened.end() :]
+            closed = self._closing.search(text)
+            if closed is None:
+                self._undecided = text[-_WINDOW:]
+                return ""
+            self._closing, text, self._thought = None, text[closed.end() :], True
+        if _MAY_OPEN.fullmatch(text):  # another block may begin
+            self._undecided = text
             return ""
-        self._thought = self._thought or end > 0
-        if self._thought:
-            self._shown += end + len(rest[end:]) - len(rest[end:].lstrip())
         self._open = True
-        return self._rest()
+        return text if self._thought else "".join([*self._blanks, text])
 
-    def _rest(self) -> str:
-        shown, self._shown = self._text[self._shown :], len(self._text)
-        return shown
+
+class _Recent:
+    """The last characters of a text that grows: where thinking without a beginning may end."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._start = 0
+        self._has_opened = False
+
+    def behind_lone_end(self, piece: str) -> str | None:
+        """What comes behind such an end, which ``piece`` completes; ``None`` when it completes none."""
+        if self._has_opened:
+            return None
+        if len(self._text) > _WINDOW:
+            self._text, self._start = self._text[-_WINDOW:], 1  # what it begins with is not the beginning of the text
+        self._text += piece
+        near = max(0, len(self._text) - len(piece) - _LONGEST_END)
+        opened = _OPENING.search(self._text, near)
+        lone = _LONE.search(self._text, self._start) if _MAY_CLOSE.search(self._text, near) else None
+        if opened and (lone is None or opened.start() < lone.start()):
+            self._has_opened = opened.end() < len(self._text)  # else it may be the beginning of another word
+            return None
+        return self._text[lone.end() :] if lone else None

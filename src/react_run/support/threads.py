@@ -8,6 +8,7 @@ keep the process from exiting.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import threading
 from collections import deque
@@ -68,7 +69,7 @@ def busy_threads() -> int:
     return len(_workers) - len(_idle)
 
 
-async def in_thread(function: Callable[[], T], *, seconds: float | None = None) -> T:
+async def in_thread(function: Callable[[], T], *, seconds: float | None = None, stoppable: bool = False) -> T:
     """Run a plain function in a thread, with the caller's context variables.
 
     A caller that is cancelled, or has waited long enough, leaves the thread behind: it ends by itself, and keeps
@@ -77,10 +78,14 @@ async def in_thread(function: Callable[[], T], *, seconds: float | None = None) 
     Args:
         function: What to call.
         seconds: How long to wait for it; ``None`` waits for ever.
+        stoppable: Stop it at its next step in Python when nobody waits any more, so that a page which takes a parser
+            minutes does not compute on behind the deadline. It must hold nothing that has to be given back.
 
     Raises:
         TimeoutError: It took longer.
     """
+    if stoppable:
+        function = _stoppable(function)
     if seconds is None:
         return await started_in_thread(function)
     async with asyncio.timeout(seconds):
@@ -130,6 +135,34 @@ def given_up(react: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         over.set()
+
+
+class _Stopped(BaseException):
+    """Nobody waits for this work any more. No library takes it for a failure of its own."""
+
+
+def _stoppable(function: Callable[[], T]) -> Callable[[], T]:
+    def work() -> T:
+        lock, over, thread = threading.Lock(), threading.Event(), ctypes.c_ulong(threading.get_ident())
+
+        def stop() -> None:
+            with lock:  # the thread is used again: what it does next must not be hit
+                if not over.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
+
+        with given_up(stop):
+            try:
+                return function()
+            finally:
+                with lock:
+                    over.set()
+                _step()
+
+    return work
+
+
+def _step() -> None:
+    """A call, in which an exception that was set from outside is raised at the latest."""
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:

@@ -29,6 +29,14 @@ def state_directory() -> Path:
     return _below_home("state") or user_state_path("react-run")
 
 
+def from_home(path: str | Path) -> Path:
+    """``path`` with ``~`` and ``~name`` as the directories of users; as it is written where there is no such user."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def _below_home(name: str) -> Path | None:
     home = os.environ.get(HOME)
-    return Path(home).expanduser() / name if home else None
+    return from_home(home) / name if home else None

@@ -28,7 +28,7 @@ class Annotations(Options):
     idempotent: bool | None = None
     """Running it twice does no more than once."""
     serial: bool | None = None
-    """Calls of one reply run one at a time."""
+    """Calls in one reply run one at a time."""
     network: bool | None = None
     """It reaches the network."""
     runs_programs: bool | None = None

@@ -201,12 +201,22 @@ class Tool(ToolAnnotations):
         if not description:
             description = name.replace("_", " ").strip().capitalize()
             _warn(name, "no description: add a docstring that says what it does and when to use it")
-        checker = function_checker(signature, docstring)
-        # Only a type that is not JSON's own can be one that no schema can be made of, and that is reported now.
+        checker, parameters = function_checker(signature, docstring), _LATER
+        if not signature.is_plain:  # JSON's own types have a schema in any case; that of others is made now
+            try:
+                parameters = checker.parameters()
+            except ToolsetError as error:
+                from react_run.tools.schemas.function_model import representable
+
+                signature = representable(signature, error)
+                checker = function_checker(signature, docstring)
+                parameters = checker.parameters()
+        for parameter, reason in signature.left_out.items():
+            _warn(name, f"a parameter that no model can fill, {parameter}, which is left out: {reason}")
         return cls(
             name=name,
             description=description,
-            parameters=_LATER if signature.is_plain else checker.parameters(),
+            parameters=parameters,
             function=function,
             toolset=toolset,
             context=signature.context,

@@ -16,7 +16,7 @@ from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_form
 from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.chat import ChatCompletionRequest, ChatMessage
 from react_run.errors import ModelError
-from react_run.journal import Journal, canonical, read_journal
+from react_run.journal import Journal, canonical_records, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.differences import Difference, same
 from react_run.journal.replay.model import ReplayModel
@@ -55,7 +55,7 @@ def test_a_replay_of_an_unchanged_run_is_identical_and_opens_no_socket(
     assert again.complete
     assert again.result is not None
     assert again.result.answer == "It is 3."
-    assert canonical(again.journal) == canonical(journal)
+    assert canonical_records(again.journal) == canonical_records(journal)
     assert again.journal.run_id == journal.run_id  # so saved results are found, and not saved twice
 
 
@@ -88,7 +88,7 @@ def test_recorded_tools_do_not_run_and_nobody_is_asked_again(tmp_path: Path) -> 
     happened.clear()
     again = replayed(journal, agent())
     assert happened == []
-    assert canonical(again.journal) == canonical(journal)
+    assert canonical_records(again.journal) == canonical_records(journal)
     replayed(journal, agent(), "live")
     assert sorted(happened) == ["asked about change", "asked about forbidden", "changed a"]
 
@@ -276,7 +276,7 @@ def test_what_was_found_out_about_the_world_is_found_out_again(tools: Tools) -> 
     assert "guide" in journal.opening[0].text
     again = replayed(journal, agent_of(LOOKING, plugins=[World(says=["another world"] * 9)]), tools)
     assert again.complete
-    assert canonical(again.journal) == canonical(journal)
+    assert canonical_records(again.journal) == canonical_records(journal)
 
 
 class Listening(Plugin):
@@ -332,7 +332,7 @@ def test_what_permissions_and_tools_note_and_end_is_noted_and_ended_again(last: 
     assert journal.footer is not None
     assert journal.footer["stop_reason"] == {"forbidden": "clarification_required", "ending": "enough"}[last]
     again = replayed(journal, noting_agent(replies, second), tools)
-    assert canonical(again.journal) == canonical(journal)
+    assert canonical_records(again.journal) == canonical_records(journal)
     assert second.heard == first.heard
     assert first.heard[:2] == ["approval: noting: allowed", "tool: from inside"]
 
@@ -346,7 +346,7 @@ def test_the_settings_of_a_request_are_set_again() -> None:
     journal = Journal(records=sink.records)
     check_format(journal)
     assert of_type(journal, "model_request")[0]["settings"] == {"temperature": 0.5}
-    assert canonical(replayed(journal, agent_of([says("hi")])).journal) == canonical(journal)
+    assert canonical_records(replayed(journal, agent_of([says("hi")])).journal) == canonical_records(journal)
 
 
 # -- the model kind ----------------------------------------------------------------------------------------------------
@@ -422,7 +422,7 @@ def test_a_iteration_that_a_plugin_had_done_twice_is_replayed_as_it_was(tools: T
     agent = agent_of(replies, tools=[add], plugins=[Again()], failure_handling=handling)
     journal = recorded(agent)
     again = replayed(journal, agent, tools)
-    assert canonical(again.journal) == canonical(journal)
+    assert canonical_records(again.journal) == canonical_records(journal)
     assert again.result is not None
     assert [step.observation.split("\n")[0] for step in again.result.steps][:3] == ["3", "3", "4"]
 
@@ -470,4 +470,4 @@ def test_long_values_are_shown_around_their_first_difference() -> None:
 
 def test_journals_of_a_file_and_of_memory_are_read_alike(tmp_path: Path) -> None:
     journal = recorded(agent_of(EVENTFUL), workspace=tmp_path)
-    assert canonical(read_journal(as_file(journal, tmp_path / "x.jsonl"))) == canonical(journal)
+    assert canonical_records(read_journal(as_file(journal, tmp_path / "x.jsonl"))) == canonical_records(journal)

@@ -27,7 +27,7 @@ from react_run import (
 )
 from react_run.engine.state import EngineState
 from react_run.errors import ConfigError, JournalBusy, JournalError, ModelError
-from react_run.journal import Journal, canonical, read_journal
+from react_run.journal import Journal, canonical_records, read_journal
 from react_run.journal.files import FileSink
 from react_run.journal.lines import to_json
 from react_run.journal.replay.resume import RunEnded, prepare, resume
@@ -140,7 +140,7 @@ def test_from_every_record_on_a_resumed_run_ends_as_the_undisturbed_one(case: st
         result = asyncio.run(resume(path, agent))
         assert shown(result) == expected, length
         assert dict(counting.last) == counts, length
-        assert canonical(path) == canonical(whole), length
+        assert canonical_records(path) == canonical_records(whole), length
         assert read_journal(path).resumed
 
 
@@ -178,7 +178,7 @@ def test_a_call_that_was_only_asked_about_had_not_begun(tmp_path: Path) -> None:
     path.write_text("".join(f"{to_json(record)}\n" for record in whole.records[: asked + 1]), encoding="utf-8")
     assert asyncio.run(resume(path, agent)).steps[0].observation == "changed"
     assert ran == ["change"] * 2  # once in each run
-    assert canonical(path) == canonical(whole)
+    assert canonical_records(path) == canonical_records(whole)
 
 
 def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(tmp_path: Path) -> Non
     assert (footer["status"], footer["error"]["type"]) == ("failed", "CancelledError")
     waits = False
     assert asyncio.run(resume(path, agent)).answer == "done"
-    assert canonical(path) == canonical(recorded(agent))
+    assert canonical_records(path) == canonical_records(recorded(agent))
 
 
 class Today(Plugin):
@@ -241,7 +241,7 @@ def test_nothing_that_was_found_out_is_looked_at_again(tmp_path: Path) -> None:
         world = World(says=["guide", "one", "two", "good"][kept:])
         assert asyncio.run(resume(path, agent_of(LOOKING, plugins=[world]))).answer == "3 and 7"
         assert world.says == []
-        assert canonical(path) == canonical(whole)
+        assert canonical_records(path) == canonical_records(whole)
 
 
 class Cache(Plugin):
@@ -307,7 +307,7 @@ def test_a_changed_agent_is_not_resumed_unless_forced(tmp_path: Path) -> None:
     assert ready.agent.run_sync(ready.prompt, ready.incoming).answer == "It is 3."
 
 
-def test_a_finished_call_of_a_tool_that_vanished_keeps_its_result_and_an_unfinished_one_is_unknown(
+def test_of_a_vanished_tool_finished_calls_keep_results_and_others_are_unknown(
     tmp_path: Path,
 ) -> None:
     replies = [calls(("add", {"a": 1, "b": 2})), calls(("add", {"a": 3, "b": 4})), says("done")]

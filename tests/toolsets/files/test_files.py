@@ -106,7 +106,7 @@ def test_a_module_that_the_model_wrote_is_not_imported_by_the_search(
     assert not (root / "imported").exists()
 
 
-def test_a_file_that_nobody_trusts_changes_no_working_directory_but_its_own_and_reads_where_it_is_started(
+def test_untrusted_files_toolset_cannot_write_outside_its_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An agent that was downloaded and started at home would write start-up files there."""

@@ -74,6 +74,17 @@ assert "mcp" not in sys.modules and threading.active_count() == 1
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def test_a_tool_with_an_unusable_schema_is_found_when_it_is_locked(workspace: Path) -> None:
+    path = locked(workspace, "serve([tool('bad', properties={'a': {'type': 'text'}}), tool('go')])")
+    assert "'text' is not a type of JSON Schema" in (workspace / "agent.mcp.lock").read_text()
+    toolset = toolset_of(path)
+    with pytest.warns(McpWarning, match="the tool 'bad' of the MCP server demo is left out: 'text' is not a type"):
+        [tool] = toolset.tools()
+    assert tool.name == "go"
+    assert "schema" not in vars(tool.checker)  # it is made when it is looked at
+    assert tool.wire["function"]["parameters"]["type"] == "object"
+
+
 def test_calls_of_locked_tools_start_the_server(workspace: Path) -> None:
     [step] = asyncio.run(steps_of(built(locked(workspace), calls(("go", {})))))
     assert step.observation == "go"

@@ -13,6 +13,8 @@ from tests.toolsets.openapi.kit import document, operation, parameter, toolset
 from react_run import ToolsetError
 from react_run.testing import agent_with, calls, says
 from react_toolsets.openapi import OpenApiToolset, OpenApiWarning
+from react_toolsets.openapi.addresses import server_of
+from react_toolsets.openapi.fetched import digest
 
 GOOD = {"/good": {"get": operation(operationId="good")}}
 
@@ -192,6 +194,19 @@ def test_servers_of_a_document_are_filled_in_with_their_defaults(tmp_path: Path)
     made = toolset(tmp_path, {**document(GOOD), "servers": [server]})
     made.tools()
     assert made._base == "https://eu.example.org/v2"
+
+
+def test_servers_may_be_relative_to_the_service_and_to_where_the_document_came_from(tmp_path: Path) -> None:
+    item = {"get": operation(operationId="other", servers=[{"url": "/v2"}]), "post": operation(operationId="same")}
+    described = {**document({"/a": item}), "servers": [{"url": "../api/v1"}]}
+    content = json.dumps(described).encode()
+    note = {"url": "https://docs.example.org/spec/openapi.json", "sha256": digest(content)}
+    (tmp_path / "spec.json.lock").write_text(json.dumps(note))
+    made = toolset(tmp_path, described)
+    made.tools()
+    assert made._base == "https://docs.example.org/api/v1"
+    bases = [server_of(entry.operation, made._base) for entry in made._entries]
+    assert bases == ["https://docs.example.org/v2", made._base]
 
 
 def test_flags_follow_from_the_method(tmp_path: Path) -> None:

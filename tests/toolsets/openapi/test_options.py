@@ -64,10 +64,13 @@ def agent_file(directory: Path, lines: str) -> Path:
     return path
 
 
+AT = "base_url: https://a.example"
 WRONG = [
     ("tags: [pet, shops]", "6:12", "'pet': no operation of the document has this tag. Did you mean 'pets'?"),
     ("operations: [listPets, 'GET /pet']", "6:28", "no operation of the document has this operationId, or is"),
-    ("auth: {api_key: {kee: x}}", "6:22", "the document has no scheme 'kee' for a key. It has: key"),
+    ("auth: {bearer: x}", "6:5", "auth: goes to the origin of base_url alone: give base_url"),
+    ("headers: {X-Key: x}", "6:5", "headers: goes to the origin of base_url alone"),
+    (f"auth: {{api_key: {{kee: x}}}}\n    {AT}", "6:22", "the document has no scheme 'kee' for a key. It has: key"),
     ("fields: {listPet: [a]}", "6:14", "no tool of this document is called 'listPet'"),
     ("max_operations: 1", "6:5", "pets.json has 2 such operations, more than max_operations (1): choose some"),
     ("base_url: ftp://x", "6:15", "http"),

@@ -10,8 +10,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.postgres import Server
 from tests.toolsets.kit import step
-from tests.toolsets.sql.conftest import PASSWORD, Server
+from tests.toolsets.sql.conftest import PASSWORD
 
 from react_run import ReActStep
 from react_run.testing import agent_with, calls, says

@@ -207,7 +207,7 @@ def test_a_wrong_provider_is_an_error_of_the_agent_file(tmp_path: Path, provider
         WebToolset.model_validate({"provider": provider}, context=Origin(directory=tmp_path))
 
 
-def test_a_provider_in_the_working_directory_or_beside_the_file_is_not_even_imported_without_trust(
+def test_a_search_provider_that_is_not_installed_is_imported_only_with_trust(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)  # as `python -m` puts the working directory there

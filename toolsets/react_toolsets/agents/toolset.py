@@ -74,9 +74,9 @@ class Member:
 
 
 class AgentsToolset(ReActToolset):
-    """Other agents as tools. Each works alone on the task it is given: it sees nothing of the conversation.
+    """Other agents as tools. Each works on the task it is given, and does not see the conversation.
 
-    What permits, redacts, limits and records the run that asks holds for the run of the subagent, too.
+    Permissions, redaction, limits and the journal of the parent run apply to the subagent's run as well.
     """
 
     kind: ClassVar[str] = "agents"

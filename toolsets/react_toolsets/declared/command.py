@@ -28,7 +28,7 @@ class ProgramFailed(ToolError):
 
 
 class CommandToolset(RunsPrograms, DeclaredTool):
-    """Runs one program with the arguments of the model in their places."""
+    """Runs a program, with the model's arguments filled in."""
 
     kind: ClassVar[str] = "command"
 

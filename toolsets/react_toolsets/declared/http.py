@@ -39,7 +39,7 @@ def _holds_key(name: object) -> bool:
 
 
 class HttpToolset(DeclaredTool):
-    """Makes one request with the arguments of the model in their places."""
+    """Makes an HTTP request, with the model's arguments filled in."""
 
     kind: ClassVar[str] = "http"
 

@@ -72,13 +72,21 @@ def as_stored(new: str, passage: str) -> str | None:
     return new
 
 
-def with_line_ends(new: str, passage: str, source: str) -> str:
-    """``new`` with the line ends of ``passage`` on the lines that stay, and the usual end on the others."""
+def usual_end(source: str) -> str:
+    """How most lines of ``source`` end; nothing where none ends as on Windows."""
+    return max(("\n", "\r\n"), key=_LINE_ENDS.findall(source).count) if "\r\n" in source else ""
+
+
+def with_line_ends(new: str, passage: str, usual: str) -> str:
+    """``new`` with the line ends of ``passage`` on the lines that stay, and the usual end there on the others.
+
+    Where ``passage`` is within a line, ``usual`` is what ends the lines that are new.
+    """
     if "\r\n" in new or "\n" not in new:
         return new
     before, ends = _LINE_ENDS.split(passage), _LINE_ENDS.findall(passage)
     after = new.split("\n")
-    usual = max(("\n", "\r\n"), key=(ends or _LINE_ENDS.findall(source)).count)
+    usual = max(("\n", "\r\n"), key=ends.count) if ends else usual
     head, tail = _alike(before, after), _alike(before[::-1], after[::-1])
     added = len(after) - len(before)
     pieces = []

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 
-from react_toolsets.files.as_shown import AsShown, as_stored, shown_as, with_line_ends
+from react_toolsets.files.as_shown import AsShown, as_stored, shown_as, usual_end, with_line_ends
 from react_toolsets.files.trouble import FileTrouble
 
-_NUMBERED = re.compile(r"[ \t]*\d+(?:: ?|\t|\| ?|→|- )")
+_NUMBERED = re.compile(r"^[ \t]*+\d++(?:: ?|\t|\| ?|→|- )")
 """How the lines of a listing begin that numbers them."""
 _ODD_BLANK = re.compile(r"[^\S ]")
 _SHOWN = 160
@@ -35,7 +36,7 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
         places = [(begin, end) for begin, end in places if text[begin:end] == said] or places
     if not places:
         raise FileTrouble(f"old_text is not in {path!r}. {_hint(view.text, old)}", code="text_not_found")
-    lines = [text.count("\n", 0, begin) + 1 for begin, _ in places]
+    lines = list(_line_numbers(text, [begin for begin, _ in places]))
     if len(places) > 1 and not everywhere:
         where = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
         raise FileTrouble(
@@ -43,14 +44,23 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
             "mean, or set everywhere",
             code="text_not_unique",
         )
+    usual = "" if ends_are_meant else usual_end(text)
     pieces, at = [], 0
     for begin, end in places:
-        pieces += [text[at:begin], _new_passage(new, text[begin:end], "" if ends_are_meant else text)]
+        pieces += [text[at:begin], _new_passage(new, text[begin:end], usual)]
         at = end
     return "".join([*pieces, text[at:]]), lines
 
 
-def _new_passage(new: str, passage: str, text: str) -> str:
+def _line_numbers(text: str, places: Sequence[int]) -> Iterator[int]:
+    """The number of the line of each of ``places``, which are in order: no line is counted twice."""
+    line, at = 1, 0
+    for place in places:
+        line, at = line + text.count("\n", at, place), place
+        yield line
+
+
+def _new_passage(new: str, passage: str, usual: str) -> str:
     stored = as_stored(new, passage)
     if stored is None:
         raise FileTrouble(
@@ -58,7 +68,7 @@ def _new_passage(new: str, passage: str, text: str) -> str:
             "be told which of them new_text means; edit a shorter passage that holds only one of them",
             code="invalid_edit",
         )
-    return with_line_ends(stored, passage, text) if "\r\n" in text else stored
+    return with_line_ends(stored, passage, usual) if usual else stored
 
 
 def _hint(text: str, old: str) -> str:

@@ -40,7 +40,7 @@ UpTo = Annotated[int, Field(ge=1)]
 
 
 class FilesToolset(ReActToolset):
-    """Files below one directory and nothing outside it: links are not followed, and no path leads out."""
+    """Files below one directory, and nothing outside it: links are not followed, and no path leads out."""
 
     kind: ClassVar[str] = "files"
 

@@ -21,7 +21,11 @@ MAX_PAGES = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """One tool as its server describes it."""
+    """One tool as its server describes it.
+
+    Args:
+        unusable: Why no model can be offered it, as was found when it was locked; it is not what the server says.
+    """
 
     name: str
     title: str = ""
@@ -29,6 +33,7 @@ class Listed:
     input_schema: Mapping[str, Any] = field(default_factory=dict)
     output_schema: Mapping[str, Any] | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
+    unusable: str = ""
 
     @cached_property
     def digest(self) -> str:
@@ -58,7 +63,13 @@ class Listed:
             input_schema=data["inputSchema"],
             output_schema=data.get("outputSchema"),
             annotations=data.get("annotations", {}),
+            unusable=data.get("unusable", ""),
         )
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The schema of its arguments: some servers leave out that it is an object, which is understood."""
+        return {"type": "object", **self.input_schema}
 
     @classmethod
     def from_tool(cls, tool: Tool) -> Listed:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from react_run import ToolsetError
+from react_run import Tool, ToolsetError
 from react_toolsets.mcp.listing import Listed, Listing
 from react_toolsets.mcp.target import Target
 
@@ -83,9 +83,19 @@ def lock_entry(target: Target, listing: Listing) -> dict[str, Any]:
         "server": {"name": listing.server, "version": listing.version},
         "protocol": listing.protocol,
         "instructions": listing.instructions,
-        "tools": [{**tool.to_data(), "sha256": tool.digest} for tool in listing.tools],
+        "tools": [_locked(tool) for tool in listing.tools],
     }
     return {key: value for key, value in entry.items() if value or key == "tools"}
+
+
+def _locked(tool: Listed) -> dict[str, Any]:
+    """A tool in a lock. Its schema is looked at here, so that agents with the lock need not."""
+    data = {**tool.to_data(), "sha256": tool.digest}
+    try:
+        Tool(name="looked_at", description=tool.name, parameters=tool.parameters, function=_locked)
+    except (ToolsetError, ValueError, TypeError) as error:
+        return {**data, "unusable": str(error).removeprefix("tool 'looked_at': ")}
+    return data
 
 
 def lock_text(servers: Mapping[str, Mapping[str, Any]]) -> str:

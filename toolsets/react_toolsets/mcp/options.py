@@ -43,7 +43,7 @@ class McpOptions(ReActToolset):
     env: dict[str, SecretStr] = Field(default_factory=dict)
     """Variables that it gets."""
     pass_environment: list[str] = Field(default_factory=list)
-    """Names of our variables that it gets, besides HOME, LOGNAME, PATH, SHELL, TERM and USER."""
+    """Names of environment variables that it gets, besides HOME, LOGNAME, PATH, SHELL, TERM and USER."""
     sandbox: bool | Literal["required"] = False
     """Whether the program is confined to its directory; `required`: it does not start where that cannot be done."""
     readable: list[LocalPath] = Field(default_factory=list)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from react_toolsets.mcp.listing import MAX_PAGES
 from react_toolsets.mcp.troubles import McpTrouble
@@ -10,12 +10,12 @@ from react_toolsets.mcp.troubles import McpTrouble
 if TYPE_CHECKING:
     from mcp import Client
 
-LIST = {
+LIST: dict[str, Any] = {
     "name": "list_resources",
     "description": "List what the server {name} has to read: a URI, a name and a type for each.",
     "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
 }
-READ = {
+READ: dict[str, Any] = {
     "name": "read_resource",
     "description": "Read a resource of the server {name}.",
     "parameters": {

@@ -13,7 +13,7 @@ from react_toolsets.mcp.hints import matches
 KEYS = ("mcpServers", "servers", "context_servers")
 """What the map of servers is called: by most, by VS Code, by Zed."""
 KNOWN = ("command", "args", "cwd", "env", "envFile", "headers", "serverUrl", "type", "url")
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$(?!\{))*+))?\}")
 
 
 def read_servers(path: Path) -> dict[str, Mapping[str, Any]]:

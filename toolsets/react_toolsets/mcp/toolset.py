@@ -6,10 +6,10 @@ import asyncio
 import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakSet
 
 from pydantic import PrivateAttr
@@ -43,7 +43,7 @@ class McpWarning(UserWarning):
 
 
 class McpToolset(McpOptions):
-    """Tools of MCP servers: programs that are started when they are needed, or services on the network."""
+    """Tools of MCP servers: programs, which are started when needed, or network services."""
 
     kind: ClassVar[str] = "mcp"
     closes_anywhere: ClassVar[bool] = True
@@ -78,7 +78,7 @@ class McpToolset(McpOptions):
                 (``mcp.lock``), or a server that is required does not work (``mcp.required``).
         """
         if self._tools is None:
-            if find_spec("mcp") is None:
+            if not _has_sdk():
                 raise ToolsetError("the MCP SDK is not installed: pip install 'react-run[mcp]'", code="mcp.missing")
             self._lock = self._found_lock()
             if self._lock is None and only_looking():
@@ -244,16 +244,18 @@ class McpToolset(McpOptions):
 
     def _tool(self, caller: Caller, name: str, listed: Listed, instructions: str = "") -> Tool:
         hints = listed.annotations
+        if listed.unusable:
+            raise ToolsetError(listed.unusable, code="tool.schema")
         harmless = read_only(
             listed.name, hints, declared=self.read_only, changing=self.changes, trusted=self.trust_hints
         )
         idempotent = self.trust_hints and hints.get("idempotentHint") is True
         open_world = bool(hints.get("openWorldHint", bool(caller.source.url)))
-        return Tool(
+        tool = Tool.from_schema(
+            lambda: listed.parameters,
+            partial(caller.call, listed, bool(harmless) or idempotent, open_world),
             name=name,
             description="\n\n".join(filter(None, (instructions, listed.description or listed.title or listed.name))),
-            parameters=_object(listed.input_schema),
-            function=partial(caller.call, listed, bool(harmless) or idempotent, open_world),
             toolset=self,
             context={CALL: "call"},
             read_only=harmless,
@@ -262,6 +264,9 @@ class McpToolset(McpOptions):
             network=open_world,
             timeout=self._limit,
         )
+        if not caller.locked:  # what is locked was looked at then
+            _ = tool.wire
+        return tool
 
     def _resource_tools(self, caller: Caller, names: Mapping[str, str]) -> Iterator[Tool]:
         functions = (caller.list_resources, caller.read_resource)
@@ -269,7 +274,7 @@ class McpToolset(McpOptions):
             yield Tool(
                 name=names[str(declared["name"])],
                 description=str(declared["description"]).format(name=caller.source.name),
-                parameters=_object(declared["parameters"]),
+                parameters=declared["parameters"],
                 function=function,
                 toolset=self,
                 context={CALL: "call"},
@@ -287,9 +292,9 @@ class McpToolset(McpOptions):
         warnings.warn(text, McpWarning, stacklevel=3)
 
 
-def _object(schema: Any) -> dict[str, Any]:
-    """A schema of an object: some servers leave out what is understood."""
-    return {"type": "object", **schema}
+@cache
+def _has_sdk() -> bool:
+    return find_spec("mcp") is not None
 
 
 def _shortened(text: str) -> str:

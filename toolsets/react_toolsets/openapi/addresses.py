@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from react_run import Fault, ToolsetError
 from react_toolsets.openapi.document import SpecProblem
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from react_toolsets.openapi.operations import Operation
 
 
-def base_of(document: Document, given: str | None) -> str:
+def base_of(document: Document, given: str | None, came_from: str = "") -> str:
     """The address of the service.
+
+    Args:
+        document: Its document.
+        given: What the agent file says.
+        came_from: Where the document was fetched, which its servers may be relative to.
 
     Raises:
         ToolsetError: None is given, and the document has none that is whole.
@@ -24,7 +30,7 @@ def base_of(document: Document, given: str | None) -> str:
     if given is not None:
         return given
     try:
-        return _first(document.data.get("servers"), "#/servers")
+        return _first(document.data.get("servers"), "#/servers", came_from)
     except SpecProblem as problem:
         text = f"{problem}: say where the service is with base_url: https://…"
         raise ToolsetError(text, code="openapi.base_url", faults=[Fault("openapi.base_url", text, ())]) from problem
@@ -36,10 +42,10 @@ def server_of(operation: Operation, base: str) -> str:
     Raises:
         SpecProblem: Its own server is no address.
     """
-    return _first(operation.servers, f"{operation.pointer}/servers") if operation.servers else base
+    return _first(operation.servers, f"{operation.pointer}/servers", base) if operation.servers else base
 
 
-def _first(servers: Any, pointer: str) -> str:
+def _first(servers: Any, pointer: str, start: str) -> str:
     server = servers[0] if isinstance(servers, list) and servers else None
     url = server.get("url") if isinstance(server, Mapping) else None
     if not isinstance(server, Mapping) or not isinstance(url, str):
@@ -48,6 +54,7 @@ def _first(servers: Any, pointer: str) -> str:
     for name, variable in (variables if isinstance(variables, Mapping) else {}).items():
         if isinstance(variable, Mapping) and "default" in variable:
             url = url.replace(f"{{{name}}}", str(variable["default"]))
+    url = urljoin(start, url)
     try:
         parse(url)
     except Refused as error:

@@ -15,9 +15,9 @@ from react_run import Fault, Outcome, ReActSkillSpec, Run, Tool, ToolsetError
 from react_toolsets.http import READS, RequestError, RequestFailed
 from react_toolsets.openapi.addresses import base_of, server_of
 from react_toolsets.openapi.document import SpecProblem
-from react_toolsets.openapi.fetched import changed_since_fetched
+from react_toolsets.openapi.fetched import changed_since_fetched, noted
 from react_toolsets.openapi.grouping import Entry, skills
-from react_toolsets.openapi.options import OpenApiOptions
+from react_toolsets.openapi.options import Auth, OpenApiOptions
 from react_toolsets.tool_names import tool_names
 from react_toolsets.web.policy import HostPolicy
 
@@ -79,8 +79,9 @@ class OpenApiToolset(OpenApiOptions):
             ToolsetError: The document cannot be used, or the options do not fit it.
         """
         if self._tools is None:
+            self._check_where_secrets_go()
             document = self._read()
-            self._base = base_of(document, self.base_url)
+            self._base = base_of(document, self.base_url, str(noted(self.spec).get("url", "")))
             self._credentials = self._credentials_for(document)
             self._entries = self._chosen(document)
             self._tools = [self._tool(entry) for entry in self._entries]
@@ -94,6 +95,13 @@ class OpenApiToolset(OpenApiOptions):
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
         """An answer of the server counts as found out."""
         return Outcome.success(f"{tool_name} answered: {' '.join(str(result).split())[:200]}")
+
+    def _check_where_secrets_go(self) -> None:
+        """A document must not decide who gets a key: another one may be fetched tomorrow."""
+        given = "auth" if self.auth != Auth() else "headers" if self.headers else ""
+        if given and self.base_url is None:
+            text = f"{given}: goes to the origin of base_url alone: give base_url: https://… with it"
+            raise _fault("openapi.base_url", text, given)
 
     def _read(self) -> Document:
         from react_toolsets.openapi.document import Document

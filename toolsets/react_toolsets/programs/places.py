@@ -26,8 +26,14 @@ def names() -> Iterator[str]:
 
 
 def interpreters() -> Iterator[str]:
-    """Our own Python, and what is on the PATH: those who put a program there want it to run."""
-    yield from {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    """Our own Python, and what is on the PATH: those who put a program there want it to run.
+
+    An editable checkout of ours is read from where it is: a Python that has it installed imports it, as pytest does.
+    """
+    prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
+    yield from prefixes
+    packages = (path for path in own_code() if path not in {Path(prefix).resolve() for prefix in prefixes})
+    yield from map(str, filter(_holds_nothing_else, {path.parent for path in packages}))
     for name in os.environ.get("PATH", "").split(os.pathsep):
         directory = Path(name)
         if directory.is_absolute() and not any(directory.is_relative_to(system) for system in SYSTEM):

@@ -182,7 +182,7 @@ class SqlToolset(ReActToolset):
     async def _check(self, sql: str, *, changes: bool) -> None:
         rules = Rules(dialect=self._open().dialect, changes=changes, tables=self.tables)
         known = await self._names() if self.tables != ["*"] else []
-        await in_thread(partial(checked, sql, rules, known))
+        await in_thread(partial(checked, sql, rules, known), stoppable=True)
 
     async def _names(self) -> list[str]:
         return await in_thread(partial(table_names, self._open(), self.schemas, self.tables))

@@ -56,7 +56,7 @@ class TemporalToolset(ReActToolset):
     timezone: str = ""
     """The time zone of times that name none, such as ``Europe/Paris``; the computer's own when empty."""
     country: str = ""
-    """Whose public holidays are not business days: an ISO 3166 code such as ``FR`` (needs the extra ``holidays``)."""
+    """The country whose public holidays count, such as ``FR`` (ISO 3166; needs the extra ``holidays``)."""
     subdivision: str = ""
     """A state or region of the country, such as ``CA`` of ``US``."""
 

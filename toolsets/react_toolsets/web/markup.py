@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,12 +11,15 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 100
 """Nesting beyond this is taken apart: readers of trees recurse."""
+MAX_TABLES = 6
+"""Tables within tables beyond this are taken apart, too: readers look at an inner one once for each that it is in."""
 LEFT_OUT = "[This page nests its parts too deeply to be read whole: what follows here is missing.]"
 
 _KEPT = {"a", "p", "table", "tbody", "tr", "td", "th", "li", "pre", "br", "h1", "h2", "h3", "h4", "h5", "h6"}
+_OF_TABLES = {"table", "tbody", "tr", "td", "th"}
 _IN_LINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "s", "small", "span", "strong", "sub", "sup", "u"}
 _BLOCKS = {"article", "aside", "blockquote", "center", "div", "dl", "fieldset", "form", "main", "ol", "section", "ul"}
-_WRAPPERS = re.compile(rf"</?(?:{'|'.join(_BLOCKS | (_IN_LINE - {'a'}))})\b[^>]*>", re.IGNORECASE)
+_WRAPPERS = re.compile(rf"</?(?:{'|'.join(_BLOCKS | (_IN_LINE - {'a'}))})\b[^<>]*>", re.IGNORECASE)
 _HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9]))", re.IGNORECASE)
 _OPERATORS = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 
@@ -34,7 +38,7 @@ def parsed(source: str, url: str) -> tuple[HtmlElement | None, bool]:
     for hidden in [element for element in tree.iter() if _is_hidden(element)]:
         if hidden.getparent() is not None:
             hidden.drop_tree()
-    for formula in tree.xpath("//math"):
+    for formula in list(_outermost(tree, "math")):
         _replace(formula, f" {_formula(formula)} ")
     _flatten(tree)
     return tree, is_whole
@@ -58,6 +62,17 @@ def _is_hidden(element: Any) -> bool:
     )
 
 
+def _outermost(tree: HtmlElement, tag: str) -> Iterator[HtmlElement]:
+    """The elements of this name that are not in another one of them."""
+    from lxml.etree import iterwalk
+
+    depth = 0
+    for event, element in iterwalk(tree, events=("start", "end"), tag=tag):
+        if event == "start" and depth == 0:
+            yield element
+        depth += 1 if event == "start" else -1
+
+
 def _replace(element: HtmlElement, text: str) -> None:
     element.tail = f"{text}{element.tail or ''}"
     element.drop_tree()
@@ -79,12 +94,14 @@ def _flatten(tree: HtmlElement) -> None:
     """Take the tags of deeply nested elements away; their text stays, on lines of its own where it was in blocks."""
     from lxml.etree import iterwalk
 
-    depth, deep = 0, []
+    depth, tables, deep = 0, 0, []
     for event, element in iterwalk(tree, events=("start", "end")):
-        depth += 1 if event == "start" else -1
-        if event == "start" and depth > MAX_DEPTH and element.tag not in _KEPT:
+        step = 1 if event == "start" else -1
+        depth, tables = depth + step, tables + step * (element.tag == "table")
+        too_deep = depth > MAX_DEPTH and element.tag not in _KEPT
+        if event == "start" and (too_deep or (tables > MAX_TABLES and element.tag in _OF_TABLES)):
             deep.append(element)
-    for element in deep:
+    for element in reversed(deep):  # the inner first: the outer would gather the children of all that is in them
         if element.tag not in _IN_LINE:
             element.text, element.tail = f"\n{element.text or ''}", f"\n{element.tail or ''}"
         element.drop_tag()

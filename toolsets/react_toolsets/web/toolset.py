@@ -43,7 +43,7 @@ class WebToolset(ReActToolset):
     kind: ClassVar[str] = "web"
 
     provider: Provider = Field(default_factory=DdgsProvider)
-    """Who searches: ``ddgs``, the path of a ``SearchProvider`` class, or ``{kind: …}`` with its options."""
+    """The search provider: ``ddgs``, the path of a ``SearchProvider`` class, or ``{kind: …}`` with its options."""
     allow_hosts: list[str] = Field(default_factory=list)
     """The only hosts that may be read: ``example.com`` (with subdomains), ``*.example.com``, an IP address, each also
     with ``:port``. An IP address with its port is permitted even if it is not public. Empty: every public host."""
@@ -166,7 +166,7 @@ class WebToolset(ReActToolset):
         try:
             async with asyncio.timeout(self.timeout_seconds) as clock:
                 document = await retrying(get, until=clock.when() or 0.0)
-                return await in_thread(partial(extract, document))
+                return await in_thread(partial(extract, document), stoppable=True)
         except TimeoutError:
             raise RequestFailed(
                 "network_error", f"{url[:200]} did not arrive within {self.timeout_seconds:g} s. Use another source."

@@ -9,6 +9,10 @@ from pathlib import Path
 from react_run.config.yaml.problems import Path_, Place
 
 
+class Verbatim(str):
+    """Text in which nothing is expanded."""
+
+
 @dataclass(slots=True, eq=False)
 class Node:
     """One value of a file.

@@ -11,7 +11,7 @@ CORE_TAGS = {f"{_TAG}{name}": name for name in ("str", "int", "float", "bool", "
 MERGE = f"{_TAG}merge"
 _RESOLVER = yaml.resolver.Resolver()
 _OCTAL = re.compile(r"[-+]?0[0-7_]+")
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+_EXPONENT = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+")
 
 
 class Ambiguous(ValueError):
@@ -48,6 +48,11 @@ def plain_scalar(text: str) -> object:
     if _EXPONENT.fullmatch(text):
         return float(text)
     return scalar(text, implicit_tag(text))
+
+
+def is_text_elsewhere(text: str) -> bool:
+    """Whether an unquoted number is text for YAML 1.1, whose numbers have a point and a sign before an exponent."""
+    return bool(_EXPONENT.fullmatch(text)) and implicit_tag(text) == f"{_TAG}str"
 
 
 def _bool(text: str) -> bool:

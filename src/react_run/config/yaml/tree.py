@@ -12,7 +12,10 @@ from react_run.config.yaml.nodes import Node, copy
 from react_run.config.yaml.problems import Place, Report
 from react_run.config.yaml.text import read_small_text, read_text
 from react_run.config.yaml.variables import expand, variables_of
+from react_run.support.user_dirs import from_home
 
+MARKDOWN = ".md"
+"""The ending of agent files that are keys and a system prompt in Markdown."""
 MOST_FILES = 200
 """Files that one agent file may extend, each time counted."""
 
@@ -44,13 +47,25 @@ class TreeReader:
         found = read_text(path, name, self.report)
         if found is None:
             return None
-        tree = compose(*found, self.report)
+        (text, source), body = found, None
+        if path.suffix.lower() == MARKDOWN:
+            from react_run.config.yaml.markdown import split
+
+            parts = split(text, source, self.report)
+            if parts is None:
+                return None
+            text, body = parts
+        tree = compose(text, source, self.report)
         if tree is None:
             return None
         if not isinstance(tree.value, dict):
             self.report.add("cfg.type", "an agent file is a mapping: key: value", tree.place)
             return None
         tree = self.normalise(tree, self.report)
+        if body is not None:
+            from react_run.config.yaml.markdown import add_body
+
+            add_body(tree, body, self.report)
         self._add_env_file(tree, path.parent)
         self._files += 1
         if self._files > MOST_FILES:
@@ -106,7 +121,7 @@ class TreeReader:
 
     def reachable(self, node: Node, directory: Path, name: str) -> Path | None:
         """The path that ``name`` stands for, unless it leaves the directory tree without trust."""
-        path = directory / Path(name).expanduser()
+        path = directory / from_home(name)
         if self.trusted or path.resolve().is_relative_to(self.root):
             return path
         text = f"{name} is outside {self.root}, which needs trust: {how_to_trust(self.root)}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from io import StringIO
 
-from react_run.config.yaml.nodes import Node, walk
+from react_run.config.yaml.nodes import Node, Verbatim, walk
 from react_run.config.yaml.problems import Report
 
 _REFERENCE = re.compile(r"\$\$|\$\{([^{}]*)\}|\$\{")
@@ -18,7 +18,7 @@ _HOW = "write ${NAME}, ${NAME:-default}, ${NAME:?message}, or $$ for a dollar"
 def expand(tree: Node, environment: Mapping[str, str], report: Report) -> None:
     """Expand the variables of every text value in ``tree``, in place and once: a value cannot add variables or YAML."""
     for node in walk(tree):
-        if isinstance(node.value, str) and "$" in node.value:
+        if isinstance(node.value, str) and "$" in node.value and not isinstance(node.value, Verbatim):
             _expand_node(node, environment, report)
 
 

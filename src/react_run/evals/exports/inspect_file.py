@@ -47,7 +47,7 @@ def _write_log(result: Mapping[str, Any], measured: Mapping[str, Any], directory
 
     facts, summaries = read_case_facts(directory), []
     ids: dict[str, None] = {}
-    started, finished = (_moment(result.get(key) or result["finished"]) for key in ("started", "finished"))
+    started, finished = (_moment(result.get(key) or result.get("finished") or 0.0) for key in ("started", "finished"))
     spec = _spec(result, measured, started)
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         start = {"version": 2, "eval": spec.model_dump(mode="json", exclude_none=True), "plan": EvalPlan().model_dump()}

@@ -18,7 +18,7 @@ _FAILED, _ERROR = 1, 2
 
 def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
     """Write the results, one by one; see :func:`react_run.evals.exports.export`."""
-    started = datetime.fromtimestamp(result.get("started") or result["finished"], UTC)
+    started = datetime.fromtimestamp(result.get("started") or result.get("finished") or 0.0, UTC)
     when = started.strftime("%Y-%m-%dT%H:%M:%S.000Z")
     digest = sha256(f"{result['title']}{when}".encode()).hexdigest()
     prompts = [_prompt(measured, number) for number, measured in enumerate(result["variants"])]

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ReplayMismatch
-from react_run.journal.canonical import canonical
+from react_run.journal.canonical import canonical_records
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal
 from react_run.journal.replay.differences import Difference
@@ -69,7 +69,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
         failure = error
     replayed = Journal(records=sink.records)
     if complete:
-        _compare(canonical(journal), canonical(replayed))
+        _compare(canonical_records(journal), canonical_records(replayed))
     return Replay(result=result, journal=replayed, complete=complete, error=failure)
 
 

@@ -30,8 +30,8 @@ def tokens(value: int | None) -> str:
 
 
 def cost(value: float | None) -> str:
-    """USD."""
-    return "cost n/a" if value is None else f"${value:.4f}"
+    """USD; what is less than can be shown is not shown as nothing."""
+    return "cost n/a" if value is None else "<$0.0001" if 0 < value < 0.0001 else f"${value:.4f}"
 
 
 def moment(value: float) -> str:
@@ -90,13 +90,18 @@ def totals(stats: RunStats) -> str:
     return " · ".join(
         (
             plural(stats.iterations, "iteration"),
-            plural(stats.model_calls, "model call"),
-            plural(stats.tool_calls, "tool call"),
+            calls(stats.model_calls, stats.model_calls_below, "model call"),
+            calls(stats.tool_calls, stats.tool_calls_below, "tool call"),
             tokens(stats.usage.total_tokens),
             cost(stats.usage.cost),
             seconds(stats.seconds),
         )
     )
+
+
+def calls(own: int, below: int, noun: str) -> str:
+    """``9 model calls (6 by subagents)``."""
+    return f"{plural(own + below, noun)}{f' ({below:,} by subagents)' if below else ''}"
 
 
 def model_call(call: ModelCall) -> str:
@@ -129,7 +134,7 @@ def progress(record: Record) -> str:
 
 def tool_use(use: ToolUse) -> list[str]:
     """What there is to say about a call beside its result."""
-    said = [seconds(use.seconds)]
+    said = [seconds(use.taken)]
     if use.progress is not None and use.content is None:
         said.append(progress(use.progress))
     if not use.executed:

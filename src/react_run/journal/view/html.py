@@ -74,14 +74,16 @@ def _head(journal: Journal) -> Iterator[str]:
     facts = {
         "time": formatting.seconds(stats.seconds),
         "iterations": f"{stats.iterations:,}",
-        "model calls": f"{stats.model_calls:,}",
-        "tool calls": f"{stats.tool_calls:,}",
+        "model calls": _with_below(stats.model_calls, stats.model_calls_below),
+        "tool calls": _with_below(stats.tool_calls, stats.tool_calls_below),
         "tokens read": _count(stats.usage.input_tokens),
         "tokens written": _count(stats.usage.output_tokens),
         "cost": formatting.cost(stats.usage.cost).removeprefix("cost "),
         "model time": formatting.seconds(stats.model_seconds),
         "tool time": formatting.seconds(stats.tool_seconds),
     }
+    if stats.person_seconds:
+        facts["waiting for a person"] = formatting.seconds(stats.person_seconds)
     yield from (f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items())
     yield "</dl>\n"
     if steps := formatting.plan(journal):
@@ -94,6 +96,10 @@ def _head(journal: Journal) -> Iterator[str]:
     if "error" in footer:
         yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
     yield "</div></div>\n"
+
+
+def _with_below(own: int, below: int) -> str:
+    return f"{own + below:,}{f' ({below:,} by subagents)' if below else ''}"
 
 
 def _count(number: int | None) -> str:

@@ -23,8 +23,13 @@ _DIRECTIONS = {
 
 def escaped(text: str) -> str:
     """``text`` for HTML, in content and in quoted attributes; what would act unseen is made visible."""
+    return escape_html(visible(text), quote=True)
+
+
+def visible(text: str) -> str:
+    """``text`` with everything made visible that would act unseen; it is not HTML yet."""
     text = escape(text)
-    return escape_html(text if text.isascii() else text.translate(_DIRECTIONS), quote=True)
+    return text if text.isascii() else text.translate(_DIRECTIONS)
 
 
 def block(text: str) -> str:

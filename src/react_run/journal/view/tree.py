@@ -23,15 +23,25 @@ class Branch:
     below: list[Branch] = field(default_factory=list)
 
 
-def tree_of(journal: Journal) -> Branch:
-    """The tree of a run."""
+def tree_of(journal: Journal, *, first: int = 0, last: int | None = None, ends: bool = True) -> Branch:
+    """The tree of a run.
+
+    Args:
+        journal: The run.
+        first: Where among its iterations to begin.
+        last: Where to end; ``None`` is the last one.
+        ends: Whether prompt, subagents and the end are shown as well.
+    """
     header = journal.header
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
+    if not ends:
+        root.below += map(_iteration, journal.iterations[first:last])
+        return root
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
     if files := formatting.attached(journal):
         root.below.append(Branch(text=files, mark="attached", colour="dim"))
-    root.below += map(_iteration, journal.iterations)
+    root.below += map(_iteration, journal.iterations[first:last])
     for child in journal.below:
         root.below.append(tree_of(child))
     root.below.append(_end(journal))

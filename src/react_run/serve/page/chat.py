@@ -19,6 +19,7 @@ from react_run.serve.errors import ApiError, wrong
 from react_run.serve.page.agents import NOBODY
 from react_run.serve.page.approvals import card
 from react_run.serve.page.frame import count, fragment, page
+from react_run.serve.page.markdown import markdown
 from react_run.serve.page.parts import badge, duration, money, short
 from react_run.serve.page.run import Seen, draft_of, event
 from react_run.serve.signals import Signal
@@ -89,7 +90,7 @@ def _theirs(agent: str, message: Message, results: dict[str | None, str]) -> str
         _step("✓", request.name, brief(request.arguments), "", results.get(request.id, ""))
         for request in message.tool_requests
     )
-    said = f'<div class="card said">{escaped(message.text)}</div>' if message.text.strip() else ""
+    said = f'<div class="card">{markdown(message.text)}</div>' if message.text.strip() else ""
     return f'<div class="it"><div class="who">{escaped(agent)}</div>{steps}{said}</div>\n'
 
 
@@ -170,7 +171,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
 def _of_use(use: ToolUse) -> str:
     if use.content is None:
         return _step("…", use.name, brief(use.arguments), "under way", "")
-    beside = formatting.seconds(use.seconds)
+    beside = formatting.seconds(use.taken)
     return _step("✗" if use.failed else "✓", use.name, brief(use.arguments), beside, use.content)
 
 
@@ -182,7 +183,7 @@ def _words(seen: Seen) -> str:
     if footer is None:
         return ""
     if footer.get("answer"):
-        return f'<div class="card said">{escaped(footer["answer"])}</div>'
+        return f'<div class="card">{markdown(footer["answer"])}</div>'
     if "error" in footer:
         return f'<p class="card bad">✗ {escaped(formatting.error(footer["error"]))}</p>'
     return ""

@@ -26,11 +26,13 @@ _ICONS = {
     "Chat": ("/chat", "M4 5h16v11H9l-5 4z"),
     "Approvals": ("/approvals", "M12 3l8 3v6c0 5-4 8-8 9-4-1-8-4-8-9V6zM9 12l2 2 4-4"),
     "Agents": ("/agents", "M12 8a3 3 0 100-6 3 3 0 000 6zM5 21v-2a7 7 0 0114 0v2"),
+    "Batches": ("/batches", "M3 5h4v4H3zM10 5h11M10 9h7M3 14h4v4H3zM10 14h11M10 18h7"),
     "Compare": ("/compare", "M8 4v16M16 4v16M8 8H3M8 14H3M21 8h-5M21 14h-5"),
+    "Evals": ("/evals", "M4 20V10M10 20V4M16 20v-7M22 20H2"),
 }
 _BRAND = (
     '<div class="brand"><svg viewBox="0 0 24 24" aria-hidden="true" fill="none" stroke-width="2.6" '
-    'stroke-linecap="iteration" stroke-linejoin="iteration"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
+    'stroke-linecap="round" stroke-linejoin="round"><path class="arc" d="M12 2a10 10 0 109.5 7"/>'
     '<path class="tip" d="M21.5 2.5v6.6H15"/><circle class="eye" cx="12" cy="12" r="2.6"/></svg>'
     "<span>react-run</span></div>"
 )
@@ -53,7 +55,10 @@ _STATIC = {
     "hx-sse.min.js": "text/javascript",
     "htmx.LICENSE.txt": "text/plain",
     "page.css": "text/css",
+    "evals.css": "text/css",
 }
+_ELSEWHERE = {"page.css": ("react_run.journal.view", "page.css"), "evals.css": ("react_run.evals", "page.css")}
+"""Styles that files of their own share: a run's page, an evaluation's."""
 
 
 def page(site: Site, request: Request, title: str, body: Iterable[str], *, current: str) -> Response:
@@ -113,7 +118,8 @@ def _head(title: str) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="htmx-config" content=\'{"includeIndicatorCSS": false}\'>\n'
         f'<title>{escaped(title)} · react-run</title>\n<link rel="icon" href="data:,">\n'
-        '<link rel="stylesheet" href="/static/page.css">\n<link rel="stylesheet" href="/static/app.css">\n'
+        '<link rel="stylesheet" href="/static/page.css">\n<link rel="stylesheet" href="/static/evals.css">\n'
+        '<link rel="stylesheet" href="/static/app.css">\n'
         '<script src="/static/app.js"></script>\n<script src="/static/htmx.min.js" defer></script>\n'
         '<script src="/static/hx-sse.min.js" defer></script>\n</head>\n'
     )
@@ -163,6 +169,6 @@ async def static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
         raise ApiError(404, f"there is no {name}")
-    folder = files("react_run.journal.view") if name == "page.css" else files("react_run.serve.page") / "static"
+    package, own = _ELSEWHERE.get(name, ("react_run.serve.page", f"static/{name}"))
     headers = {"Cache-Control": "no-cache", "Content-Type": f"{_STATIC[name]}; charset=utf-8"}
-    return Response((folder / name).read_bytes(), headers=headers)
+    return Response((files(package) / own).read_bytes(), headers=headers)

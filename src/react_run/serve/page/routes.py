@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from react_run.serve.page import agents, approvals, chat, compare, login, run, runs
+from react_run.serve.page import agents, approvals, batches, chat, compare, evals, login, run, runs
 from react_run.serve.page.frame import static
 from react_run.serve.page.site import Site
 
@@ -29,6 +29,10 @@ def routes(site: Site) -> list[BaseRoute]:
         "/approvals": approvals.show,
         "/agents": agents.show,
         "/compare": compare.show,
+        "/batches": batches.show,
+        "/batches/{name}": batches.one,
+        "/evals": evals.show,
+        "/evals/{name}": evals.one,
     }
     posts: dict[str, View] = {
         "/runs/{id}/stop": run.stop,
@@ -36,6 +40,7 @@ def routes(site: Site) -> list[BaseRoute]:
         "/runs/{id}/replay": run.replay,
         "/chat": chat.send,
         "/approvals/{id}": approvals.answer,
+        "/batches/{name}/stop": batches.stop,
     }
     return [
         Route("/", _home),

@@ -20,7 +20,9 @@ from react_run.serve.errors import ApiError
 from react_run.serve.listing import Entry, of_job, of_summary
 from react_run.serve.page.approvals import card
 from react_run.serve.page.frame import count, fragment, page
+from react_run.serve.page.markdown import markdown
 from react_run.serve.page.parts import badge, duration, facts, money, short, spans
+from react_run.serve.page.tree import branches, tree
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from react_run.serve.jobs import Job
     from react_run.serve.page.site import Site
 
-TABS = {"timeline": "Timeline", "messages": "Iterations", "usage": "Tokens & cost", "agent": "Agent"}
+TABS = {"timeline": "Timeline", "tree": "Tree", "messages": "Iterations", "usage": "Tokens & cost", "agent": "Agent"}
 ROWS = 60
 """Iterations that are shown at once; the others come when they are asked for."""
 _PAUSE = 0.4
@@ -196,7 +198,9 @@ def content(seen: Seen, tab: str, *, swaps: bool = False) -> str:
     """The view that is chosen."""
     journal, oob = seen.journal, ' hx-swap-oob="true"' if swaps else ""
     assert journal is not None  # shown only when there is one
-    inner = {"timeline": _timeline, "messages": _iterations, "usage": _usage, "agent": _agent}[tab](seen, journal)
+    inner = {"timeline": _timeline, "tree": _tree, "messages": _iterations, "usage": _usage, "agent": _agent}[tab](
+        seen, journal
+    )
     return f'<div id="content"{oob}>{inner}</div>\n'
 
 
@@ -247,6 +251,11 @@ def _iterations(seen: Seen, journal: Journal) -> str:
     return "".join(parts)
 
 
+def _tree(seen: Seen, journal: Journal) -> str:
+    first = max(0, len(journal.iterations) - ROWS)
+    return (_earlier(seen.id, "tree", first) if first else "") + tree(journal, first)
+
+
 def _usage(seen: Seen, journal: Journal) -> str:
     return "".join((*tokens(journal), *costs(journal))) or '<p class="soft">The model reports no usage.</p>'
 
@@ -263,10 +272,13 @@ async def more(site: Site, request: Request) -> Response:
         raise ApiError(400, "`before` must be the number of an iteration", param="before")
     journal, before = seen.journal, int(text)
     first = max(0, before - ROWS)
-    tab = "messages" if request.query_params.get("tab") == "messages" else "timeline"
+    tab = request.query_params.get("tab", "")
+    tab = tab if tab in ("messages", "tree") else "timeline"
     earlier = _earlier(seen.id, tab, first) if first else ""
     if tab == "timeline":
         return fragment(earlier, timeline_rows(journal, first, before, seen.end))
+    if tab == "tree":
+        return fragment(earlier, branches(journal, first, before))
     found = journal.iterations[first:before]
     return fragment(earlier, *(iteration_details(one, Anchors(journal)) for one in found))
 
@@ -281,7 +293,7 @@ def outcome(seen: Seen, *, swaps: bool = False) -> str:
     parts = []
     if footer is not None:
         if footer.get("answer"):
-            parts.append(f'<h2>Answer</h2><div class="said">{escaped(footer["answer"])}</div>')
+            parts.append(f"<h2>Answer</h2>{markdown(footer['answer'])}")
         if footer.get("unverified_answer"):
             parts.append(f"<h3>What the model claimed instead</h3>{block(footer['unverified_answer'])}")
         if "error" in footer:
@@ -366,7 +378,7 @@ def _parts(seen: Seen, tab: str) -> dict[str, str]:
         "outcome": outcome(seen, swaps=True),
         "count": count(seen.site, swaps=True),
     }
-    if seen.journal is not None and tab in ("timeline", "usage"):
+    if seen.journal is not None and tab in ("timeline", "tree", "usage"):
         found["content"] = content(seen, tab, swaps=True)
     return found
 

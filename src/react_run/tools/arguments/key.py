@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Mapping
 
-from react_run.support.jsonable import plain
+from react_run.support.jsonable import to_jsonable
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 
@@ -15,7 +15,7 @@ def arguments_key(arguments: object) -> str:
     try:
         text = _encode(arguments)
     except Exception:  # mixed keys, cycles, foreign objects: possible only when a plugin put them there
-        return _encode(plain(arguments))
+        return _encode(to_jsonable(arguments))
     if ".0" in text or "e" in text:
         return _encode(_whole(json.loads(text)))
     return text

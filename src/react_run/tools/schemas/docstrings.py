@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _SECTION = re.compile(
-    r"^[ \t]*(?:(?:Args|Arguments|Parameters|Params|Other Parameters|Returns?|Raises|Yields?)[ \t]*:?[ \t]*$"
+    r"^[ \t]*+(?:(?:Args|Arguments|Parameters|Params|Other Parameters|Returns?|Raises|Yields?)[ \t]*+:?[ \t]*+$"
     r"|[:@](?:param|returns?|raises|type|rtype)\b)",
     re.MULTILINE,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import UnionType
 from typing import Annotated, Any, Union, Unpack, get_args, get_origin
 
@@ -15,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, JsonSchema
 from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
-from react_run.tools.schemas.signature import Signature
+from react_run.tools.schemas.signature import Signature, can_be_left_out
 from react_run.tools.schemas.words import Schema
 
 _NO_SCHEMA = (PydanticUserError, TypeError, NameError)
@@ -132,18 +133,45 @@ def _can_copy(value: object) -> bool:
     return True
 
 
+def representable(signature: Signature, error: ToolsetError) -> Signature:
+    """``signature`` without the optional parameters of which no schema can be made.
+
+    Args:
+        signature: What a function asks for.
+        error: Why no schema could be made of it.
+
+    Raises:
+        ToolsetError: One of those is needed; or none of them is the reason.
+    """
+    wrong = {name: reason for name, parameter in signature.fields.items() if (reason := _no_schema(parameter))}
+    needed = [name for name in wrong if not can_be_left_out(signature.fields[name])]
+    if not wrong:
+        raise error
+    if needed or signature.rest:
+        name = (needed or [*wrong])[0]
+        annotation = signature.fields[name].annotation
+        raise ToolsetError(
+            f"tool {signature.label!r}: {name!r} has the annotation {annotation!r}, of which no schema can be made: "
+            f"{wrong[name]}. Give it another type, or a default: then it is left out",
+            code="tool.annotation",
+        ) from error
+    fields = {name: parameter for name, parameter in signature.fields.items() if name not in wrong}
+    reasons = {name: f"no schema can be made of {signature.fields[name].annotation!r}" for name in wrong}
+    return replace(signature, fields=fields, left_out={**signature.left_out, **reasons})
+
+
 def _annotation_error(signature: Signature, error: Exception) -> ToolsetError:
-    culprit = next((parameter for parameter in signature.fields.values() if not _has_schema(parameter)), None)
-    where = f"{culprit.name!r} has the annotation {culprit.annotation!r}" if culprit else "it has an annotation"
     reason = str(error).splitlines()[0]
-    return ToolsetError(
-        f"tool {signature.label!r}: {where}, of which no schema can be made: {reason}", code="tool.annotation"
-    )
+    text = f"tool {signature.label!r}: it has an annotation of which no schema can be made: {reason}"
+    return ToolsetError(text, code="tool.annotation")
 
 
-def _has_schema(parameter: inspect.Parameter) -> bool:
+def _no_schema(parameter: inspect.Parameter) -> str:
+    """Why no schema can be made of what ``parameter`` takes; empty where one can."""
+    if parameter.annotation is parameter.empty:
+        return ""
     try:
-        TypeAdapter(parameter.annotation)
-    except _NO_SCHEMA:
-        return False
-    return True
+        TypeAdapter(_lists(parameter.annotation)).json_schema(schema_generator=_Generator)
+    except _NO_SCHEMA as error:
+        return str(error).splitlines()[0]
+    return ""

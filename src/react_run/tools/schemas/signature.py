@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from react_run.errors import ToolsetError
 
@@ -29,6 +28,7 @@ class Signature:
         rest: The name of the ``*parameter``, when there is one.
         extra: The ``**parameter``, when there is one: the model may then add names.
         context: What the runtime fills, with ``run`` or ``call``.
+        left_out: Optional parameters that no model can fill, each with the reason.
     """
 
     label: str
@@ -36,6 +36,7 @@ class Signature:
     extra: inspect.Parameter | None
     rest: str
     context: Mapping[str, str]
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def untyped(self) -> list[str]:
@@ -82,7 +83,8 @@ def read_signature(function: Function, label: str) -> Signature:
     fields: dict[str, inspect.Parameter] = {}
     extra: inspect.Parameter | None = None
     rest = ""
-    for parameter in _parameters(function, target, label):
+    left_out: dict[str, str] = {}
+    for parameter in _parameters(function, target, label, left_out):
         if parameter.kind is parameter.VAR_KEYWORD:
             extra = parameter
         elif kind := _context_kind(parameter.annotation):
@@ -92,7 +94,12 @@ def read_signature(function: Function, label: str) -> Signature:
             fields[rest] = _as_list(parameter)
         else:
             fields[parameter.name] = parameter
-    return Signature(label=label, fields=fields, extra=extra, rest=rest, context=context)
+    return Signature(label=label, fields=fields, extra=extra, rest=rest, context=context, left_out=left_out)
+
+
+def can_be_left_out(parameter: inspect.Parameter) -> bool:
+    """Whether a call may go without ``parameter``."""
+    return parameter.default is not parameter.empty and parameter.kind is not parameter.POSITIONAL_ONLY
 
 
 def _as_list(parameter: inspect.Parameter) -> inspect.Parameter:
@@ -136,7 +143,9 @@ def docstring_of(function: Function) -> str:
     return inspect.getdoc(unwrapped(inner)) or inspect.getdoc(type(inner)) or ""
 
 
-def _parameters(function: Function, target: Function, label: str) -> Iterator[inspect.Parameter]:
+def _parameters(
+    function: Function, target: Function, label: str, left_out: dict[str, str]
+) -> Iterator[inspect.Parameter]:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError, NameError) as error:
@@ -146,9 +155,13 @@ def _parameters(function: Function, target: Function, label: str) -> Iterator[in
     scope = getattr(inspect.unwrap(target), "__globals__", {})
     for name, parameter in signature.parameters.items():
         if name not in bound:
-            annotation = parameter.annotation
-            known = not isinstance(annotation, str)
-            yield parameter if known else parameter.replace(annotation=_resolved(parameter, scope, label))
+            try:
+                known = not isinstance(parameter.annotation, str)
+                yield parameter if known else parameter.replace(annotation=_resolved(parameter, scope, label))
+            except ToolsetError:
+                if not can_be_left_out(parameter):
+                    raise
+                left_out[name] = f"its annotation {parameter.annotation!r} leads nowhere"
 
 
 def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str) -> object:
@@ -157,7 +170,9 @@ def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str
         return typing.get_type_hints(holder, globalns=scope, include_extras=True)[parameter.name]
     except Exception as error:
         # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone tells what is meant.
-        name = re.sub(r"\s*\|\s*None$", "", parameter.annotation.strip("'\"")).rpartition(".")[2]
+        written = parameter.annotation.strip("'\"")
+        first, _, last = written.rpartition("|")
+        name = (first if last.strip() == "None" else written).strip().rpartition(".")[2]
         if name in _CONTEXT:
             return types.SimpleNamespace(__react_context__=_CONTEXT[name])
         raise ToolsetError(

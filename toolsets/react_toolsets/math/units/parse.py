@@ -35,8 +35,8 @@ _FACTOR = re.compile(
 )
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _GLUED_POWER = re.compile(r"(square|sq|cubic|cu)(.+)")
-_SIGN = re.compile(r"\s*(/|\*|\bper\b)\s*", re.IGNORECASE)
-_GROUP = re.compile(r"\((?P<inner>.*)\)\s*\^?\s*(?P<power>-?[1-9])?")
+_SIGN = re.compile(r"(?<!\s)\s*(/|\*|\bper\b)\s*", re.IGNORECASE)
+_GROUP = re.compile(r"\((?P<inner>.*)\)\s*+(?:\^\s*)?(?P<power>-?[1-9])?")
 _COUNT = re.compile(r"(?P<count>1000?|10)\s*(?P<name>[^\d\W].*)")
 _RATE = re.compile(r"(?P<prefix>[kmgt]?)(?P<unit>b)(?P<second>ps)", re.IGNORECASE)
 _DEGREES = re.compile(r"(?:degrees?|deg|°)(c|f|k|celsius|centigrade|fahrenheit|kelvin|rankine)")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-import resource
+import sys
+
+if sys.platform != "win32":  # looked at when a tool is built, on any system; applied on Linux alone
+    import resource
 
 
 def apply(*, processes: int, memory: int, file_size: int, cpu_seconds: int) -> None:

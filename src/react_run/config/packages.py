@@ -1,0 +1,142 @@
+"""Agents that installed packages ship: ``PACKAGE:AGENT`` is the file ``AGENT.yaml`` (or ``.md``) of a package.
+
+A distribution names the package with its files as an entry point of the group ``react_run.agents``:
+``shopkit = "shopkit.agents"``. Nothing of it is imported to find or read them. Whoever installed it has trusted its
+code, so its files are trusted as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from react_run.components import near
+from react_run.errors import ConfigError
+
+GROUP = "react_run.agents"
+ENDINGS = (".yaml", ".yml", ".md")
+"""The endings of agent files, the first that is there being the one."""
+_NAME = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]+):(?P<agent>[A-Za-z0-9_][\w.-]*)")
+
+
+@dataclass(frozen=True)
+class Package:
+    """What one distribution ships."""
+
+    name: str
+    target: str
+    """The package with the files, such as ``shopkit.agents``."""
+    origin: str
+    """The distribution and its version."""
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are, found without importing anything.
+
+        Raises:
+            ConfigError: There is no such package, or it is not a directory.
+        """
+        top, *below = self.target.split(".")
+        try:
+            spec = find_spec(top)
+        except (ImportError, ValueError):
+            spec = None
+        for place in (spec and spec.submodule_search_locations) or ():
+            if (folder := Path(place, *below)).is_dir():
+                return folder
+        text = f"the agents of {self.name!r} ({self.origin}) cannot be found: there is no directory {self.target}"
+        raise ConfigError(f"{text}. Reinstall {self.origin.partition(' ')[0]}.")
+
+    def agents(self) -> dict[str, Path]:
+        """Its agents by name.
+
+        Raises:
+            ConfigError: As :attr:`folder`.
+        """
+        files = sorted((path for path in self.folder.iterdir() if path.suffix in ENDINGS), key=_preferred)
+        return {path.stem: path for path in files if path.suffix != ".md" or has_front_matter(path)}
+
+
+def _preferred(path: Path) -> tuple[str, int]:
+    return path.stem, -ENDINGS.index(path.suffix)
+
+
+def packages() -> list[Package]:
+    """All that are installed, by name."""
+    found = []
+    for point in metadata.entry_points(group=GROUP):
+        origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
+        found.append(Package(point.name, point.value.partition(":")[0], origin))
+    return sorted(found, key=lambda package: (package.name, package.origin))
+
+
+def is_packaged(name: str) -> bool:
+    """Whether ``name`` reads ``PACKAGE:AGENT``, and is no file."""
+    return _NAME.fullmatch(name) is not None and not Path(name).exists()
+
+
+def packaged(name: str) -> Path:
+    """The file of the agent ``PACKAGE:AGENT``.
+
+    Raises:
+        ConfigError: There is no such package or agent, or two distributions want the name of the package.
+    """
+    found = _NAME.fullmatch(name)
+    assert found is not None  # asked for only then
+    installed = packages()
+    wanted = [package for package in installed if package.name == found["package"]]
+    if not wanted:
+        names = [package.name for package in installed]
+        known = f" Installed: {', '.join(names)}." if names else " No installed package has agents."
+        text = f"{name}: no installed package is called {found['package']!r}.{near(found['package'], names)}"
+        raise ConfigError(f"{text}{known} react-run list agents shows what there is.")
+    if len(wanted) > 1:
+        origins = " and ".join(package.origin for package in wanted)
+        raise ConfigError(f"{name}: {found['package']!r} are agents of {origins}. Uninstall one of them.")
+    agents = wanted[0].agents()
+    if found["agent"] not in agents:
+        known = ", ".join(sorted(agents)) or "none"
+        hint = near(found["agent"], agents)
+        raise ConfigError(f"{name}: {wanted[0].origin} has no agent {found['agent']!r}.{hint} Its agents: {known}")
+    return agents[found["agent"]]
+
+
+def every_agent() -> Iterator[tuple[str, Path | None, str]]:
+    """Every agent of a package: its name, its file, and why a package has none that can be read."""
+    for package in packages():
+        try:
+            yield from ((f"{package.name}:{name}", path, "") for name, path in sorted(package.agents().items()))
+        except (ConfigError, OSError) as error:
+            yield package.name, None, str(error)
+
+
+def has_front_matter(path: Path) -> bool:
+    """Whether a Markdown file begins as an agent file does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(64).removeprefix(b"\xef\xbb\xbf").splitlines()[:1] == [b"---"]
+    except OSError:
+        return False
+
+
+def heading(path: Path) -> dict[str, str] | None:
+    """Name and description in an agent file; ``None`` when it is some other file."""
+    from react_run.config.yaml import Report
+    from react_run.config.yaml.compose import compose
+    from react_run.config.yaml.markdown import split
+    from react_run.config.yaml.text import read_text
+
+    report = Report()
+    found = read_text(path, str(path), report)
+    if found is not None and path.suffix == ".md":
+        parts = split(*found, report)
+        found = None if parts is None else (parts[0], found[1])
+    tree = compose(*found, report) if found else None
+    entries = tree.mapping if tree else {}
+    if not report.problems and not {"model", "toolsets", "toolset", "properties", "system_prompt"} & set(entries):
+        return None
+    return {key: entries[key].raw if key in entries else "" for key in ("name", "description")}

@@ -1,0 +1,42 @@
+"""Tests look at the kinds of this project alone, whatever else is installed beside it."""
+
+from __future__ import annotations
+
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+from typing import Any, cast
+
+OURS = "react-run"
+
+
+def foreign() -> set[str]:
+    """The names of other distributions that offer kinds."""
+    found = set()
+    for distribution in metadata.distributions():
+        groups = {point.group for point in distribution.entry_points}
+        if distribution.name != OURS and any(group.startswith("react_run.") for group in groups):
+            found.add(distribution.name)
+    return found
+
+
+def look_at_ours_alone() -> None:
+    """Pass over the kinds of other distributions in this process; those that a test installs count."""
+    others, every = foreign(), cast("Any", metadata.entry_points)
+
+    def ours(**selected: Any) -> metadata.EntryPoints:
+        points: metadata.EntryPoints = every(**selected)
+        return metadata.EntryPoints(point for point in points if point.dist is None or point.dist.name not in others)
+
+    if others:
+        cast("Any", metadata).entry_points = ours
+
+
+def packages_without_foreign(target: Path) -> Path:
+    """``target`` with links to what is installed here, other distributions with kinds left out."""
+    others = foreign()
+    target.mkdir()
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if path.suffix != ".dist-info" or metadata.PathDistribution(path).name not in others:
+            (target / path.name).symlink_to(path)
+    return target

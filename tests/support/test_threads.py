@@ -1,0 +1,61 @@
+"""Work in threads: a caller that gives up leaves nothing behind that computes on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+
+import pytest
+
+from react_run.support import in_thread
+
+
+class Endless:
+    """Work that never ends by itself, like a parser on a hostile page."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended, self.steps = threading.Event(), threading.Event(), 0
+
+    def __call__(self) -> None:
+        self.begun.set()
+        try:
+            while True:
+                with suppress(Exception):  # as parsers do
+                    self.steps += 1
+        finally:
+            self.ended.set()
+
+
+async def given_up(work: Endless, *, stoppable: bool) -> None:
+    task = asyncio.ensure_future(in_thread(work, stoppable=stoppable))
+    await asyncio.to_thread(work.begun.wait)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_work_that_can_be_stopped_ends_when_its_caller_does() -> None:
+    work = Endless()
+    asyncio.run(given_up(work, stoppable=True))
+    assert work.ended.wait(10)
+
+
+def test_a_caller_that_gives_up_just_as_the_work_ends_breaks_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    async def raced() -> None:
+        for pause in range(300):
+            task = asyncio.ensure_future(in_thread(lambda: sum(range(50)), stoppable=True))
+            for _ in range(pause % 7):
+                await asyncio.sleep(0)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    asyncio.run(raced())
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_results_and_errors_are_handed_over() -> None:
+    assert asyncio.run(in_thread(lambda: 5, stoppable=True)) == 5
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(in_thread(lambda: 1 // 0, stoppable=True))

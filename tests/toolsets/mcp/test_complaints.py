@@ -1,0 +1,185 @@
+"""What users of other clients complain about, row by row: which test holds each, and those that no other file holds."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from tests.toolsets.mcp.kit import agent_of, children, code_of, local, steps_of
+
+from react_run import ConfigError, Recorder, ToolsetError
+from react_run.testing import agent_with, says
+from react_toolsets.mcp import McpToolset, McpWarning
+
+HERE = Path(__file__).parent
+HELD_BY = {
+    "1 cancel scopes": "test_complaints::test_servers_open_and_close_a_hundred_times_from_tasks_threads_and_loops",
+    "2 orphans": "test_complaints::test_reconnects_and_failed_starts_leave_no_process",
+    "3 hangs": "test_lifecycle::test_a_stopped_server_fails_in_time_and_works_again_when_it_goes_on",
+    "4 restarted servers": "test_remote::test_a_server_that_was_restarted_between_calls_just_works",
+    "5 equal names": "test_complaints::test_two_servers_with_one_tool_are_both_named_with_the_way_out",
+    "6 bad and long names": "test_calls::test_names_that_providers_refuse_are_mapped_and_the_server_gets_its_own",
+    "7 unusable schemas": "test_calls::test_a_tool_with_an_unusable_schema_is_left_out_and_the_others_stay",
+    "8 lost images": "test_calls::test_a_picture_reaches_a_model_that_reads_pictures",
+    "9 the same data twice": "test_calls::test_text_of_all_blocks_is_one_text_and_structure_is_not_said_twice",
+    "10 one dead server": "test_lifecycle::test_the_others_go_on_when_one_does_not_start",
+    "11 context eaten": "test_complaints::test_five_servers_cost_a_first_request_two_kilobytes",
+    "12 pages": "test_calls::test_all_pages_of_tools_are_read",
+    "13 list_changed": "test_lifecycle::test_a_list_that_changes_is_noted_and_read_again",
+    "14 environment": "test_servers::test_a_server_gets_few_variables_and_those_that_it_is_given",
+    "15 OAuth": "test_remote::test_an_expired_token_is_replaced_without_a_browser",
+    "16 stderr": "test_servers::test_standard_error_goes_to_a_log_and_not_to_the_terminal",
+    "17 progress": "test_lifecycle::test_progress_gives_more_time_but_never_more_than_the_longest",
+    "18 cancelling": "test_lifecycle::test_the_server_hears_that_a_call_was_given_up",
+    "19 changed descriptions": "test_lock::test_a_changed_description_is_refused_before_any_model_sees_it",
+    "20 elicitation": "test_servers::test_a_question_of_the_server_is_put_to_the_user",
+    "21 huge results": "test_complaints::test_a_result_of_ten_megabytes_is_kept_whole_and_previewed",
+    "22 hints": "test_calls::test_hints_grant_nothing_and_bad_news_is_believed",
+    "23 untrusted files": "test_processes::test_no_process_is_started_for_a_file_that_is_not_trusted",
+    "24 noise": "test_servers::test_noise_and_broken_bytes_are_skipped_and_noted",
+    "25 npx": "test_lifecycle::test_a_slow_start_with_npx_says_what_to_do",
+    "26 output schemas": "test_calls::test_structure_that_breaks_its_promise_says_that_the_tool_ran",
+    "27 secrets": "test_complaints::test_headers_are_shown_nowhere",
+    "28 runs and runs": "test_lifecycle::test_a_run_that_is_cancelled_leaves_the_others_alone",
+    "29 threads and loops": "test_lifecycle::test_many_runs_threads_and_loops_share_one_process",
+    "30 recursion": "../openapi/test_documents::test_schemas_that_contain_themselves_build_and_check",
+    "31 styles": "../openapi/test_styles::test_what_is_sent_is_read_as_it_was_meant",
+}
+
+
+@pytest.mark.parametrize("complaint", HELD_BY)
+def test_every_complaint_is_held_by_a_test(complaint: str) -> None:
+    module, _, name = HELD_BY[complaint].partition("::")
+    tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
+    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+
+
+def test_no_complaint_is_left_out() -> None:
+    assert [int(row.partition(" ")[0]) for row in HELD_BY] == list(range(1, 32))
+
+
+@pytest.mark.slow
+def test_servers_open_and_close_a_hundred_times_from_tasks_threads_and_loops(
+    workspace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """34 rounds of three servers, opened and closed in changing orders, each by a task of its own."""
+    agents = [agent_of(workspace, [local(workspace, name=name)], ("ping", {})) for name in ("a", "b", "c")]
+    failures: list[BaseException] = []
+
+    async def round_(number: int) -> None:
+        for index in (number % 3, (number + 1) % 3, (number + 2) % 3):
+            await asyncio.create_task(agents[index].__aenter__())
+        assert [len((await agent.run("go")).steps) for agent in agents] == [1, 1, 1]
+        for index in (0, 2, 1) if number % 2 else (2, 0, 1):
+            await asyncio.create_task(agents[index].__aexit__())
+
+    def work(number: int) -> None:
+        try:
+            asyncio.run(round_(number))
+        except BaseException as error:
+            failures.append(error)
+
+    for number in range(34):
+        thread = threading.Thread(target=work, args=(number,))
+        thread.start()
+        thread.join()
+    assert failures == []
+    assert caplog.records == []
+
+
+def test_reconnects_and_failed_starts_leave_no_process(workspace: Path) -> None:
+    dying = "import os\nserve([tool('go')], lambda name, arguments, request: os._exit(3))"
+
+    async def five_losses() -> None:
+        agent = agent_of(workspace, [local(workspace, dying)], ("go", {}))
+        async with agent:
+            for _ in range(5):
+                [step] = (await agent.run("go")).steps
+                assert code_of(step) in ("server_gone", "server_unstable")
+
+    asyncio.run(five_losses())
+    with pytest.warns(McpWarning, match="not ready"):
+        local(workspace, "import time\ntime.sleep(600)", name="slow", start_timeout=1).tools()
+    psutil.wait_procs(children(), timeout=3)
+    assert children() == []
+
+
+def test_two_servers_with_one_tool_are_both_named_with_the_way_out(workspace: Path) -> None:
+    with pytest.raises(
+        (ToolsetError, ConfigError), match="toolsets mcp:one and mcp:two both offer a tool 'ping': give one"
+    ):
+        agent_of(workspace, [local(workspace, name="one"), local(workspace, name="two")])
+
+
+def test_five_servers_cost_a_first_request_two_kilobytes(workspace: Path) -> None:
+    body = """
+    about = {"type": "string", "description": "Something that has to be described. " * 5}
+    serve([tool(f"tool_{n}", "Does something. " * 20, properties={"what": about}) for n in range(10)])
+    """
+    servers = [local(workspace, body, name=f"server-{n}", prefix=f"s{n}_") for n in range(5)]
+    agent = agent_of(workspace, servers, tool_disclosure="skills")
+    asyncio.run(steps_of(agent))
+    first = agent.model.requests[0]  # type: ignore[attr-defined]
+    assert len(json.dumps([tool.wire for tool in first.tools])) <= 2_000
+    assert len(agent.tools) == 50
+
+
+def test_a_result_of_ten_megabytes_is_kept_whole_and_previewed(workspace: Path) -> None:
+    """The SDK takes time that grows with the square of a line's length: 1 s for 10 MB, a minute for 50."""
+    body = "serve([tool('go')], lambda name, arguments, request: text('x' * 10_000_000))"
+    before = psutil.Process().memory_info().rss
+    [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body)], ("go", {}))))
+    assert len(step.observation) < 100_000
+    assert psutil.Process().memory_info().rss - before < 200 * 2**20
+    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 10_000_000
+
+
+def test_headers_are_shown_nowhere(workspace: Path) -> None:
+    options = {"name": "remote", "url": "http://127.0.0.1:9", "headers": {"Authorization": "hunter2000"}}
+    toolset = McpToolset.model_validate(options)
+    with pytest.warns(McpWarning) as told:
+        agent = agent_with([says("done")], toolsets=[toolset])
+    agent.replace(journal=Recorder(path=workspace / "run.jsonl")).run_sync("go")
+    assert "hunter2000" not in " ".join(str(warning.message) for warning in told)
+    assert "hunter2000" not in (workspace / "run.jsonl").read_text()
+    assert "hunter2000" not in repr(toolset)
+
+
+CHANGING = """
+import itertools
+numbers = itertools.count()
+def listed(message):
+    return {"tools": [tool("go", f"Version {next(numbers)}")]}
+serve(listed)
+"""
+
+
+def test_a_list_that_is_different_each_time_is_believed_once(workspace: Path) -> None:
+    agent = agent_of(workspace, [local(workspace, CHANGING)], ("go", {}), ("go", {}))
+    steps = asyncio.run(steps_of(agent))
+    assert [step.observation for step in steps] == ["go", "go"]
+    assert {tool.description for tool in agent.tools} == {"Version 0"}
+
+
+def test_the_start_of_a_server_is_not_the_time_of_its_first_call(workspace: Path) -> None:
+    body = "import time\ntime.sleep(1.5)\nserve([tool('go')])"
+    slow = local(workspace, body, timeout=1, start_timeout=20)
+    assert [tool.name for tool in slow.tools()] == ["go"]
+    [step] = asyncio.run(steps_of(agent_of(workspace, [slow], ("go", {}))))
+    assert step.observation == "go"
+
+
+def test_a_line_that_is_never_finished_ends_in_a_time_out(workspace: Path) -> None:
+    body = """
+    def half(name, arguments, request):
+        sys.stdout.write('{"jsonrpc": "2.0", "id":')
+        sys.stdout.flush()
+    serve([tool("go")], half)
+    """
+    [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body, timeout=0.5)], ("go", {}))))
+    assert code_of(step) == "timeout"
