@@ -22,6 +22,8 @@ LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def of_unknown_level(plugin: object) -> str:
     """What is wrong with ``plugin`` among the ``plugins:``, where nothing says what it is to surround; else nothing."""
+    from react_run import wrappers
+
     around = {
         wrappers.LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
         wrappers.RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
