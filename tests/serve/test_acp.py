@@ -372,6 +372,25 @@ def test_a_file_that_is_wrong_is_said_before_the_editor_waits(tmp_path: Path) ->
     assert "Did you mean 'model'?" in done.stderr
 
 
+@pytest.mark.parametrize("which", ["stdin", "stdout"])
+@pytest.mark.parametrize("name", ["file", os.devnull])
+def test_where_no_editor_can_be_that_is_said_at_once(tmp_path: Path, which: str, name: str) -> None:
+    import subprocess
+
+    file = scripted(tmp_path, "hi")
+    streams: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with (tmp_path / name).open("a+b") as opened:
+        done = subprocess.Popen(
+            [sys.executable, "-m", "react_run", "acp", str(file)],
+            **{**streams, which: opened},
+            stderr=subprocess.PIPE,
+            env={**os.environ, "XDG_DATA_HOME": str(tmp_path / "data")},
+        )
+        _, said = done.communicate(timeout=60)
+    assert done.returncode == 2, said
+    assert b"an editor starts this, and talks through pipes: see docs/acp.md" in said
+
+
 def test_the_page_names_every_option_and_its_examples_are_right() -> None:
     from react_run.cli.acp import command
 

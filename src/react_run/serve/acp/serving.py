@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, redirect_stdout
@@ -12,11 +13,16 @@ from typing import cast
 from acp import Agent, run_agent
 from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
 
+from react_run.errors import ConfigError
 from react_run.serve.acp.agent import EditorAgent, Offered
 
 
 async def serve_editor(offered: Offered) -> None:
-    """Serve one editor until its input ends; whatever else is written to standard output goes to standard error."""
+    """Serve one editor until its input ends; whatever else is written to standard output goes to standard error.
+
+    Raises:
+        ConfigError: Standard input or output leads to no editor.
+    """
     agent = EditorAgent(offered)
     async with _streams() as (reader, writer):
         with redirect_stdout(sys.stderr):
@@ -29,6 +35,8 @@ async def serve_editor(offered: Offered) -> None:
 @asynccontextmanager
 async def _streams() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Standard input, and what was standard output: programs that are started here write to standard error now."""
+    if not all(map(_can_talk, (0, 1))):
+        raise ConfigError("an editor starts this, and talks through pipes: see docs/acp.md")
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -39,3 +47,9 @@ async def _streams() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Stream
             yield reader, asyncio.StreamWriter(transport, protocol, None, loop)
         finally:
             transport.close()
+
+
+def _can_talk(descriptor: int) -> bool:
+    """Whether somebody may be at the other end: not where there is a file, or nothing."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
