@@ -162,7 +162,18 @@ def counted(promise: Promise) -> Count:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         paths = [f"tests/{path}" for path in promise.tests]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *paths]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "junit_family=xunit1",
+            f"--junitxml={report}",
+            *paths,
+        ]
         subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
         count = Count()
         for case in ElementTree.parse(report).iter("testcase"):

@@ -37,7 +37,7 @@ class Cache(Plugin):
 
     Only results of tools declared `read_only` are kept, and only when they give the same each time (not
     `repeatable`). Failures are never kept. When a tool that says it changes things runs, everything is forgotten.
-    Permission is asked before an answer is given, as if the tool ran.
+    Permission is asked before an answer is given, as if the tool ran. `react-run eval` keeps each repeat to itself.
     """
 
     kind: ClassVar[str] = "cache"
@@ -104,7 +104,7 @@ class Cache(Plugin):
                 run.note(self.kind, f"{call.name}: answered from the cache")
                 return _read(text)
         observation = await proceed()
-        if call.executed and not observation.failed and not observation.repaired:
+        if call.executed and not observation.failed and not observation.repaired and not observation.parts:
             # The key of what ran: a plugin further in may have changed the arguments.
             run.state(self._fresh).read[call] = (key_of(tool, call.arguments, scope), generation, observation)
         return observation

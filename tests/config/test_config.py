@@ -415,9 +415,9 @@ def test_an_option_of_a_component_that_is_only_named_can_be_overridden(tmp_path:
 
 
 def test_an_override_below_a_text_says_what_to_set_instead(tmp_path: Path) -> None:
-    path = write(tmp_path, "model: offline\n")
-    with pytest.raises(AgentFileError, match="'kind' has no place in 'offline'; set that as a whole"):
-        load_config(path, overrides={"model.kind": "scripted"}, environment={}, trusted=True)
+    path = write(tmp_path, "model: offline\ndescription: adds\n")
+    with pytest.raises(AgentFileError, match="'short' has no place in 'adds'; set that as a whole"):
+        load_config(path, overrides={"description.short": "sums"}, environment={}, trusted=True)
 
 
 def test_from_yaml_replaces_keys_and_trusts_what_a_program_names(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,31 @@ def test_the_result_satisfies_its_schema_and_is_read_again(kept: tuple[Path, Res
 def test_a_result_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text('{"version": 9}')
     with pytest.raises(ConfigError, match="has version 9 of results; this react-run reads version 1"):
+        read_result(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        ({"variants": []}, "'variants' must be a list"),
+        ({"cases": {}}, "'cases' must be a list"),
+        ({"cases": [5]}, "cases[0] lacks name"),
+        (
+            {"cases": [{"name": "a", "digest": "", "tags": [], "weight": 1, "variants": {"x": {}}}]},
+            "cases[0].x lacks marks",
+        ),
+        ({"gates": None}, ""),
+    ],
+)
+def test_a_damaged_result_is_refused_with_what_it_lacks(
+    kept: tuple[Path, Result], tmp_path: Path, damage: dict[str, Any], said: str
+) -> None:
+    data = {**kept[1], **damage}
+    if not said:
+        del data["gates"]
+        said = "it lacks gates"
+    (tmp_path / "result.json").write_text(json.dumps(data))
+    with pytest.raises(ConfigError, match=f"is damaged: {re.escape(said)}"):
         read_result(tmp_path)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call
+from tests.cli.kit import Call, environment
+from tests.toolsets.calling import call as ask
+from tests.toolsets.calling import code_of, message_of
 
 from react_run import ConfigError, ReActAgent, RunResult, hookimpl
 from react_run.cli.statuses import footer
@@ -19,6 +23,7 @@ from react_run.journal.view.html import page
 from react_run.messages import Usage
 from react_run.run import Iteration, Run, ToolCall
 from react_run.testing import agent_with, calls, run_agent, says
+from react_toolsets.temporal import TemporalToolset
 
 SCHEMA = {"type": "object", "properties": {"total": {"type": "number"}}, "required": ["total"]}
 JSON = '{"total": 5}'
@@ -204,3 +209,75 @@ def test_a_cost_that_is_too_small_to_show_is_not_shown_as_none() -> None:
     assert cost(0.0000444) == "<$0.0001"
     assert cost(0.0) == "$0.0000"
     assert "<$0.0001" in footer(Usage(input_tokens=1, output_tokens=1, cost=0.0000444), 0, 0.0, "0" * 32)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("safee", "must be 'safe' or 'legacy', not 'safee'. Did you mean 'safe'?"),
+        ("retry", "must be 'safe' or 'legacy'; a policy is a mapping: {kind: retry}"),
+        ("zzz", "must be 'safe' or 'legacy', not 'zzz'. Or a policy: {kind: …}"),
+    ],
+)
+def test_a_mistyped_policy_is_named(call: Call, tmp_path: Path, word: str, said: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"model: offline\nfailure_handling: {word}\n")
+    status, out, _ = call("check", "a.yaml")
+    assert (status, said in out) == (2, True)
+
+
+@pytest.mark.filterwarnings("default")
+def test_check_as_json_has_the_warnings(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "skills" / "bad").mkdir(parents=True)
+    (tmp_path / "skills" / "bad" / "SKILL.md").write_text("no front matter")
+    (tmp_path / "a.yaml").write_text("model: offline\nskills: [skills]\n")
+    status, out, _ = call("check", "a.yaml", "--json")
+    (note,) = json.loads(out)["files"][0]["notes"]
+    assert status == 0
+    assert note.startswith("warning: skill left out: ")
+    assert "warning: skill left out" in call("check", "a.yaml")[2]
+
+
+def test_a_file_of_variables_that_is_not_there_is_told_in_words(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("model: offline\n")
+    status, _, err = call("a.yaml", "go", "--env-file", "nope")
+    assert (status, "cannot read nope: No such file or directory" in err, "Errno" in err) == (2, True, False)
+
+
+def test_an_answer_that_nobody_can_read_is_no_success(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": {"kind": "scripted", "replies": ["done"]}}))
+    words = [sys.executable, "-m", "react_run", "a.yaml", "go"]
+    closed = ["sh", "-c", 'exec "$@" >&-', "sh", *words]
+    done = subprocess.run(closed, cwd=tmp_path, env=environment(tmp_path / "home"), capture_output=True, text=True)
+    assert (done.returncode, "cannot write the output" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "zone"),
+    [
+        ("Pacific Time", "America/Los_Angeles"),
+        ("eastern standard time", "America/New_York"),
+        ("Central European Summer Time", "Europe/Berlin"),
+        ("Japan Time", "Asia/Tokyo"),
+    ],
+)
+def test_the_time_of_a_region_is_offered_by_its_zone(name: str, zone: str) -> None:
+    result = ask(TemporalToolset(), "get_current_time", timezone=name)
+    assert code_of(result) == "unknown_timezone"
+    assert f"Did you mean {zone}?" in message_of(result)
+
+
+def test_what_is_not_text_is_sent_with_a_word(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": {"kind": "scripted", "replies": ["done"]}}))
+    words = [sys.executable, "-m", "react_run", "a.yaml", "-"]
+    for data, told in ((b"caf\xe9", True), ("caf\u00e9".encode(), False), ("\ufeffx".encode("utf-16"), False)):
+        done = subprocess.run(words, cwd=tmp_path, env=environment(tmp_path / "home"), input=data, capture_output=True)
+        assert (done.returncode, b"standard input is not text" in done.stderr) == (0, told)
+
+
+def test_a_run_is_not_written_into_a_file_of_another_kind(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": {"kind": "scripted", "replies": ["done"]}}))
+    call("a.yaml", "go")
+    status, _, err = call("runs", "export", "--last", "-o", "x.pdf")
+    assert (status, "x.pdf: a run is written as .md, .json or .html" in err) == (2, True)
+    assert not (tmp_path / "x.pdf").exists()
+    assert call("runs", "export", "--last", "-o", "x.pdf", "--format", "markdown")[0] == 0

@@ -173,13 +173,13 @@ def _mcp_result(text: str, _: Path) -> None:
     from mcp.types import CallToolResult
     from pydantic import ValidationError
 
-    from react_toolsets.mcp.results import told
+    from react_toolsets.mcp.results import Told
 
     try:
         result = CallToolResult.model_validate_json(text)
     except ValidationError:
         return  # the library refuses it before we see it
-    told(result, lambda *_: "saved.bin")
+    Told.of_result(result, lambda *_: "saved.bin")
 
 
 def _journal(path: Path) -> None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from react_run.cli.validation import Soundness
 
 
+WARNING = "warning: "
+
+
 @click.command("check", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="FILE…", nargs=-1, required=True, type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for CI.")
@@ -28,12 +31,12 @@ def command(files: tuple[str, ...], as_json: bool, trust: bool, env_file: str | 
     from react_run.cli.validation import Soundness
 
     soundness = Soundness()
-    notes: dict[str, str] = {}
+    notes: dict[str, list[str]] = {}
     reports = {name: problems_of(name, trust, env_file, soundness, notes) for name in _files(files)}
     wrong = sum(map(bool, reports.values()))
     if as_json:
         entries = [
-            {"file": name, "ok": not problems, "problems": problems, "notes": [notes[name]] if notes.get(name) else []}
+            {"file": name, "ok": not problems, "problems": problems, "notes": notes.get(name, [])}
             for name, problems in reports.items()
         ]
         print(json_text({"ok": not wrong, "files": entries}, indent=2))
@@ -65,12 +68,13 @@ def _missing(name: str) -> str:
 
 
 def problems_of(
-    name: str, trust: bool, env_file: str | None, soundness: Soundness, notes: dict[str, str] | None = None
+    name: str, trust: bool, env_file: str | None, soundness: Soundness, notes: dict[str, list[str]] | None = None
 ) -> list[dict[str, object]]:
     """What is wrong with one file: nothing, its own problems, or why no agent can be built from it.
 
     What is only doubtful goes into ``notes``, by file.
     """
+    from react_run.cli.exit import complain, warnings_to
     from react_run.components.looking import looking
     from react_run.config import AgentFileError, load_config
     from react_run.config.composing import CompositionError
@@ -78,10 +82,17 @@ def problems_of(
 
     if missing := _missing(name):
         return [{"file": name, "code": "cfg.path_missing", "message": missing, "text": missing}]
+    warned: list[str] = []
+
+    def say(text: str) -> None:
+        complain(text)
+        warned.append(text)
+
     try:
-        config = load_config(name, trusted=True if trust else None, env_file=env_file)
-        with looking():
-            doubt = soundness.check(config)
+        with warnings_to(say):
+            config = load_config(name, trusted=True if trust else None, env_file=env_file)
+            with looking():
+                doubt = soundness.check(config)
     except (AgentFileError, CompositionError) as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]
@@ -90,11 +101,11 @@ def problems_of(
         code = f"agent.{getattr(error, 'code', 'build')}"
         return [{"file": name, "code": code, "message": str(error), "text": text}]
     if notes is not None:
-        notes[name] = doubt
+        notes[name] = [*warned, *([doubt] if doubt else [])]
     return []
 
 
-def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[str, str]) -> None:
+def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[str, list[str]]) -> None:
     from react_run.support.text import printable
 
     for name, problems in reports.items():
@@ -103,7 +114,9 @@ def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[s
         if not problems:
             print(f"{printable(name)}: ok")
             if notes.get(name):
-                print(printable(f"  note: {notes[name]}"))
+                for note in notes[name]:
+                    if not note.startswith(WARNING):  # which stands on stderr by now
+                        print(printable(f"  note: {note}"))
     if len(reports) > 1 or wrong:
         count = sum(map(len, reports.values()))
         print(f"{len(reports)} checked, {wrong} wrong, {count} problem{'' if count == 1 else 's'}")

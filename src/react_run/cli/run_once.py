@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -207,6 +208,8 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool =
     from react_run.cli.markdown import has_markdown, show
     from react_run.cli.terminal import is_dumb, is_terminal, shown
 
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     rendered = not raw and is_terminal(sys.stdout) and not is_dumb() and has_markdown(answer)
     if draft is not None:
         draft.finish()

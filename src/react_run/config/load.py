@@ -74,7 +74,8 @@ def variables_in(path: Path) -> dict[str, str]:
     try:
         return variables_of(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {error}")]) from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise AgentFileError([Problem("cfg.path_missing", f"cannot read {path}: {reason}")]) from None
 
 
 def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> Node:

@@ -24,11 +24,13 @@ from pydantic import (
 from react_run.checks import Check
 from react_run.components import LocalPath, Options
 from react_run.components.building import build
+from react_run.components.errors import near
+from react_run.components.kinds import installed
 from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.loading import Loading
 from react_run.config.pipeline import loading_from_python, secrets_of, validated
-from react_run.config.wrapper_levels import check_level
+from react_run.config.wrapper_levels import check_anywhere, check_level
 from react_run.config.yaml import Node
 from react_run.errors import ConfigError
 from react_run.models.base import Model
@@ -57,7 +59,11 @@ def _policy(*words: str) -> BeforeValidator:
     def chosen(entry: object, info: ValidationInfo) -> object:
         if isinstance(entry, str):
             if entry not in words:
-                raise problem("cfg.enum", f"must be {' or '.join(map(repr, words))}, or a mapping with kind:")
+                known = " or ".join(map(repr, words))
+                if entry in installed("plugins"):
+                    raise problem("cfg.enum", f"must be {known}; a policy is a mapping: {{kind: {entry}}}")
+                hint = near(entry, [*words, *installed("plugins")]) or " Or a policy: {kind: …}"
+                raise problem("cfg.enum", f"must be {known}, not {entry[:60]!r}.{hint}")
             return entry
         return _plugin(entry, info)
 
@@ -150,7 +156,7 @@ class ReActAgentConfig(Options):
     subagents: list[Any] | None = None
     """Agent files offered as tools; they become an `agents` toolset."""
 
-    plugins: list[AnyPlugin] = Field(default_factory=list)
+    plugins: list[Annotated[AnyPlugin, AfterValidator(check_anywhere)]] = Field(default_factory=list)
     """Plugins, outermost first."""
     request_preprocessors: list[Annotated[AnyPlugin, _at("request_preprocessors")]] = Field(default_factory=list)
     """Class-style: change the request once, before the loop."""

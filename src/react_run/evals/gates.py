@@ -44,7 +44,7 @@ def against_baseline(
     before = {
         case["name"]: CaseTally.from_dict(case["variants"][theirs])
         for case in baseline["cases"]
-        if case["name"] in set(common)
+        if case["name"] in set(common) and theirs in case["variants"]
     }
     weights = {case["name"]: case["weight"] for case in result["cases"]}
     name = f"{theirs} (baseline)"

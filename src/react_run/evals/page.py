@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from react_run.errors import ConfigError
-from react_run.evals.words import difference, percent, points, sentence
+from react_run.evals.words import difference, p_value, percent, points, sentence
 from react_run.journal.view.markup import escaped
 
 Link = Callable[[str], str]
@@ -139,7 +139,7 @@ def _scorers(result: Mapping[str, Any]) -> Iterator[str]:
         return
     compared = (result["comparison"] or {}).get("scorers", {})
     heads = "".join(f'<th class="r">{escaped(measured["name"])}</th>' for measured in result["variants"])
-    heads += '<th class="r">difference</th><th>p (Holm)</th>' if compared else ""
+    heads += '<th class="r">difference</th><th>after Holm</th>' if compared else ""
     yield '<div class="card tablecard" tabindex="0" role="region" aria-label="Scorers"><table><thead><tr>'
     yield f"<th>scorer</th>{heads}</tr></thead><tbody>"
     for label in labels:
@@ -152,7 +152,8 @@ def _scorers(result: Mapping[str, Any]) -> Iterator[str]:
             found = compared.get(label)
             kind = {"better": "good", "worse": "bad"}.get(found["verdict"], "soft") if found else "soft"
             moved = escaped(difference(found["difference"])) if found else ""
-            cells += f'<td class="r num {kind}">{moved}</td><td class="num">{found["p"] if found else ""}</td>'
+            p = escaped(p_value(found["p"])) if found else ""
+            cells += f'<td class="r num {kind}">{moved}</td><td class="num">{p}</td>'
         yield f"<tr><td>{escaped(label)}</td>{cells}</tr>"
     yield "</tbody></table></div>\n"
 

@@ -234,7 +234,29 @@ def read_result(path: Path) -> Result:
         raise ConfigError(f"{path} is not a result of react-run eval: {error}") from None
     if version != VERSION:
         raise ConfigError(f"{path} has version {version} of results; this react-run reads version {VERSION}")
+    if lacks := _lacks(result):
+        raise ConfigError(f"{path} is damaged: {lacks}")
     return result
+
+
+def _lacks(result: Result) -> str:
+    """What a result lacks of what its schema asks for, in the parts that readers need."""
+    schema = result_schema()
+    parts: list[tuple[str, object, list[str]]] = [("it", result, schema["required"])]
+    for key, name in (("variants", "variant"), ("cases", "case")):
+        found = result.get(key)
+        if not isinstance(found, list) or (key == "variants" and not found):
+            return f"{key!r} must be a list"
+        parts += [(f"{key}[{at}]", one, schema["$defs"][name]["required"]) for at, one in enumerate(found)]
+    for at, case in enumerate(result["cases"]):
+        runs = case.get("variants") if isinstance(case, dict) else None
+        each = runs.items() if isinstance(runs, dict) else ()
+        parts += [(f"cases[{at}].{name}", one, schema["$defs"]["runs"]["required"]) for name, one in each]
+    for place, part, required in parts:
+        missing = [key for key in required if not isinstance(part, dict) or key not in part]
+        if missing:
+            return f"{place} lacks {', '.join(missing)}"
+    return ""
 
 
 def result_schema() -> dict[str, Any]:

@@ -19,7 +19,7 @@ def interval(found: Mapping[str, float]) -> str:
 
 def points(share: float) -> str:
     """A difference in points, with its sign."""
-    return f"{100 * share:+.1f}".replace("-", "\u2212")
+    return f"{100 * share:+.1f}".removesuffix(".0").replace("-", "\u2212")
 
 
 def difference(found: Mapping[str, float]) -> str:
@@ -46,7 +46,7 @@ def _alone(result: Mapping[str, Any]) -> str:
 def _compared(found: Mapping[str, Any]) -> str:
     if not found["cases"]:
         return "Nothing could be compared: no case was run by both."
-    by = f"{difference(found['difference'])}, permutation p = {_p(found['p'])}, {found['cases']} pairs"
+    by = f"{difference(found['difference'])}, permutation {p_value(found['p'])}, {found['cases']} pairs"
     flips = f"{_cases(found['gained'])} gained, {found['lost']} lost, {found['same']} alike"
     if found["verdict"] == "no difference shown":
         said = f"No difference is shown between {found['second']} and {found['first']} ({by}): {flips}."
@@ -65,8 +65,9 @@ def _cases(number: int) -> str:
     return f"{number} case{'' if number == 1 else 's'}"
 
 
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+def p_value(p: float) -> str:
+    """A probability, without pretending to know it to many digits."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def _price(found: Mapping[str, Any]) -> str:

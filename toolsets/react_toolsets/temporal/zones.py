@@ -133,8 +133,21 @@ def _unknown(name: str) -> Refusal:
     return Refusal("unknown_timezone", f"There is no time zone {name[:60]!r}. {hint}", near=near)
 
 
+_SPOKEN = {
+    "pacific": "America/Los_Angeles", "mountain": "America/Denver", "central": "America/Chicago",
+    "eastern": "America/New_York", "atlantic": "America/Halifax", "alaska": "America/Anchorage",
+    "hawaii": "Pacific/Honolulu", "british": "Europe/London", "greenwich_mean": "UTC",
+    "central_european": "Europe/Berlin", "eastern_european": "Europe/Athens", "western_european": "Europe/Lisbon",
+    "indian": "Asia/Kolkata", "india": "Asia/Kolkata", "japan": "Asia/Tokyo", "china": "Asia/Shanghai",
+}  # fmt: skip
+"""What people call the time of a region (``Pacific Time``): offered, never assumed, for others may mean another."""
+
+
 def _near(name: str) -> list[str]:
     """Names like ``name``, or whose city is."""
+    region = re.sub(r"_(?:standard_|daylight_|summer_)?time$", "", name)
+    if region in _SPOKEN and region != name:
+        return [_SPOKEN[region]]
     names = _names()
     cities: dict[str, str] = {}
     for lower, canonical in names.items():

@@ -70,7 +70,7 @@ def _list() -> Iterator[str]:
     if not rows:
         yield _EMPTY
         return
-    heads = '<th>evaluation</th><th>agents</th><th class="r">runs that pass</th><th class="hide">in words</th>'
+    heads = '<th>evaluation</th><th>runs that pass</th><th class="hide">in words</th>'
     yield '<div class="eval"><div class="card tablecard" tabindex="0" role="region" aria-label="Evaluations"><table>'
     yield f'<thead><tr>{heads}<th class="r">when</th></tr></thead><tbody>{rows}</tbody></table></div></div>\n'
 
@@ -79,16 +79,16 @@ def _line(directory: Path) -> str:
     result = _read(directory)
     if result is None:
         return ""
-    names = "<br>".join(escaped(measured["name"]) for measured in result["variants"])
-    rates = "<br>".join(_rate(measured) for measured in result["variants"])
+    rates = "".join(f"<li><b>{_rate(one)}</b> {escaped(one['name'])}</li>" for one in result["variants"])
     finished = ago(result["finished"]) if result.get("finished") else ""
     state = "" if result.get("complete", True) else ' <span class="badge off">not complete</span>'
     link = f'<a href="/evals/{escaped(directory.name)}">{escaped(result["title"])}</a>{state}'
     size = f'<span class="id">{len(result["cases"])} cases x {result["repeat"]}</span>'
     said = escaped(sentence(result)[:240])
     return (
-        f'<tr data-item="{escaped(directory.name)}"><td class="name">{link}{size}</td><td>{names}</td>'
-        f'<td class="r num">{rates}</td><td class="why hide">{said}</td><td class="r num">{finished}</td></tr>\n'
+        f'<tr data-item="{escaped(directory.name)}"><td class="name">{link}{size}</td>'
+        f'<td><ul class="rates">{rates}</ul></td><td class="why hide">{said}</td>'
+        f'<td class="r num">{finished}</td></tr>\n'
     )
 
 
