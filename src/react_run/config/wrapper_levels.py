@@ -20,6 +20,35 @@ LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
 """Of each list: the level of the hooks, and the class-style bases, that belong there."""
 
 
+def of_unknown_level(plugin: object) -> str:
+    """What is wrong with ``plugin`` among the ``plugins:``, where nothing says what it is to surround; else nothing."""
+    from react_run import wrappers
+
+    around = {
+        wrappers.LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
+        wrappers.RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
+        wrappers.ResponsePostprocessor: ("response_postprocessors", "iteration_postprocessors"),
+    }
+    lists = next((lists for base, lists in around.items() if isinstance(plugin, base)), None)
+    if lists is None:
+        return ""
+    return (
+        f"{type(plugin).__name__} is a class-style wrapper: list it in {lists[0]} (once, around the loop) or in "
+        f"{lists[1]} (around each model call), not among the plugins"
+    )
+
+
+def check_anywhere(plugin: object) -> object:
+    """``plugin``, when it may stand among the ``plugins:``.
+
+    Raises:
+        PydanticCustomError: It may not.
+    """
+    if misplaced := of_unknown_level(plugin):
+        raise problem("cfg.level", misplaced)
+    return plugin
+
+
 def hooks_at(level: str) -> list[str]:
     """The hooks of one level: those that the specification hands what the level is about."""
     from inspect import signature
