@@ -15,6 +15,7 @@ from react_run import (
     ChatCompletionResponse,
     ClarificationNeeded,
     Component,
+    ConfigError,
     LLMCallWrapper,
     Message,
     ModelError,
@@ -943,9 +944,9 @@ def test_a_wrapper_whose_level_is_not_known_is_an_error_that_names_the_lists(
         @hookimpl
         def react_run_started(self) -> None: ...
 
-    with pytest.raises(PluginError):  # its hooks alone would be half of it
+    with pytest.raises(ConfigError):  # its hooks alone would be half of it
         run_agent([says("done")], plugins=[object.__new__(Listening)])
-    with pytest.raises(PluginError) as caught:
+    with pytest.raises(ConfigError) as caught:
         run_agent([says("done")], plugins=[wrapper])
     assert all(name in str(caught.value) for name in lists)
 

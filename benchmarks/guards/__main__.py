@@ -16,8 +16,14 @@ def main() -> int:
     """Run; the exit status says whether everything is as it must be."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.guards", description=main.__doc__)
     parser.add_argument("--seeds", type=int, default=3, help="how often each behaviour runs (default: 3)")
+    parser.add_argument("--peers", action="store_true", help="run some of it on other runtimes, and write their table")
+    parser.add_argument("--peers-python", default=sys.executable, help="an interpreter that has the other runtimes")
     parser.add_argument("--check", action="store_true", help="write nothing; fail when docs/guards.md would change")
     options = parser.parse_args()
+    if options.peers:
+        from benchmarks.guards.peers.compare import main as compare
+
+        return compare(options.peers_python)
     logging.disable(logging.CRITICAL)
     started = time.perf_counter()
     report = asyncio.run(run_bench(options.seeds))

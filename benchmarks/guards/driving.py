@@ -97,14 +97,14 @@ class Verdict:
 class Driver:
     """Carries out a plan as the replies of a model."""
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, prompt: str) -> None:
+        self.plan, self.prompt = plan, prompt
         self.said = ""
         self._begun = False
 
     def reply(self, request: ModelRequest) -> dict[str, object]:
         """The next reply."""
-        if request.messages[0].text.startswith("Summarise"):
+        if not any(message.text == self.prompt for message in request.messages):  # older turns are to be summed up
             return says("Pages were read, and are no longer here.")
         heard = _heard(request)
         try:
@@ -137,7 +137,7 @@ async def drive(driven: Driven) -> Verdict:
     with TemporaryDirectory(prefix="guard-bench-") as name:
         state = State(Path(name))
         plan, sound = driven.make(state)
-        driver = Driver(plan)
+        driver = Driver(plan, driven.prompt)
         model = ScriptedModel(replies=[driver.reply], repeat_last=True, **dict(driven.model))
         toolsets: list[Any] = [*state.tools, *driven.toolsets()]
         agent = ReActAgent(dict(driven.config), model=model, toolsets=toolsets, plugins=driven.plugins())

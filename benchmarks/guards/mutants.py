@@ -430,8 +430,8 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "a deadline is ten times as long",
-            f"{E}execution:Clock",
-            _slow_clock(),
+            f"{E}execution:Timer",
+            _slow_timer(),
             lambda: go(calls(("hang", {})), DONE).steps[0].error_code == "timeout",
         ),
         # arguments
@@ -498,8 +498,8 @@ def _one_by_one(original: Callable[..., Any]) -> Callable[..., Any]:
     return lambda jobs, limit: original(jobs, 1)
 
 
-def _slow_clock() -> Callable[..., Any]:
-    original = _original("react_run.engine.execution:Clock")
+def _slow_timer() -> Callable[..., Any]:
+    original = _original("react_run.engine.execution:Timer")
     return lambda paused, seconds, expire: original(paused, 20 * seconds, expire)
 
 

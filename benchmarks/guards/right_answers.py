@@ -122,6 +122,14 @@ def looking_up() -> Iterator[Driven]:
     yield Driven(name="wrapped arguments", make=plain([("big", {"arguments": {"q": "kite"}})], "A bird."))
     yield Driven(name="refused here, found there", make=plain([small("stork")], [big("stork")], "A wader."),
                  plugins=lambda: [Refuses("small")])  # fmt: skip
+    for name, call in {
+        "a search": ("search_files", {"pattern": "TODO"}),
+        "a glob": ("find_files", {"pattern": "**/*.rs"}),
+        "a list": ("list_directory", {}),
+    }.items():
+        yield Driven(
+            name=f"nothing is there, by {name}", make=plain([call], "There is none."), config={"toolsets": FILES}
+        )
     yield Driven(name="the clock, again and again", make=plain(*[[("clock", {})]] * 5, "It is noon."))
     yield Driven(name="one question twice in a reply", make=plain([big("kite"), big("kite")], "A bird."))
     yield Driven(name="looking once more at three pages", make=plain(*pages(1, 2, 3, 1, 2, 3), "It says lorem."))

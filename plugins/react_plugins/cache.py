@@ -104,7 +104,7 @@ class Cache(Plugin):
                 run.note(self.kind, f"{call.name}: answered from the cache")
                 return _read(text)
         observation = await proceed()
-        if call.executed and not observation.failed and not observation.repaired:
+        if call.executed and not observation.failed and not observation.repaired and not observation.parts:
             # The key of what ran: a plugin further in may have changed the arguments.
             run.state(self._fresh).read[call] = (key_of(tool, call.arguments, scope), generation, observation)
         return observation

@@ -16,13 +16,14 @@ from tests.batch.kit import adding, lines_of, statuses
 from tests.postgres import Server
 
 from react_run import ConfigError, FileSink
-from react_run.batch import RowResult
+from react_run.batch import Row, RowResult
 from react_run.batch.catalogue import begun
 from react_run.batch.engine import Terms
 from react_run.batch.running import Batch, BatchHalted
 from react_run.cli.exit import ended
 from react_run.journal.shipped import JournalFenced, Journals, opened
 from react_run.journal.shipped_store import PostgresStore
+from react_run.launch.options import AgentOptions, built
 
 AGENT = """\
 name: sums
@@ -269,3 +270,24 @@ def test_the_rate_of_requests_holds_in_a_database_too(database: str) -> None:
     started = monotonic()
     assert statuses(run(database, ["a"] * 5, rate=600)) == ["ok"] * 5
     assert monotonic() - started >= 0.1 * 9 - 0.02  # two requests for each row
+
+
+@pytest.mark.slow
+def test_one_worker_serves_several_agents_and_ends_when_nothing_is_left(
+    call: Any, database: str, tmp_path: Path
+) -> None:
+    (tmp_path / "other.yaml").write_text(AGENT.replace("name: sums", "name: other"), encoding="utf-8")
+    agents = {name: built(AgentOptions(file=f"{name}.yaml").config(), [], ()) for name in ("agent", "other")}
+
+    async def begin(name: str) -> None:
+        engine, _ = await begun(database, name, agents[name], Terms())
+        await engine.begin(f"adds-{name}")
+        await engine.add(Row(index=index, prompt=f"row {index}") for index in range(6))
+        await engine.close()
+
+    for name in agents:
+        asyncio.run(begin(name))
+    assert call("worker", "agent.yaml", "other.yaml", "--engine", database, "--once", "-j", "2")[0] == 0
+    states = json.loads(call("batch", "status", "--json", "--engine", database)[1])
+    assert {(state["batch"], state["ok"]) for state in states} == {("agent", 6), ("other", 6)}
+    assert call("worker", "agent.yaml", "none.yaml", "--engine", database, "--once")[0] == 2

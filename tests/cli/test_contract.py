@@ -321,7 +321,7 @@ def test_a_signal_while_modules_are_imported_ends_quietly_too(tmp_path: Path, mo
         (["agent.yaml", "go", "--session", ""], "is not a name for a session"),
         (["gone.yaml", "go"], "there is no file gone.yaml"),
         (["help"], "react-run --help lists the commands"),
-        (["check", "empty"], "there is no YAML file in empty"),
+        (["check", "empty"], "there is no agent file in empty"),
         (["."], "Is a directory"),
     ],
 )

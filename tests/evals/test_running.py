@@ -214,11 +214,34 @@ def test_another_agent_does_not_go_on_and_fresh_starts_anew(tmp_path: Path) -> N
     assert outcomes(tmp_path) == ["fail"]
 
 
+@pytest.mark.parametrize("own", ["notes.txt", "runs/mine.jsonl", "result.txt"])
+def test_a_directory_with_other_things_in_it_is_refused(tmp_path: Path, own: str) -> None:
+    path = tmp_path / own
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("mine")
+    for fresh in (False, True):
+        with pytest.raises(ConfigError, match="holds other things than an evaluation"):
+            measured(tmp_path, "yes", [case("a", expected="yes")], fresh=fresh)
+    assert path.read_text() == "mine"
+    with pytest.raises(ConfigError, match="is not a directory"):
+        measured(tmp_path / "notes.txt" if own == "notes.txt" else path, "yes", [case("a")])
+
+
 def test_fresh_removes_nothing_that_is_not_ours(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine")
     measured(tmp_path, "yes", [case("a", expected="yes")])
+    (tmp_path / "notes.txt").write_text("mine")
     measured(tmp_path, "yes", [case("b", expected="yes")], fresh=True)
     assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert outcomes(tmp_path) == ["pass"]
+
+
+def test_an_evaluation_that_was_killed_while_it_began_begins_again(tmp_path: Path) -> None:
+    with Evaluation(tmp_path, plan_of(answering("yes"), case("a", expected="yes"))):
+        pass
+    (tmp_path / "plan.json").unlink()
+    measured(tmp_path, "yes", [case("a", expected="yes")])
+    assert outcomes(tmp_path) == ["pass"]
+    assert (tmp_path / "plan.json").exists()
 
 
 def test_errors_are_tried_again_when_asked_for(tmp_path: Path, quick_retries: None) -> None:

@@ -264,3 +264,20 @@ def test_the_time_of_a_region_is_offered_by_its_zone(name: str, zone: str) -> No
     result = ask(TemporalToolset(), "get_current_time", timezone=name)
     assert code_of(result) == "unknown_timezone"
     assert f"Did you mean {zone}?" in message_of(result)
+
+
+def test_what_is_not_text_is_sent_with_a_word(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": {"kind": "scripted", "replies": ["done"]}}))
+    words = [sys.executable, "-m", "react_run", "a.yaml", "-"]
+    for data, told in ((b"caf\xe9", True), ("caf\u00e9".encode(), False), ("\ufeffx".encode("utf-16"), False)):
+        done = subprocess.run(words, cwd=tmp_path, env=environment(tmp_path / "home"), input=data, capture_output=True)
+        assert (done.returncode, b"standard input is not text" in done.stderr) == (0, told)
+
+
+def test_a_run_is_not_written_into_a_file_of_another_kind(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(json.dumps({"model": {"kind": "scripted", "replies": ["done"]}}))
+    call("a.yaml", "go")
+    status, _, err = call("runs", "export", "--last", "-o", "x.pdf")
+    assert (status, "x.pdf: a run is written as .md, .json or .html" in err) == (2, True)
+    assert not (tmp_path / "x.pdf").exists()
+    assert call("runs", "export", "--last", "-o", "x.pdf", "--format", "markdown")[0] == 0

@@ -372,3 +372,20 @@ def test_two_caches_keep_what_was_read_each(tmp_path: Path) -> None:
     run_agent([calls(("read", {"path": "a"})), says("done")], tools=traces.tools(), plugins=[Cache(), inner])
     run_agent([calls(("read", {"path": "a"})), says("done")], tools=traces.tools(), plugins=[inner])
     assert traces.reads == ["a"]
+
+
+def test_results_with_images_are_not_kept() -> None:
+    from tests.pictures import png
+
+    from react_run import ImagePart
+
+    @tool(read_only=True)
+    def look() -> ImagePart:
+        """Look."""
+        return ImagePart(png(), name="photo.png")
+
+    cache = Cache()
+    for _ in range(2):
+        model = ScriptedModel(replies=[calls(("look", {})), says("done")], reads=["image/*"])
+        ReActAgent(model=model, toolsets=[look], plugins=[cache]).run_sync("go")
+        assert model.requests[-1].messages[-1].content[-1] == ImagePart(png(), name="photo.png")

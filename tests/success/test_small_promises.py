@@ -146,6 +146,29 @@ def test_what_cannot_be_built_is_told_with_its_place(
     assert "f.yaml:2:" in capsys.readouterr().out
 
 
+WRAPPERS = """
+from react_run import *
+class Before(RequestPreprocessor):
+    def preprocess(self, agent, ctx, request, llm): return request
+class After(ResponsePostprocessor):
+    def postprocess(self, *_): return None
+class Both(LLMCallWrapper):
+    def preprocess(self, agent, ctx, request, llm): return request
+    def postprocess(self, *_): return None
+"""
+
+
+@pytest.mark.parametrize("name", ["Before", "After", "Both"])
+def test_a_wrapper_in_the_wrong_list_is_told_with_its_place(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:  # D6
+    (tmp_path / "wrapping.py").write_text(WRAPPERS, encoding="utf-8")
+    (tmp_path / "f.yaml").write_text(f"model: offline\nplugins:\n  - wrapping.{name}\n", encoding="utf-8")
+    assert ended(["check", "--trust", str(tmp_path / "f.yaml")]) == 2
+    shown = capsys.readouterr().out
+    assert f"f.yaml:3:5: plugins[0]: {name} is a class-style wrapper: list it in " in shown
+
+
 @pytest.mark.parametrize(
     "entries",
     [{"toolsets": ["math"]}, {"plugins": ["cache"], "max_iterations": 7}, {"checks": [{"kind": "tool_used"}]}],

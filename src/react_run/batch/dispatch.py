@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -27,6 +27,9 @@ _WATCH = {
     "keepalives_count": "3",
     "tcp_user_timeout": "5000",
 }
+_AT_ONCE = 4
+"""Connections over which many rows are put into a queue."""
+_FEW = 20
 _NAME = "react-run"
 _WORKFLOW = "react_run.row"
 _ROW_STEP = "react_run.run_row"
@@ -110,9 +113,18 @@ class Dispatch:
         """Put rows into the queues of their batches; those that are in it stay as they are."""
         import sqlalchemy as sa
 
-        assert self._client is not None  # made by begin()
         if self._engine is None:
-            self._engine = sa.create_engine(self.url.replace("postgresql://", "postgresql+psycopg://", 1))
+            address = self.url.replace("postgresql://", "postgresql+psycopg://", 1)
+            self._engine = sa.create_engine(address, pool_size=_AT_ONCE)
+        if len(keys) < _FEW:
+            return self._enqueue(keys)
+        with ThreadPoolExecutor(_AT_ONCE) as threads:  # each row costs two round trips, and hardly anything else
+            for done in [threads.submit(self._enqueue, keys[start::_AT_ONCE]) for start in range(_AT_ONCE)]:
+                done.result()
+        return None
+
+    def _enqueue(self, keys: Sequence[Key]) -> None:
+        assert self._client is not None  # made by begin()
         with self._engine.begin() as connection:
             for key in keys:
                 options: EnqueueOptions = {

@@ -58,6 +58,16 @@ select total, ok, unsuccessful, error, cost, unpriced, stopped,
     max_cost is not null and (unpriced > 0 or cost >= max_cost or reserve > max_cost - cost + 1e-9)
 from react_run.batches where id = %s
 """
+_PROGRESS_OF_ALL = """
+select coalesce(sum(total), 0)::int8, coalesce(sum(ok), 0)::int8, coalesce(sum(unsuccessful), 0)::int8,
+    coalesce(sum(error), 0)::int8, coalesce(sum(cost), 0), coalesce(sum(unpriced), 0)::int8, false,
+    coalesce(sum((select count(*) from react_run.rows where rows.batch = batches.id and state = 1)), 0)::int8,
+    coalesce(bool_and(max_cost is not null and (unpriced > 0 or cost >= max_cost or reserve > max_cost - cost + 1e-9)
+        ) filter (where total > ok + unsuccessful + error), false)
+from react_run.batches
+where not stopped and right(%s, 16) = left(encode(sha256(convert_to(agent, 'UTF8')), 'hex'), 16)
+"""
+"""The batches of one version, which ends in a digest of their agent."""
 
 
 @dataclass(frozen=True)
@@ -418,11 +428,11 @@ class PostgresEngine:
         return {workflow_id(key) for key in self._offers.keys}
 
     async def progress(self) -> Progress:
-        assert self.batch is not None  # asked by those who began a batch
+        query, what = (_PROGRESS_OF_ALL, self.version) if self.batch is None else (_PROGRESS, self.batch.id)
 
         async def asked() -> Progress:
             async with self.pool.connection() as connection:
-                found = await (await connection.execute(_PROGRESS, (self.batch.id,))).fetchone()  # type: ignore[union-attr]  # as above
+                found = await (await connection.execute(query, (what,))).fetchone()
             if found is None:
                 raise ConfigError("the batch was removed")
             total, ok, unsuccessful, error, cost, unpriced, stopped, running, exhausted = found

@@ -46,7 +46,12 @@ def _standard_input(*, patient: bool) -> str:
 def _decoded(data: bytes) -> str:
     """Text as Windows pipes it, too: with a byte order mark, in UTF-16 where that says so."""
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return data.decode("utf-16" if marked else "utf-8-sig", errors="replace")
+    text = data.decode("utf-16" if marked else "utf-8-sig", errors="replace")
+    if "\ufffd" in text and "\ufffd".encode() not in data:
+        complain(
+            "standard input is not text in UTF-8: what cannot be read of it is sent as \ufffd (--attach sends files)"
+        )
+    return text
 
 
 def _has_something() -> bool:

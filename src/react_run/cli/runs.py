@@ -154,8 +154,11 @@ def export_run(run: str | None, form: str | None, output: str) -> int:
     from react_run.cli.trace import write
 
     journal, _ = _journal(run)
-    endings = {".md": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
-    write(output, _exported(journal, form or endings.get(Path(output).suffix.lower(), "markdown")))
+    endings = {"": "markdown", ".md": "markdown", ".txt": "markdown", ".json": "json", ".html": "html", ".htm": "html"}
+    form = form or endings.get(Path(output).suffix.lower())
+    if form is None:
+        raise click.UsageError(f"{output}: a run is written as .md, .json or .html; for another name say --format")
+    write(output, _exported(journal, form))
     return 0
 
 

@@ -57,7 +57,9 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     names = ("model", "sets", "plugins", "env_file", "trust")
     shared = {name: given.pop(name) for name in names}
     if not is_embedded(engine) and len(files) > 1:
-        raise click.UsageError("with --engine postgres://… a worker serves one agent: start one for each")
+        from react_run.cli.worker_processes import one_process_each
+
+        return one_process_each(click.get_current_context(), files)
     agents = []
     for file in files:
         options = AgentOptions(file=file, **shared)
@@ -129,7 +131,7 @@ class _Serving:
                     await self._work(name, engine)
                     if self.stopped:
                         return
-                if self.once and not found:
+                if self.once and (not found or not is_embedded(self.engine)):
                     return
                 if not found:
                     await asyncio.sleep(_LOOK_AGAIN)
@@ -171,7 +173,7 @@ class _Serving:
         _say(f"{self.worker.name} works on {name}")
         try:
             await engine.begin(self.worker.name)
-            await self.worker.run(stay=not is_embedded(self.engine))
+            await self.worker.run(stay=not is_embedded(self.engine) and not self.once)
         finally:
             await engine.close()
 

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from react_run.components.building import has_hooks
+from react_run.config.wrapper_levels import of_unknown_level
 from react_run.errors import PluginError
-from react_run.wrappers import LLMCallWrapper, RequestPreprocessor, ResponsePostprocessor, ToolCallWrapper
+from react_run.wrappers import RequestPreprocessor, ResponsePostprocessor, ToolCallWrapper
 from react_run.wrappers.calling import Adapter
 
 if TYPE_CHECKING:
@@ -59,25 +60,12 @@ def _helpers(config: ReActAgentConfig) -> list[object]:
 
 
 def _anywhere(entry: object) -> Iterator[object]:
-    if isinstance(entry, (RequestPreprocessor, ResponsePostprocessor)):
-        raise _of_unknown_level(entry)
+    if misplaced := of_unknown_level(entry):
+        raise PluginError(misplaced)
     if isinstance(entry, ToolCallWrapper):
         yield _around_tool_call(entry)
     if not isinstance(entry, ToolCallWrapper) or has_hooks(entry):
         yield entry
-
-
-def _of_unknown_level(entry: object) -> PluginError:
-    around = {
-        LLMCallWrapper: ("llm_request_wrappers", "iteration_wrappers"),
-        RequestPreprocessor: ("request_preprocessors", "iteration_preprocessors"),
-        ResponsePostprocessor: ("response_postprocessors", "iteration_postprocessors"),
-    }
-    once, each = next(lists for base, lists in around.items() if isinstance(entry, base))
-    return PluginError(
-        f"{type(entry).__name__} is a class-style wrapper: list it in {once} (once, around the loop) or in {each} "
-        "(around each model call), not among the plugins"
-    )
 
 
 def _at(level: str, entry: object) -> Iterator[object]:

@@ -30,7 +30,7 @@ from react_run.components.option_errors import problem
 from react_run.config.limits import Limits
 from react_run.config.loading import Loading
 from react_run.config.pipeline import loading_from_python, secrets_of, validated
-from react_run.config.wrapper_levels import check_level
+from react_run.config.wrapper_levels import check_anywhere, check_level
 from react_run.config.yaml import Node
 from react_run.errors import ConfigError
 from react_run.models.base import Model
@@ -156,7 +156,7 @@ class ReActAgentConfig(Options):
     subagents: list[Any] | None = None
     """Agent files offered as tools; they become an `agents` toolset."""
 
-    plugins: list[AnyPlugin] = Field(default_factory=list)
+    plugins: list[Annotated[AnyPlugin, AfterValidator(check_anywhere)]] = Field(default_factory=list)
     """Plugins, outermost first."""
     request_preprocessors: list[Annotated[AnyPlugin, _at("request_preprocessors")]] = Field(default_factory=list)
     """Class-style: change the request once, before the loop."""

@@ -16,7 +16,7 @@ from react_run.errors import ConfigError, JournalError
 from react_run.evals.case_runner import marks_of, needs_workspaces, scored_run
 from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, result_of
-from react_run.evals.running import PLAN, write_cases
+from react_run.evals.running import PLAN, check_directory, write_cases
 from react_run.evals.samples import FILE as SAMPLES
 from react_run.evals.samples import Sample, read_samples
 from react_run.evals.tally import tallied
@@ -42,6 +42,7 @@ def rescored(plan: Plan, source: Path, directory: Path, *, title: str, seed: int
     """
     before = _plan_of(source)
     _check(plan, before, source)
+    check_directory(directory)
     directory.mkdir(parents=True, exist_ok=True)
     part = directory / f"{SAMPLES}.part"
     with part.open("wb") as file:

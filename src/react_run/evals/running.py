@@ -82,6 +82,7 @@ class Evaluation:
         self.batch: Batch | None = None
 
     def __enter__(self) -> Self:
+        check_directory(self.directory)
         with ExitStack() as stack:
             stack.enter_context(self.home.held())
             if self.fresh:
@@ -119,16 +120,17 @@ class Evaluation:
 
     def _agree(self, queue: SqliteEngine, known: bool) -> None:
         """Whether the directory holds this very evaluation; a new one is written down."""
-        before = queue.get("plan")
+        before, path = queue.get("plan"), self.directory / PLAN
         if before is not None:
             self.plan.check_against(json.loads(before), str(self.directory))
-        elif known:
+        elif known and queue.progress_now().total:
             raise ConfigError(f"{self.directory} holds a batch, not an evaluation: name another directory")
         else:
-            record = as_bytes(to_json(self.plan.record())).decode()
-            queue.set("plan", record)
-            (self.directory / PLAN).write_text(record, encoding="utf-8")
+            before = as_bytes(to_json(self.plan.record())).decode()
+            queue.set("plan", before)
             queue.set("started", time())
+        if not path.exists():
+            path.write_text(before, encoding="utf-8")
         queue.set("stopped", None)
         write_cases(self.directory, self.plan)
         self.started = float(queue.get("started") or time())
@@ -153,6 +155,28 @@ class Evaluation:
         times = {"started": self.started, "finished": time(), "complete": complete}
         found = tallied(read_samples(self.directory))
         return result_of(self.plan, found, title=title, seed=seed, wanted=wanted, about=times)
+
+
+def check_directory(directory: Path) -> None:
+    """Refuse a directory in which other things are kept: ``--fresh`` removes what an evaluation has in its own.
+
+    Raises:
+        ConfigError: It is one.
+    """
+    if not directory.exists() or (directory / PLAN).exists():
+        return
+    if not directory.is_dir():
+        raise ConfigError(f"{directory} is not a directory")
+    left = [path.name for path in directory.iterdir() if not _begun(path)]
+    if left:
+        raise ConfigError(
+            f"{directory} holds other things than an evaluation ({', '.join(sorted(left)[:3])}): name a new directory"
+        )
+
+
+def _begun(path: Path) -> bool:
+    """Whether an evaluation that was killed while it began has left this."""
+    return path.name in ("lock", *_OURS, f"{CASES}.part") or (path.name == "runs" and not any(path.iterdir()))
 
 
 def forget(directory: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr
@@ -45,8 +45,9 @@ class Value:
 
 
 def values_of(config: ReActAgentConfig) -> Iterator[Value]:
-    """Every value of ``config``, components and their options included."""
-    yield from _fields(config, (), config.source)
+    """Every value of ``config``, components and their options included; secrets are masked, before anything is cut."""
+    for found in _fields(config, (), config.source):
+        yield replace(found, value=config.masker.mask_data(found.value))
 
 
 def _fields(model: BaseModel, loc: Loc, tree: Node) -> Iterator[Value]:

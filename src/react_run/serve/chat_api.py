@@ -52,7 +52,7 @@ class ChatApi:
             "object": "model",
             "created": int(self.service.started),
             "owned_by": "react-run",
-            "description": served.agent.config.description or "",
+            "description": served.mask(served.agent.config.description or ""),
         }
 
     async def completions(self, request: Request) -> Response:

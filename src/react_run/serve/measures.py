@@ -77,4 +77,5 @@ class _Failures:
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
         job = current_job.get()
         if observation.failed and job is not None:
-            self.measures.failures.labels(job.served.name, call.name).inc()
+            tool = "unknown" if call.tool is None else call.name  # a model may invent any number of names
+            self.measures.failures.labels(job.served.name, tool).inc()

@@ -138,7 +138,7 @@ class Chunks:
                 arguments = _encode(self._job.served.mask(event.call.arguments))
                 short = arguments if len(arguments) <= 200 else arguments[:199] + "…"
                 rest = self._held.rest()
-                return self._thought(f"{rest}\n→ {event.call.name} {short}\n")
+                return self._thought(f"{rest}\n→ {self._job.served.mask(event.call.name)} {short}\n")
         return ""
 
     def _draft(self, text: str) -> str:
