@@ -17,13 +17,15 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-_SECTIONS = re.compile(r"\n\s*\n(?:Args|Raises|Returns|Yields)[^\n]*:\n.*", re.DOTALL)
+_SECTION = re.compile(r"^(?:Args|Raises|Returns|Yields)\b[^:\n]*:$", re.MULTILINE)
 _ROLES = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def shown_text(docstring: str) -> str:
     """``docstring`` as lists and editors show it: without what only programmers need."""
-    text = _SECTIONS.sub("", inspect.cleandoc(docstring))
+    text = inspect.cleandoc(docstring)
+    section = _SECTION.search(text)
+    text = text[: section.start()] if section else text
     return _ROLES.sub(r"`\1`", text).replace("``", "`").strip()
 
 
