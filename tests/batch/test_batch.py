@@ -109,7 +109,7 @@ def test_an_unsuccessful_answer_is_a_result_and_never_run_again() -> None:
 
 
 def test_only_what_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("react_run.batch.row_run._wait", lambda *_: 0.001)
+    monkeypatch.setattr("react_run.batch.row_run.waiting_time", lambda *_: 0.001)
     busy = {"error": {"status": 503, "message": "busy"}}
     passing = run(_with(_Passing(replies=[says("done")])), ["a"])[0]
     assert (passing.status, passing.attempts) == ("ok", 3)

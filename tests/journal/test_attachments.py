@@ -91,6 +91,23 @@ def test_a_killed_run_goes_on_with_its_attachments(tmp_path: Path) -> None:
     assert last[-1].content[-1] == OTHER
 
 
+def test_a_run_that_goes_on_with_a_blind_model_tells_it_what_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl"
+    recorded(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    asked = [n for n, line in enumerate(lines) if json.loads(line)["type"] == "model_request"]
+    path.write_bytes(b"".join(lines[: asked[1] + 1]))
+    monkeypatch.chdir(tmp_path)
+    blind = agent(reads=())
+    asyncio.run(resume_run(path, blind))
+    (request,) = blind.model.requests  # type: ignore[attr-defined]
+    assert "photo.png" in request.messages[1].text
+    assert "A copy lies at .react-run/runs/" in request.messages[1].text
+    assert all(isinstance(message.content, str) for message in request.messages)
+
+
 def test_secrets_in_text_are_masked_and_other_files_with_one_are_left_out(tmp_path: Path) -> None:
     path, secret = tmp_path / "run.jsonl", "hunter2hunter2"
     built = agent("Noted.")

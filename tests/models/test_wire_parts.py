@@ -91,6 +91,15 @@ def test_images_of_tools_follow_the_results_of_the_whole_reply(explicit_cache: b
     assert behind["content"][1]["image_url"]["url"].endswith(DATA)
 
 
+def test_a_result_with_nothing_but_an_image_is_no_empty_text() -> None:
+    first = after_tools()
+    alone = Message(role="tool", tool_request_id="c1", content=[PHOTO])
+    with StubServer() as server:
+        messages = [*first.messages[:2], alone, *first.messages[3:]]
+        complete(openai_at(server, reads=["image/*"]), ModelRequest(messages=messages))
+    assert server.requests[0].body["messages"][2]["content"] == "(no output)"
+
+
 def test_a_conversation_with_images_is_encoded_the_same_way_as_it_grows() -> None:
     first = after_tools()
     longer = [*first.messages, Message(role="assistant", content="ok"), Message(role="user", content="Again?")]

@@ -33,7 +33,7 @@ from react_run.models.litellm_library import (
 from react_run.models.per_loop import PerLoop
 from react_run.models.provider import StreamAssembler, parse_response, request_ids
 from react_run.models.remote import RemoteModel
-from react_run.models.wire import BREAKPOINT, breakpoints, message_json
+from react_run.models.wire import BREAKPOINT, NO_OUTPUT, breakpoints, message_json
 from react_run.secrets import looks_secret
 
 _OLLAMA_WINDOW = 16_384
@@ -175,7 +175,7 @@ class LiteLLMModel(RemoteModel):
             return messages
         from react_run.models.wire_parts import behind_results
 
-        return list(behind_results(messages, keep_images=self._provider == "anthropic"))
+        return list(behind_results(messages, empty=NO_OUTPUT, keep_images=self._provider == "anthropic"))
 
     @property
     def _formats_beside_tools(self) -> bool:

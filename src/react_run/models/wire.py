@@ -218,7 +218,7 @@ def _placed(messages: Sequence[Message], data: Iterable[dict[str, object]]) -> I
         return data
     from react_run.models.wire_parts import behind_results
 
-    return behind_results(data)
+    return behind_results(data, empty=NO_OUTPUT)
 
 
 def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:

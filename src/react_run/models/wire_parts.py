@@ -60,13 +60,14 @@ def carries_parts(messages: Iterable[Message]) -> bool:
     return any(isinstance(part, Part) and part["type"] != "text" for content in contents for part in content)
 
 
-def behind_results(messages: Iterable[Wire], *, keep_images: bool = False) -> Iterator[Wire]:
+def behind_results(messages: Iterable[Wire], *, empty: str, keep_images: bool = False) -> Iterator[Wire]:
     """Messages with what tools returned besides text in a message of the user's, behind the results of one reply.
 
     A tool message holds text only, for most providers.
 
     Args:
         messages: In OpenAI's form, with whole replies: every call in them has its result.
+        empty: What a result is sent as that has nothing else in it.
         keep_images: Whether this provider takes images in the result itself.
     """
     later: list[Mapping[str, object]] = []
@@ -86,7 +87,7 @@ def behind_results(messages: Iterable[Wire], *, keep_images: bool = False) -> It
         if moved:
             later += [{"type": "text", "text": f"[returned by the call {message.get('tool_call_id')}]"}, *moved]
         stays = [part for part in content if part not in moved]
-        yield {**message, "content": stays if keep_images else _joined(stays)}
+        yield {**message, "content": (stays if keep_images else _joined(stays)) or empty}
     if later:
         yield {"role": "user", "content": later}
 

@@ -9,9 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referencing import Registry, Resource
-from referencing.exceptions import Unresolvable
-
 if TYPE_CHECKING:
     from referencing._core import Resolver
 
@@ -91,6 +88,8 @@ class Document:
 
     @cached_property
     def _resolver(self) -> Resolver[Any]:
+        from referencing import Registry, Resource  # it takes as long to import as all of this toolset
+
         root: Resource[Any] = Resource.opaque(self.data)
         registry: Registry[Any] = Registry()
         resolver: Resolver[Any] = registry.with_resource("", root).resolver()
@@ -105,6 +104,8 @@ class Document:
         if not reference.startswith("#"):
             text = f"$ref {reference!r} leads out of the document, and nothing is fetched: bundle it into one file"
             raise SpecProblem(f"{pointer}/$ref", text)
+        from referencing.exceptions import Unresolvable
+
         try:
             return self._resolver.lookup(reference).contents
         except (Unresolvable, LookupError, ValueError, TypeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from react_toolsets.openapi.document import Document, SpecProblem, token
@@ -216,13 +216,7 @@ def _with_arguments(parameters: list[Parameter], body: Body | None) -> Iterator[
         while argument in taken:
             argument += "_"
         taken.add(argument)
-        yield _renamed(parameter, argument)
-
-
-def _renamed(parameter: Parameter, argument: str) -> Parameter:
-    from dataclasses import replace
-
-    return parameter if argument == parameter.argument else replace(parameter, argument=argument)
+        yield parameter if argument == parameter.argument else replace(parameter, argument=argument)
 
 
 def _body(document: Document, schemas: Schemas, node: Mapping[str, Any], pointer: str) -> Body | None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -14,11 +12,11 @@ from pydantic import PrivateAttr
 from react_run import Fault, Outcome, ReActSkillSpec, Run, Tool, ToolsetError
 from react_toolsets.http import READS, RequestError, RequestFailed
 from react_toolsets.openapi.addresses import base_of, server_of
+from react_toolsets.openapi.choosing import Choice, names_of
 from react_toolsets.openapi.document import SpecProblem
 from react_toolsets.openapi.fetched import changed_since_fetched, noted
 from react_toolsets.openapi.grouping import Entry, skills
 from react_toolsets.openapi.options import Auth, OpenApiOptions
-from react_toolsets.tool_names import tool_names
 from react_toolsets.web.policy import HostPolicy
 
 if TYPE_CHECKING:
@@ -118,7 +116,7 @@ class OpenApiToolset(OpenApiOptions):
         from react_toolsets.openapi.operations import operations
         from react_toolsets.openapi.schemas import Schemas
 
-        schemas, choice = Schemas(document), _Choice(self)
+        schemas, choice = Schemas(document), Choice(self)
         found, self._left_out = operations(document, schemas, choice.wants)
         if faults := list(choice.faults()):
             raise ToolsetError(faults[0].text, code=faults[0].code, faults=faults)
@@ -127,7 +125,7 @@ class OpenApiToolset(OpenApiOptions):
                 f"{self.spec.name} has {len(found)} such operations, more than max_operations ({self.max_operations})"
             )
             raise _fault("openapi.many", f"{text}: choose some with tags: or operations:", "max_operations")
-        names = _names(found)
+        names = names_of(found)
         entries = [
             entry
             for operation in found
@@ -226,65 +224,6 @@ class OpenApiToolset(OpenApiOptions):
             return credentials(document, self.auth)
         except SpecProblem as problem:
             raise _fault("openapi.auth", problem.text, "auth", "api_key", problem.pointer) from problem
-
-
-class _Choice:
-    """Which operations the options name, and which of the options name none."""
-
-    def __init__(self, options: OpenApiOptions) -> None:
-        self._options = options
-        self._methods = [method.upper() for method in options.methods]
-        self._unused = {("tags", i): glob for i, glob in enumerate(options.tags)}
-        self._unused |= {("operations", i): glob for i, glob in enumerate(options.operations)}
-        self._tags: dict[str, None] = {}
-        self._other_methods: set[str] = set()
-
-    def wants(self, place: str, name: str, tags: tuple[str, ...]) -> bool:
-        """Whether an operation is to become a tool."""
-        self._tags |= dict.fromkeys(tags)
-        by_tag = self._matches("tags", self._options.tags, tags)
-        by_name = self._matches("operations", self._options.operations, (place, name))
-        if not (by_tag and by_name):
-            return False
-        if place.partition(" ")[0] not in self._methods:
-            self._other_methods.add(place.partition(" ")[0])
-            return False
-        return True
-
-    def _matches(self, key: str, globs: list[str], names: tuple[str, ...]) -> bool:
-        if not globs:
-            return True
-        hit = [index for index, glob in enumerate(globs) if any(fnmatchcase(name, glob) for name in names if name)]
-        for index in hit:
-            self._unused.pop((key, index), None)
-        return bool(hit)
-
-    def faults(self) -> Iterator[Fault]:
-        """The globs that fit nothing."""
-        from difflib import get_close_matches
-
-        for (key, index), glob in self._unused.items():
-            near = get_close_matches(glob, self._tags, n=1) if key == "tags" else []
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            known = f" Tags: {', '.join([*self._tags][:20]) or 'none'}" if key == "tags" else ""
-            what = "has this tag" if key == "tags" else "has this operationId, or is this METHOD /path"
-            yield Fault("tool.unmatched", f"{glob!r}: no operation of the document {what}.{hint}{known}", (key, index))
-
-
-def _names(found: list[Operation]) -> dict[str, str]:
-    """The names of tools by place: an operationId that several share names none of them."""
-    ids = [operation.id for operation in found]
-    theirs = {
-        operation.place: operation.id if operation.id and ids.count(operation.id) == 1 else _made_up(operation)
-        for operation in found
-    }
-    ours = tool_names(theirs.values(), "")
-    return {place: ours[name] for place, name in theirs.items()}
-
-
-def _made_up(operation: Operation) -> str:
-    words = "_".join(part.strip("{}") for part in operation.path.split("/") if part)
-    return f"{operation.method.lower()}_{words or 'root'}"
 
 
 def _described(operation: Operation) -> str:

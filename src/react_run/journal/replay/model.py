@@ -74,8 +74,9 @@ class ReplayModel(Model):
         window: int | None = self.recording.header["context_window"]
         return window if self.then is None else self.then.context_window
 
-    def can_read(self, media_type: str) -> bool:
-        return True  # nothing is sent, and everything is compared
+    def can_read(self, media_type: str) -> bool | None:
+        # What is recorded is compared as it is; but a copy is saved where whoever goes on may need one.
+        return True if self.then is None or self.then.can_read(media_type) else None
 
     async def open(self) -> None:
         if self.then is not None:
@@ -88,7 +89,7 @@ class ReplayModel(Model):
     async def complete(self, request: ModelRequest) -> ModelResponse:
         call = self.answers.get(request.call)
         if self.then is not None and (call is None or self._is_of_another(request)):
-            return await self.then.complete(request)
+            return await self.then.complete(_readable(request, self.then))
         if call is None:
             raise self._too_many(request)
         if self.compare:
@@ -99,7 +100,7 @@ class ReplayModel(Model):
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         if self.then is not None and (request.call not in self.answers or self._is_of_another(request)):
-            async with streaming(self.then, request) as items:
+            async with streaming(self.then, _readable(request, self.then)) as items:
                 async for item in items:
                     yield item
         else:
@@ -152,3 +153,12 @@ def _response(call: ModelCall) -> ModelResponse:
         finish_reason=record["finish_reason"],
         model=record["model"],
     )
+
+
+def _readable(request: ModelRequest, model: Model) -> ModelRequest:
+    """``request`` as ``model`` can read it, which goes on where the recording ends."""
+    if all(type(message.content) is str for message in request.messages):
+        return request
+    from react_run.models.wire_parts import readable
+
+    return readable(request, model)
