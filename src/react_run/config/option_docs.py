@@ -17,15 +17,13 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-_SECTION = re.compile(r"^(?:Args|Raises|Returns|Yields)\b[^:\n]*:$", re.MULTILINE)
+_SECTIONS = re.compile(r"\n[^\S\n]*+\n(?:Args|Raises|Returns|Yields)[^\n]*:\n.*", re.DOTALL)
 _ROLES = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def shown_text(docstring: str) -> str:
     """``docstring`` as lists and editors show it: without what only programmers need."""
-    text = inspect.cleandoc(docstring)
-    section = _SECTION.search(text)
-    text = text[: section.start()] if section else text
+    text = _SECTIONS.sub("", inspect.cleandoc(docstring))
     return _ROLES.sub(r"`\1`", text).replace("``", "`").strip()
 
 
