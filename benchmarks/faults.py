@@ -33,8 +33,19 @@ KINDS = {
     "foreign journals": "tests/cli/test_foreign_journals.py",
     "approval": "tests/questions/test_display.py",
     "secrets": "tests/secrets/test_masker.py",
-    "time": "tests/support/test_regex.py",
+    "keys": "tests/models/test_key_hosts.py",
+    "patterns of others": "tests/support/test_regex.py",
+    "readers": "tests/test_readers.py",
+    "damage": "tests/journal/test_validation.py",
 }
+"""What is tried, and the tests that try it."""
+PAGE = Path(__file__).parent.parent / "docs" / "fence.md"
+INTRODUCTION = """# What was tried against the fence
+
+[SECURITY.md](../SECURITY.md) says what is promised. Each kind of breach is tried by the tests named here; an attempt
+that breaks in fails its test. This page is written by `python -m benchmarks.faults --fence --write`.
+
+"""
 
 
 def attempts() -> Counter[str]:
@@ -89,11 +100,25 @@ def masking() -> dict[str, float]:
     return found
 
 
+def page(counts: Counter[str]) -> str:
+    """The table of attempts for the documentation."""
+    lines = [
+        f"Confined by {best_means()}.\n",
+        "| kind | attempts | held | broke | skipped | tests |",
+        "|---|---:|---:|---:|---:|---|",
+    ]
+    for kind, path in KINDS.items():
+        held, broke = counts[f"{kind} passed"], counts[f"{kind} failed"] + counts[f"{kind} error"]
+        lines.append(f"| {kind} | {held + broke} | {held} | {broke} | {counts[f'{kind} skipped']} | `{path}` |")
+    return INTRODUCTION + "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fence", action="store_true", help="Only try the fence, and measure it.")
     parser.add_argument("--costs-only", action="store_true", help="Measure, and try nothing.")
+    parser.add_argument("--write", action="store_true", help="Write the table of attempts to docs/fence.md.")
     given = parser.parse_args()
     if not given.fence:
         sys.exit(reliability.main())
@@ -104,6 +129,8 @@ def main() -> None:
         for kind in KINDS:
             held, broke = counts[f"{kind} passed"], counts[f"{kind} failed"] + counts[f"{kind} error"]
             print(f"{kind:<18}{held + broke:>9}{held:>7}{broke:>7}{counts[f'{kind} skipped']:>9}")
+        if given.write:
+            PAGE.write_text(page(counts), encoding="utf-8")
     costs = starting()
     for name, milliseconds in costs.items():
         print(f"starting a command, {name}: {milliseconds:.1f} ms of CPU")

@@ -26,7 +26,7 @@ def test_each_scenario_ends_well_with_the_options_on(scenario: Scenario) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["nothing is wrong", "paying again, three times", "a claim after a failed payment", *LOSES]
+    "name", ["nothing is wrong", "paying again, three times", "a claim after a failed payment", *sorted(LOSES)]
 )
 def test_the_defaults_end_well_where_the_document_says_so(name: str) -> None:
     came = outcome("react-run", False, BY_NAME[name])

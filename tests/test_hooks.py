@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from react_run.errors import PluginError
-from react_run.hooks import ask, ask_all, hook_names, layers, notify
+from react_run.hooks import Chain, ask, ask_all, hook_names, layers, notify
 from react_run.hookspecs import hookimpl
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal
@@ -64,9 +65,13 @@ class Wrapper:
         return result
 
 
+async def asked(chain: Chain) -> Any:
+    return await ask(chain, None, None)
+
+
 def answer(*plugins: object) -> Observation:
     table = hook_table([*plugins, Last()])
-    result: Observation = asyncio.run(ask(table.react_tool_call, None, None))
+    result: Observation = asyncio.run(asked(table.react_tool_call))
     return result
 
 
@@ -101,7 +106,7 @@ def test_a_plain_function_that_answers_stands_in_for_the_rest() -> None:
 
     last = Last()
     table = hook_table([Cached(), last])
-    assert asyncio.run(ask(table.react_tool_call, None, None)).content == "cached"
+    assert asyncio.run(asked(table.react_tool_call)).content == "cached"
     assert last.times == 0
 
 
@@ -309,7 +314,7 @@ def test_an_answer_of_another_type_fails_closed_and_names_who_gave_it(hook: str,
     last = type("Last", (), {hook: hookimpl(lambda self: None)})()  # whoever is last is taken for the loop
     chain = getattr(hook_table([careless, last]), hook)
     with pytest.raises(PluginError, match=f"'Careless' answered {hook} with bool"):
-        asyncio.run(ask(chain, None, None) if hook in LAYERS else ask_all(chain, None, None))
+        asyncio.run(asked(chain) if hook in LAYERS else ask_all(chain, None, None))
 
 
 def test_proceeding_after_the_answer_was_given_runs_nothing() -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from benchmarks.faults import KINDS
 from tests.config.test_fences import ASKED_THERE
 
 from react_toolsets.programs.promises import PROMISES
@@ -40,6 +41,14 @@ def test_every_promise_names_how_where_and_a_test(row: list[str]) -> None:
 def test_every_option_that_names_a_host_is_said_to_be_open(option: str) -> None:
     if option != "web.deny_hosts":  # it closes hosts
         assert f"`{option.partition('.')[2]}`" in NOT_PROMISED
+
+
+def test_the_page_of_attempts_names_every_kind_and_nothing_broke_in() -> None:
+    found = {row[0]: row for row in rows((ROOT / "docs" / "fence.md").read_text(encoding="utf-8"))}
+    assert list(found) == list(KINDS)
+    for kind, (_, attempts, held, broke, _, test) in found.items():
+        assert int(attempts) == int(held) > 0, kind
+        assert (broke, test) == ("0", f"`{KINDS[kind]}`")
 
 
 def test_everything_that_is_not_promised_says_what_to_do() -> None:

@@ -10,7 +10,9 @@ of a clause is accounted for. Otherwise it asks or declines. Every value of an a
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import ClassVar
 
 from react_offline.replying import Reply, reply_to
@@ -18,6 +20,8 @@ from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, 
 from react_run.models.base import Model
 
 __all__ = ["OfflineModel"]
+
+_log = logging.getLogger(__name__)
 
 
 class OfflineModel(Model):
@@ -35,7 +39,12 @@ class OfflineModel(Model):
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         """Return the calls to make next, the answer, a question, or why it declines."""
+        if any(type(message.content) is not str for message in request.messages):
+            request = _without_attachments(request)
         return _response(reply_to(request, allow_changes=self.allow_changes), request)
+
+    def can_read(self, media_type: str) -> None:
+        """It looks at no attachment, nor at a note about one, which it would take for a part of the question."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
         """Yield an answer word by word and, last, the response; a reply that calls tools has no draft."""
@@ -59,3 +68,20 @@ def _response(reply: Reply, request: ModelRequest) -> ModelResponse:
 def _pieces(text: str) -> list[str]:
     words = text.split(" ")
     return [f"{word} " for word in words[:-1]] + words[-1:] if text else []
+
+
+def _without_attachments(request: ModelRequest) -> ModelRequest:
+    """``request`` without images and files; the user is told of them once."""
+    from react_run.parts import Part
+
+    messages, left_out = [], []
+    for message in request.messages:
+        if not isinstance(message.content, str):
+            parts = [part for part in message.content if isinstance(part, Part)]
+            left_out += [part.label for part in parts]
+            kept = [part for part in message.content if not isinstance(part, Part)]
+            message = replace(message, content=replace(message, content=kept).text)
+        messages.append(message)
+    if left_out and request.call == 1:
+        _log.warning("the offline model looks at no attachments: %s", ", ".join(left_out))
+    return replace(request, messages=messages)

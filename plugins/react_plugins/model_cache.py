@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from react_plugins.cache_key import NotPlain, plain
 from react_plugins.cache_store import MemoryStore, SqliteStore, Store
@@ -37,7 +37,8 @@ class ModelCache(Plugin):
     """Answers a request from an earlier reply to the same request: same model, messages, tools and settings.
 
     Only requests whose tools all say that they change nothing (`read_only`) are answered so, and only whole replies are
-    kept. An answer from the cache costs nothing, and counts as an iteration.
+    kept. An answer from the cache costs nothing, and counts as an iteration. `react-run eval` keeps each repeat to
+    itself.
     """
 
     kind: ClassVar[str] = "model_cache"
@@ -48,6 +49,12 @@ class ModelCache(Plugin):
     """Seconds for which a reply may be used: a day unless given."""
     max_entries: int = Field(default=10_000, ge=1)
     """How many replies are kept; the oldest go first."""
+
+    _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
+
+    def keep_apart(self, scope: Callable[[Run], str]) -> None:
+        """Use only what was kept under the same text: ``react-run eval`` gives each repeat of a case its own."""
+        self._scope = scope
 
     @cached_property
     def _store(self) -> Store:
@@ -94,6 +101,8 @@ class ModelCache(Plugin):
             dict(request.settings),
             request.output_schema,
         ]
+        if self._scope is not None:
+            asked.append(self._scope(run))
         text = json.dumps(asked, sort_keys=True, separators=(",", ":"), default=repr)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 

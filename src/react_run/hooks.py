@@ -8,7 +8,7 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
 from functools import cache
 from inspect import (
     getattr_static,
@@ -276,14 +276,14 @@ class _Proceed:
         )
 
 
-def ask(chain: Chain, *args: object) -> Awaitable[Any]:
+def ask(chain: Chain, *args: object) -> Coroutine[Any, Any, Any]:
     """Ask a layer: what to await for the answer of the outermost implementation that has one.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
     """
     if len(chain) == 1:  # the loop alone: one direct call
-        answer: Awaitable[Any] = chain[0].start(*args)
+        answer: Coroutine[Any, Any, Any] = chain[0].start(*args)
         return answer
     return _Proceed(chain, 0, args)()
 

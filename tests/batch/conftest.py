@@ -13,7 +13,7 @@ def server() -> Iterator[Server]:
     """A PostgreSQL server of our own."""
     pytest.importorskip("dbos", reason="the extra batch-postgres is not installed")
     try:
-        started = Server()
+        started = Server("fsync=off")  # what is killed here is a process, never the machine
     except NoServer as reason:
         pytest.skip(str(reason))
     yield started

@@ -30,7 +30,7 @@ def figures(request: pytest.FixtureRequest) -> Iterator[dict[str, object]]:
 
 
 def test_the_embedded_engine_survives_kill_at_random_points(tmp_path: Path, figures: dict[str, object]) -> None:
-    kills, rows = (200, 1_500) if LONG else (6, 120)
+    kills, rows = (200, 2_200) if LONG else (6, 120)
     field = Field(tmp_path, rows, pause=0.01)
     while field.faults < kills and field.written() < rows:
         before = field.effects().total()
@@ -119,7 +119,7 @@ def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figure
     shared.until_at_work(2)
     zombie.send_signal(signal.SIGSTOP)
     shared.faults = 1
-    time.sleep(8)
+    time.sleep(8 if LONG else 5)  # a lease is three beats of a second
     zombie.send_signal(signal.SIGCONT)
     wait(batch, shared)
     end([zombie])

@@ -39,3 +39,31 @@ def test_help_imports_click_and_nothing_heavy(tmp_path: Path) -> None:
     code = "import sys\nfrom react_run.cli.exit import ended\nended(['--help'])\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "pluggy", "asyncio", "rich"} & set(done.stderr.split())
+
+
+def test_a_plain_run_imports_nothing_of_what_it_does_not_use(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    code = (
+        "import sys\nfrom react_run.cli.exit import ended\nended(['agent.yaml', '6*7'])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    unused = {
+        *(
+            "react_run.parts",
+            "react_run.models.wire_parts",
+            "react_run.engine.attachments",
+            "react_run.journal.attachments",
+        ),
+        *("react_run.models.typed_answers", "react_run.config.packages", "react_run.config.yaml.markdown"),
+        *("react_run.models.prices", "react_run.models.known_ids", "urllib.request", "http.client"),
+    }
+    assert not unused & set(done.stderr.split())

@@ -166,6 +166,14 @@ def test_repeats_share_no_cache(tmp_path: Path) -> None:
         assert seen == ["x"] * 3  # once for each repeat: the cases of one share it, as runs of the agent do
 
 
+def test_repeats_ask_the_model_again_although_its_replies_are_kept(tmp_path: Path) -> None:
+    agent = ReActAgent({"plugins": ["model_cache"]}, model=ScriptedModel(replies=["yes"]))
+    measured(tmp_path, agent, [case("a", expected="yes"), case("b", prompt="other", expected="yes")], repeat=3, jobs=1)
+    assert isinstance(agent.model, ScriptedModel)
+    assert len(agent.model.requests) == 6
+    assert outcomes(tmp_path) == ["pass"] * 6
+
+
 def test_the_files_of_a_case_lie_in_the_workspace_of_each_run(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("blue")
     agent = ReActAgent(

@@ -56,7 +56,7 @@ def test_many_calls_share_their_connections_afterwards() -> None:
         return len({request.connection for request in server.requests})
 
     with StubServer([completion("done")] * 120) as server:
-        assert asyncio.run(run(server)) <= 40
+        assert asyncio.run(run(server)) <= 40 + http._FEW  # those of a few are given up once there are many
 
 
 @pytest.mark.usefixtures("_both")

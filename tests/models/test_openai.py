@@ -411,7 +411,7 @@ def test_calls_in_flight_share_the_connections_of_those_before() -> None:
     with StubServer([completion("ok")]) as server:
         asyncio.run(waves(OpenAIModel(model="m", base_url=server.url)))
         assert len(server.requests) == 61
-        assert server.connections <= 20
+        assert server.connections <= 20 + 8  # those of a few are given up once there are many
         assert server.wait_until_closed()
 
 

@@ -302,3 +302,15 @@ def test_a_question_that_would_take_too_long_to_read_is_declined(question: str, 
     assert result.stop_reason == "refused"
     assert because in result.answer
     assert len(result.answer) < 3_000
+
+
+def test_an_attachment_does_not_change_what_was_asked(caplog: pytest.LogCaptureFixture) -> None:
+    from tests.pictures import png
+
+    from react_run import FilePart, ImagePart
+
+    agent = ReActAgent({"model": "offline"}, toolsets=[MathToolset()])
+    photo, rows = ImagePart(png(), name="photo.png"), FilePart(b"7*8", "text/plain", "rows.txt")
+    assert "345" in agent.run_sync(["15*23", photo, rows]).answer
+    assert "looks at no attachments: photo.png (image/png" in caplog.text
+    assert caplog.text.count("looks at no attachments") == 1

@@ -29,6 +29,7 @@ from react_run import (
     tool,
 )
 from react_run.testing import agent_with, calls, run_agent, says
+from react_toolsets.files.toolset import FilesToolset
 
 WRITE = [calls(("write", {"path": "a", "text": "hello"})), says("done")]
 
@@ -449,6 +450,49 @@ def test_a_subagent_shares_the_decisions_of_the_run_above_it() -> None:
     agent = agent_with(WRITE, tools=traces.tools(), plugins=[person, Below()])
     agent.run_sync("go")
     assert (traces.writes, len(person.questions)) == (["a", "a"], 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("write_file", {"path": "a.txt", "content": "new"}),
+        ("write_file", {"path": "./a.txt", "content": "new"}),
+        ("edit_file", {"path": "a.txt", "old_text": "old", "new_text": "new"}),
+        ("edit_file", {"path": "a.txt", "old_text": "o", "new_text": "n", "everywhere": True}),
+    ],
+)
+def test_always_lets_no_tool_of_the_same_name_with_another_root_pass(
+    name: str, arguments: dict[str, Any], tmp_path: Path
+) -> None:
+    person = Person.saying("always", "no")
+    roots = [tmp_path / "one", tmp_path / "two"]
+    for root in roots:
+        root.mkdir()
+        (root / "a.txt").write_text("old", encoding="utf-8")
+    toolsets = [FilesToolset(root=root, read_only=False) for root in roots]
+    script = [calls((name, arguments)), says("done")]
+
+    class Below:
+        """Runs another agent's run below this one, as a subagent does."""
+
+        @hookimpl
+        async def react_run(self, run: Run, proceed: Proceed) -> Any:
+            result = await proceed()
+            await agent_with(script, toolsets=[toolsets[1]], plugins=[person, Child(run)]).run("go")
+            return result
+
+    class Child:
+        def __init__(self, parent: Run) -> None:
+            self.parent = parent
+
+        @hookimpl(tryfirst=True)
+        def react_guide(self, run: Run) -> None:
+            run.parent = self.parent
+
+    agent_with(script, toolsets=[toolsets[0]], plugins=[person, Below()]).run_sync("go")
+    assert len(person.questions) == 2
+    assert (roots[0] / "a.txt").read_text(encoding="utf-8") != "old"
+    assert (roots[1] / "a.txt").read_text(encoding="utf-8") == "old"
 
 
 def test_the_rules_are_documented_options() -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +20,13 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from react_plugins.metrics import Metrics
 from react_plugins.otel import Otel
 from react_run import ModelError, Outcome, RunResult
 from react_run.testing import agent_with, calls, says
 
 USAGE = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": 3, "cost": 0.25}
+KEY = "sk-canary-of-a-label-0123"
 
 
 class Recorded(Otel):
@@ -100,6 +104,22 @@ def test_content_is_recorded_only_when_asked_for_and_masked() -> None:
     assert "hunter2" not in text
     assert "It is ***." in text
     assert "say ***" in text
+
+
+@pytest.mark.parametrize("form", [KEY, KEY.encode().hex(), b64encode(KEY.encode()).decode().rstrip("="), f"x_{KEY}_y"])
+def test_no_label_shows_a_secret_that_a_model_calls_a_tool_by(form: str, tmp_path: Path) -> None:
+    otel, metrics = Recorded(), Metrics(path=tmp_path / "metrics.json")
+
+    async def scenario() -> str:
+        replies = [calls((form, {form: form})), says("done")]
+        async with agent_with(replies, plugins=[otel, metrics], tools=Traces().tools()) as agent:
+            agent.config.masker.add(KEY)
+            await agent.run("go")
+            return "".join(span.to_json() for span in otel.spans)
+
+    text = asyncio.run(scenario()) + (tmp_path / "metrics.json").read_text(encoding="utf-8")
+    assert form not in text
+    assert KEY not in text
 
 
 def test_failures_are_marked_with_their_kind() -> None:

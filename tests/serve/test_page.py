@@ -107,6 +107,7 @@ def test_every_page_is_accessible_and_keeps_what_was_recorded_as_text(
         f"/runs/{run}",
         f"/runs/{run}?tab=messages",
         f"/runs/{run}?tab=tree",
+        f"/runs/{run}?tab=changes",
         f"/runs/{run}?tab=usage",
         f"/runs/{run}?tab=agent",
         f"/runs/{other}",

@@ -107,7 +107,7 @@ def addresses(running: Running) -> Iterator[str]:
         "/batches/{name}": ["leaky"],
     }
     queries = {
-        "/runs/{id}": ["", *(f"?tab={tab}" for tab in ("timeline", "tree", "messages", "usage", "agent"))],
+        "/runs/{id}": ["", *(f"?tab={tab}" for tab in ("timeline", "tree", "messages", "changes", "usage", "agent"))],
         "/runs/{id}/iterations": [f"?tab={tab}&before=2" for tab in ("timeline", "tree", "messages")],
         "/runs": ["", "?part=1"],
         "/chat": ["?agent=plain&session=talk"],

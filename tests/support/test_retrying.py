@@ -26,7 +26,13 @@ def test_a_date_is_so_many_seconds_from_now() -> None:
     assert 85 < seconds <= 90
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "1e999", "Mon, 99 Foo 99999 00:00:00"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("nan", "inf", "1e999", "Mon, 99 Foo 99999 00:00:00", "Mon, 01 Jan 2020 00:00:00 +99999999999999999"),
+        *("Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01 Jan 2020 00:00:00 -99999", "9" * 5_000 + "x"),
+    ],
+)
 def test_nonsense_is_ignored(value: str) -> None:
     assert retry_after({"retry-after": value}) is None
 

@@ -66,4 +66,6 @@ def test_the_agent_file_of_the_documentation_loads(name: str, tmp_path: Path) ->
     path = tmp_path / "agent.yaml"
     path.write_text(page.partition("```yaml\n")[2].partition("```")[0], encoding="utf-8")
     offered = {tool.name for tool in ReActAgent.from_yaml(path).tools}
-    assert offered == {tool.name for tool in TOOLS if tool.toolset is not None and tool.toolset.kind == name}
+    assert offered == {
+        tool.name for tool in TOOLS if isinstance(tool.toolset, ReActToolset) and tool.toolset.kind == name
+    }

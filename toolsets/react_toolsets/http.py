@@ -277,7 +277,12 @@ class JsonClient:
 
     def _redirected(self, response: httpx.Response) -> str:
         """Where a redirect leads, on this host only: the query and the headers are meant for nobody else."""
-        here, there = response.url, response.url.join(response.headers["Location"])
+        from httpx import InvalidURL
+
+        try:
+            here, there = response.url, response.url.join(response.headers["Location"])
+        except (InvalidURL, ValueError):  # ``//[`` is no address
+            raise RequestFailed("http_error", f"{self.host} redirected to what is not an address.") from None
         same = (there.scheme, there.port) == (here.scheme, here.port)
         upgraded = (here.scheme, there.scheme, there.port) == ("http", "https", None)
         if there.host != here.host or there.userinfo or not (same or upgraded):

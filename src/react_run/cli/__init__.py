@@ -17,6 +17,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
         print(f"react-run {__version__}")
         sys.exit(0)
+    import gc
+
     from react_run.cli.exit import ended, leave
 
+    gc.set_threshold(20_000, 20, 50)  # imports make many objects and no garbage: looking for it was a tenth of a start
     leave(ended(arguments))

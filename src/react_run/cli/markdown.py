@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ITEM = r"^[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+\S"
 _BLOCKS = re.compile(
     rf"^[ ]{{0,3}}\#{{1,6}}[ ]\S|^[ ]{{0,3}}(?:```|~~~)|^[ ]{{0,3}}>[ ]\S|{_ITEM}[^\n]*\n(?:[^\n]*\n)*?{_ITEM}"
-    r"|^[^|\n]*\|[^\n]*\n[ ]{0,3}\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*$",
+    r"|^[^|\n]*\|[^\n]*\n[ ]{0,3}\|?[ \t]*+:?-{2,}+:?[ \t]*+(?:\|[ \t]*+:?-{2,}+:?[ \t]*+)*+\|?[ \t]*+$",
     re.MULTILINE | re.VERBOSE,
 )
 """A heading, a fence, a quotation, at least two items of a list (one alone may be a sum), or a table."""

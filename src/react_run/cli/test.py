@@ -76,7 +76,8 @@ async def _judged(cases: list[Case], agent: ReActAgent, shared: list[Scorer], *,
     for case in cases:
         verdict = await judged(case, agent, shared)
         mask = agent.config.masker.mask
-        verdict = replace(verdict, name=mask(verdict.name), problems=tuple(map(mask, verdict.problems)))
+        problems = tuple(map(mask, verdict.problems))
+        verdict = replace(verdict, name=mask(verdict.name), problems=problems, answer=mask(verdict.answer))
         verdicts.append(verdict)
         if not quiet:
             _show(verdict)

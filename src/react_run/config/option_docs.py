@@ -17,7 +17,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-_SECTIONS = re.compile(r"\n\s*\n(?:Args|Raises|Returns|Yields)[^\n]*:\n.*", re.DOTALL)
+_SECTIONS = re.compile(r"\n[^\S\n]*+\n(?:Args|Raises|Returns|Yields)[^\n]*:\n.*", re.DOTALL)
 _ROLES = re.compile(r":\w+:`~?([^`]+)`")
 
 

@@ -64,8 +64,10 @@ def _plan_of(source: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads((source / PLAN).read_text(encoding="utf-8"))
         return found
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{source} holds no evaluation: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{source} holds no evaluation: {PLAN}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise ConfigError(f"{source} holds no evaluation: {PLAN} is not JSON: {error}") from None
 
 
 def _check(plan: Plan, before: dict[str, Any], source: Path) -> None:

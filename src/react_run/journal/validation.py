@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 
+_LARGEST = 2**53
+_FIRST, _LAST = -62135596800, 253402300800
+"""The beginnings of the years 1 and 10000."""
+
 
 def damage_in(path: Path) -> str:
     """The first damage in a journal, with its line; nothing when every line is as it should be."""
@@ -25,7 +29,25 @@ def _damages(path: Path) -> Iterator[str]:
         except (ValueError, RecursionError) as problem:
             yield f"{path}:{number}: the journal is damaged here: this line is not JSON ({problem})"
             continue
+        if odd := _odd_number(record):
+            yield f"{path}:{number}: the journal is damaged here: {odd}"
+            continue
         error = best_match(validator.iter_errors(record))
         if error is not None:
             where = "".join(f"{part}: " for part in error.absolute_path)
             yield f"{path}:{number}: the journal is damaged here: {where}{error.message[:200]}"
+
+
+def _odd_number(record: object) -> str:
+    """Which field of a record holds a number, or a moment, that no run can have had."""
+    if not isinstance(record, dict):
+        return ""
+    used = record["usage"] if isinstance(record.get("usage"), dict) else {}
+    for name, value in (*record.items(), *((f"usage: {name}", value) for name, value in used.items())):
+        if isinstance(value, (int, float)) and not abs(value) < _LARGEST:  # also what is not a number
+            return f"{name}: {str(value)[:40] if isinstance(value, float) else 'so large a number'} cannot be"
+        if name == "time" and isinstance(value, (int, float)) and not _FIRST <= value < _LAST:
+            return f"{name}: {value} is no moment between the years 1 and 9999"
+    options = record.get("options")
+    file = options.get("file", "") if isinstance(options, dict) else ""
+    return "" if isinstance(file, str | None) else f"options: file: {file!r} is no path"

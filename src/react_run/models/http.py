@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
 _CONNECT_TIME = 20.0
 _KEPT_SECONDS = 30.0
-_MOST_FREE = 500
 _FEW = 8
-"""Calls in flight that httpx has connections for."""
+"""Calls in flight that httpx has connections for; once there are more, aiohttp has them all."""
 
 
 class Connections:
@@ -83,8 +82,8 @@ class _Stack:
 
     async def send(self, request: httpx.Request) -> tuple[httpx.Response, Callable[[], Awaitable[None]]]:
         """The response, and what frees its connection once it is closed."""
-        if len(self._open) - len(self._free) >= _FEW:
-            return await self._of_many().handle_async_request(request), _nothing
+        if self._many is not None or len(self._open) - len(self._free) >= _FEW:
+            return await (await self._of_many()).handle_async_request(request), _nothing
         transport = await self._taken()
         try:
             response = await transport.handle_async_request(request)
@@ -94,12 +93,13 @@ class _Stack:
         return response, partial(self._put_back, transport)
 
     async def _put_back(self, transport: httpx.AsyncHTTPTransport) -> None:
-        """Make a connection free again; the oldest is closed where many are."""
+        """Make a connection free again."""
         if transport not in self._open:
             return  # the stack was closed meanwhile
+        if self._many is not None:
+            await self._discard(transport)
+            return
         self._free.append((transport, asyncio.get_running_loop().time()))
-        if len(self._free) > _MOST_FREE:
-            await self._discard(self._free.pop(0)[0])
 
     async def _taken(self) -> httpx.AsyncHTTPTransport:
         import httpx
@@ -113,13 +113,17 @@ class _Stack:
         self._open.add(transport)
         return transport
 
-    def _of_many(self) -> ManyConnections:
-        if self._many is None:
+    async def _of_many(self) -> ManyConnections:
+        """What has the connections from now on; those that are free are not needed any more."""
+        many = self._many
+        if many is None:
             from react_run.models.many_connections import ManyConnections
 
             verify = None if isinstance(self._verify, bool) else self._verify
-            self._many = ManyConnections(verify=verify, proxy=self._proxy, kept=_KEPT_SECONDS)
-        return self._many
+            many = self._many = ManyConnections(verify=verify, proxy=self._proxy, kept=_KEPT_SECONDS)
+            while self._free:
+                await self._discard(self._free.pop()[0])
+        return many
 
     async def _discard(self, transport: httpx.AsyncHTTPTransport) -> None:
         self._open.discard(transport)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, overload
 
 from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -42,6 +42,8 @@ class ToolWarning(UserWarning):
 
 class Interprets(Protocol):
     """What a tool asks of its toolset, which is a :class:`~react_run.tools.toolset.ReActToolset`."""
+
+    kind: ClassVar[str]
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None: ...
     def get_skill_specs(self) -> list[ReActSkillSpec]: ...

@@ -269,7 +269,7 @@ NONE: list[tuple[Any, str]] = [
     ({"type": "object", "properties": {"a": "string"}}, "stands where a schema should be"),
     ({"type": "object", "properties": {"a": {"type": "str"}}}, "'str' is not a type of JSON Schema"),
     ({"type": "object", "properties": {"a": {"type": 3}}}, "3 is not a type of JSON Schema"),
-    ({"type": "object", "properties": {"a": {"type": [{}]}}}, "not a JSON Schema"),
+    ({"type": "object", "properties": {"a": {"type": [{}]}}}, "not a type of JSON Schema"),
     ({"type": "object", "properties": {"a": {}}, "required": "a"}, "'required' of the schema is"),
     ({"type": "object", "properties": {"a": {"anyOf": {}}}}, "'anyOf' of the schema is"),
     ({"type": "object", "properties": {"a": {"$ref": "#/$defs/Nope"}}}, "points to nothing"),

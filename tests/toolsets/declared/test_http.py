@@ -34,7 +34,7 @@ class Echo(BaseHTTPRequestHandler):
         status, data, kind = 200, json.dumps(said).encode(), "application/json"
         if self.path.startswith("/status/"):
             status, data = int(self.path.rpartition("/")[2]), b'{"error": "no such city"}'
-        elif self.path == "/moved":
+        elif self.path in ("/moved", "/moved/nowhere"):
             status = 302
         elif self.path == "/text":
             data, kind = "grüße".encode("latin-1"), "text/plain; charset=latin-1"
@@ -48,7 +48,7 @@ class Echo(BaseHTTPRequestHandler):
             data = b'{"data": {"items": [{"name": "a", "n": 1}, {"name": "b", "n": 2}]}}'
         self.send_response(status)
         if status == 302:
-            self.send_header("Location", "http://169.254.169.254/latest")
+            self.send_header("Location", "//[" if self.path.endswith("nowhere") else "http://169.254.169.254/latest")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -126,6 +126,7 @@ def test_only_a_part_of_the_answer_is_kept(tmp_path: Path, port: int, keep: Any,
         ("/status/429", {"timeout": 0.1}, "rate_limited", "429"),
         ("/status/500", {"method": "POST"}, "server_error", "500"),
         ("/moved", {}, "http_error", "169.254.169.254, which is not followed"),
+        ("/moved/nowhere", {}, "http_error", "what is not an address"),
         ("/broken", {}, "invalid_response", "not JSON"),
         ("/image", {}, "invalid_response", "image/png (6 bytes), which is not text"),
         ("/large", {}, "too_large", "more than 4096 KiB"),

@@ -192,6 +192,13 @@ def test_a_redirect_elsewhere_is_not_followed(server: LocalServer, location: str
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("location", ["//[", "http://a:99999/", "//a[b"])
+def test_a_redirect_to_what_is_no_address_is_an_error_like_any_other(server: LocalServer, location: str) -> None:
+    server.script = [server.redirect(location), server.json({"a": 1})]
+    assert failure(client_of(server)[0]).code == "http_error"
+    assert len(server.requests) == 1
+
+
 def test_endless_redirects_end(server: LocalServer) -> None:
     server.script = [server.redirect("/again")]
     assert failure(client_of(server)[0]).code == "http_error"

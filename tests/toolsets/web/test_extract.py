@@ -56,6 +56,21 @@ def test_the_main_text_becomes_markdown() -> None:
     assert "alert" not in result.text
 
 
+@pytest.mark.parametrize(
+    "charset", ["idna", "undefined", "punycode", "unicode_escape", "raw_unicode_escape", "hex", "rot13"]
+)
+def test_a_codec_of_python_that_is_no_encoding_of_the_web_is_not_used(charset: str) -> None:
+    assert "tide gauges" in page(ARTICLE, charset=charset).text
+    assert "tide gauges" in page(f"<meta charset={charset}>{ARTICLE}").text
+
+
+@pytest.mark.parametrize("link", ["http://[::1", "//[", "http://[v1.x]/", "http://a:b:c/", "http://\u2488example/"])
+@pytest.mark.parametrize("kind", ['<a href="{}">x</a>', '<base href="{}">', '<img src="{}">', '<form action="{}">'])
+def test_an_address_that_is_none_costs_no_page(link: str, kind: str) -> None:
+    assert "tide gauges" in page(ARTICLE.replace("<article>", f"<article>{kind.format(link)}")).text
+    assert "A short page" in page(f"<html><body><p>A short page</p>{kind.format(link)}</body></html>").text
+
+
 def test_a_page_of_links_keeps_them() -> None:
     links = "".join(f"<li><a href='/p{number}'>Page {number}</a></li>" for number in range(10))
     result = page(f"<html><body><ul>{links}<li><a href='mailto:a@b'>mail</a></li></ul></body></html>")

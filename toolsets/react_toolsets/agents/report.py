@@ -36,12 +36,15 @@ def verified(name: str, result: RunResult) -> str:
 
 
 def failed(name: str, result: RunResult) -> Outcome:
-    """What a run without success means for the agent that asked for it."""
-    code = "no_answer" if result.stop_reason == StopReason.COMPLETED else str(result.stop_reason)
+    """What a run without success means for the agent that asked for it.
+
+    This becomes part of answers that are built from facts: what the agent claims, although its tools failed, does not.
+    """
+    claims = result.stop_reason == StopReason.COMPLETED
+    code = "no_answer" if claims else str(result.stop_reason)
     text = f"{name} did not get it done ({code})"
-    return Outcome.retryable(
-        code, f"{text}: {_cut(result.answer, SUMMARY)}" if result.answer.strip() else text, of_call=True
-    )
+    why = "; ".join(f"{one.tool}: {one.message}" for one in result.unresolved) if claims else result.answer.strip()
+    return Outcome.retryable(code, f"{text}: {_cut(why, SUMMARY)}" if why else text, of_call=True)
 
 
 def broken(name: str, code: str, why: str) -> Observation:

@@ -92,7 +92,7 @@ async def _exchange(pool: httpcore.AsyncConnectionPool, request: Request, target
         ) as response:
             location = _header(response.headers, b"location")
             if response.status in (301, 302, 303, 307, 308) and location:
-                return _redirected(request, target, parse(urljoin(target.url, location)))
+                return _redirected(request, target, _joined(target, location))
             return await _read(response, target, request.max_bytes)
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
         text = f"{target.host} could not be reached ({type(error).__name__})."
@@ -105,6 +105,13 @@ def _headers(request: Request, target: Target) -> list[tuple[bytes, bytes]]:
     length = {"content-length": str(len(request.body))} if request.body else {}
     sent = {**usual, **given, **length, "host": target.authority}
     return [(name.encode("ascii", "replace"), value.encode("utf-8", "replace")) for name, value in sent.items()]
+
+
+def _joined(here: Target, location: str) -> Target:
+    try:
+        return parse(urljoin(here.url, location))
+    except ValueError:  # ``//[`` is no address
+        raise RequestFailed("http_error", f"{here.host} redirected to what is not an address.") from None
 
 
 def _redirected(request: Request, here: Target, there: Target) -> Target:

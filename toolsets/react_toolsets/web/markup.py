@@ -34,7 +34,10 @@ def parsed(source: str, url: str) -> tuple[HtmlElement | None, bool]:
             tree, is_whole = _parse(_WRAPPERS.sub("\n", source))
     except (ParserError, ValueError):
         return None, True
-    tree.make_links_absolute(url, resolve_base_href=True, handle_failures="ignore")
+    try:
+        tree.make_links_absolute(url, resolve_base_href=True, handle_failures="ignore")
+    except ValueError:  # the page names a base that is no address
+        tree.make_links_absolute(url, resolve_base_href=False, handle_failures="ignore")
     for hidden in [element for element in tree.iter() if _is_hidden(element)]:
         if hidden.getparent() is not None:
             hidden.drop_tree()

@@ -19,6 +19,7 @@ from react_run.serve.chat_api import STREAM_HEADERS
 from react_run.serve.errors import ApiError
 from react_run.serve.listing import Entry, of_job, of_summary
 from react_run.serve.page.approvals import card
+from react_run.serve.page.changes import changes
 from react_run.serve.page.frame import count, fragment, page
 from react_run.serve.page.markdown import markdown
 from react_run.serve.page.parts import badge, duration, facts, money, short, spans
@@ -31,7 +32,14 @@ if TYPE_CHECKING:
     from react_run.serve.jobs import Job
     from react_run.serve.page.site import Site
 
-TABS = {"timeline": "Timeline", "tree": "Tree", "messages": "Iterations", "usage": "Tokens & cost", "agent": "Agent"}
+TABS = {
+    "timeline": "Timeline",
+    "tree": "Tree",
+    "messages": "Iterations",
+    "changes": "Changes",
+    "usage": "Tokens & cost",
+    "agent": "Agent",
+}
 ROWS = 60
 """Iterations that are shown at once; the others come when they are asked for."""
 _PAUSE = 0.4
@@ -198,9 +206,14 @@ def content(seen: Seen, tab: str, *, swaps: bool = False) -> str:
     """The view that is chosen."""
     journal, oob = seen.journal, ' hx-swap-oob="true"' if swaps else ""
     assert journal is not None  # shown only when there is one
-    inner = {"timeline": _timeline, "tree": _tree, "messages": _iterations, "usage": _usage, "agent": _agent}[tab](
-        seen, journal
-    )
+    inner = {
+        "timeline": _timeline,
+        "tree": _tree,
+        "messages": _iterations,
+        "changes": _changes,
+        "usage": _usage,
+        "agent": _agent,
+    }[tab](seen, journal)
     return f'<div id="content"{oob}>{inner}</div>\n'
 
 
@@ -254,6 +267,10 @@ def _iterations(seen: Seen, journal: Journal) -> str:
 def _tree(seen: Seen, journal: Journal) -> str:
     first = max(0, len(journal.iterations) - ROWS)
     return (_earlier(seen.id, "tree", first) if first else "") + tree(journal, first)
+
+
+def _changes(seen: Seen, journal: Journal) -> str:
+    return changes(journal)
 
 
 def _usage(seen: Seen, journal: Journal) -> str:
