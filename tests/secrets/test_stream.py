@@ -37,7 +37,7 @@ def test_what_a_pattern_matches_does_not_get_through_in_pieces_either() -> None:
 
 @pytest.mark.parametrize("size", [7, 23])
 @pytest.mark.parametrize("form", ["plain", "base64, in lines", "json"])
-def test_a_stream_that_is_all_secrets_is_handed_on_and_takes_no_longer_at_its_end(form: str, size: int) -> None:
+def test_a_stream_that_is_all_secrets_is_handed_on_in_linear_time(form: str, size: int) -> None:
     masker = Masker(CANARIES)
     once = "".join(map(FORMS[form], CANARIES))
 
@@ -53,7 +53,7 @@ def test_a_stream_that_is_all_secrets_is_handed_on_and_takes_no_longer_at_its_en
     assert min(seconds(once * 6) for _ in range(2)) < 18 * min(seconds(once) for _ in range(3)) + 0.05
 
 
-def test_a_pattern_that_matches_all_of_a_stream_holds_it_back_but_does_not_slow_it_down() -> None:
+def test_a_pattern_that_matches_all_of_a_stream_does_not_slow_it_down() -> None:
     masker = Masker(patterns=[r"\d{16,}"])
     started = time.process_time()
     assert handed_on(masker, "7" * 50_000, 1) == ["***"]
