@@ -20,8 +20,6 @@ _CODE = re.compile(
     r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\""
     r"|_refused\(run, \"([a-z_]+)\", (?:[A-Z]+\.format\(tool=|text, D)"
 )
-    r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\"|_refused\(run, \"([a-z_]+)\", (?:[A-Z]+\.format\(tool=|text, D)"
-)
 
 
 def _codes() -> set[str]:
