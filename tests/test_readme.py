@@ -81,6 +81,7 @@ def test_the_figures_of_the_first_page_are_those_of_the_pages_they_come_from(tex
     assert f"the best of four other runtimes handles {best}" in " ".join(text.split())
     (at_300,) = re.findall(r"\*\*react-run\*\*.*`safe`.*?\| \d+ \| \d+ \| (\d+) \|", performance)
     assert f"about {at_300} µs of CPU" in text
-    attempts = re.findall(r"\| (\d+) \| (\d+) \| (\d+) \| \d+ \| `tests/", fence)
+    attacks = "".join(line for line in fence.splitlines(keepends=True) if not line.startswith("| ordinary work"))
+    attempts = re.findall(r"\| (\d+) \| (\d+) \| (\d+) \| \d+ \| `tests/", attacks)
     assert sum(int(tried) for tried, _, _ in attempts) > 600
     assert all(int(broke) == 0 for _, _, broke in attempts)
