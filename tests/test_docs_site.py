@@ -17,7 +17,10 @@ from react_run.config import load_config
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "endings.md", *sorted((DOCS / "learn").glob("*.md")), *sorted((DOCS / "recipes").glob("*.md"))]
-_CODE = re.compile(r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\"")
+_CODE = re.compile(
+    r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\""
+    r"|_refused\(run, \"([a-z_]+)\", (?:[A-Z]+\.format\(tool=|text, D)"
+)
 
 
 def _codes() -> set[str]:
