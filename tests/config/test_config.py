@@ -14,7 +14,8 @@ import yaml
 from tests.config.kit import load, positions, problems, write
 
 from react_run.components import Origin
-from react_run.components.kinds import _COUNTERPARTS, installed
+from react_run.components.counterparts import COUNTERPARTS
+from react_run.components.kinds import installed
 from react_run.config import AgentFileError, Limits, ReActAgentConfig, load_config, pipeline
 from react_run.config.dump import kind_of
 from react_run.errors import ConfigError
@@ -199,10 +200,10 @@ def test_a_kind_of_the_wrapped_shapes_runtime_names_what_it_is_here(tmp_path: Pa
         load(tmp_path, f"properties:\n  toolset: {{kind: '{kind}'}}\n")
 
 
-@pytest.mark.parametrize("wrapper", sorted(_COUNTERPARTS))
+@pytest.mark.parametrize("wrapper", sorted(COUNTERPARTS))
 def test_every_counterpart_of_another_runtimes_kind_is_installed(wrapper: str) -> None:
     kinds = {*installed("plugins"), *installed("toolsets")}
-    assert _COUNTERPARTS[wrapper] in kinds
+    assert COUNTERPARTS[wrapper] in kinds
 
 
 @pytest.mark.parametrize(

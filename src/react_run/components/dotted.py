@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
+from react_run.components.counterparts import counterpart
 from react_run.components.errors import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
-from react_run.components.kinds import counterpart
 
 
 def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:

@@ -156,22 +156,3 @@ ALIASES: Mapping[str, str] = {
     **{f"react_run{path}CompositeToolset": "composite" for path in (".", ":", ".toolset.", ".toolset:")},
 }
 """Documented kinds of the comparable agent, so that its agent files run unchanged (agent-files.md)."""
-_COUNTERPARTS = {
-    "MarketplaceSkillToolset": "skills",
-    "ToolCachingWrapper": "cache",
-    "ToolValidationWrapper": "validate",
-    "ToolErrorHandler": "error_hints",
-    "CostTracking": "cost",
-    "Logging": "logging",
-    "ContextInjector": "inject",
-    "PerCallLogger": "metrics",
-}
-"""Classes of its documentation that are another kind here."""
-
-
-def counterpart(path: str) -> str:
-    """The way out for a kind of the comparable agent that has another name here; nothing for any other path."""
-    if path.partition(".")[0] != _RUSTIC.partition(".")[0]:
-        return ""
-    name = _COUNTERPARTS.get(path.replace(":", ".").rpartition(".")[2])
-    return f"Here it is {name!r}." if name else "That runtime is not needed here; `react-run list` shows what there is."
