@@ -11,12 +11,16 @@ import pytest
 
 import react_run
 from react_run import StopReason
+from react_run.components.kinds import installed
 from react_run.config import load_config
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "endings.md", *sorted((DOCS / "learn").glob("*.md")), *sorted((DOCS / "recipes").glob("*.md"))]
-_CODE = re.compile(r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\"")
+_CODE = re.compile(
+    r"\bcode=\"([a-z_]+(?:\.[a-z_]+)?)\"|default_code = \"([a-z_]+)\"|Outcome\.retryable\(\"([a-z_]+)\""
+    r"|_refused\(run, \"([a-z_]+)\", (?:[A-Z]+\.format\(tool=|text, D)"
+)
 
 
 def _codes() -> set[str]:
@@ -43,6 +47,18 @@ def test_every_reason_to_stop_is_on_the_page() -> None:
 def test_every_public_name_is_on_a_page() -> None:
     page = (DOCS / "python.md").read_text(encoding="utf-8")
     assert [name for name in react_run.__all__ if f"### `{name}`" not in page] == ["__version__"]
+
+
+def test_every_kind_and_each_of_its_options_is_on_a_page() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.rglob("*.md"))
+    words = {*re.findall(r"`([\w-]+)`", text), *re.findall(r"[`{, ]([\w-]+):", text)}
+    for group in ("toolsets", "plugins", "checks", "models", "scorers"):
+        for kind, found in installed(group).items():
+            cls = found.load()
+            if cls.__module__.startswith(("react_run", "react_toolsets", "react_plugins", "react_offline")):
+                assert kind in words or f"kind: {kind}" in text or f"# {kind}" in text, f"{group}: {kind}"
+                options = cls.option_names() if hasattr(cls, "option_names") else []
+                assert set(options) - words == set(), f"{group}: {kind}"
 
 
 WEATHER = """

@@ -35,7 +35,7 @@ PUT_TOGETHER = {
     "react_run.models.text_calls": "names of tools, escaped: tests/test_readers.py, text calls",
     "react_run.policies.reply_checks": "the name of a tool, escaped",
     "react_run.policies.saved_results": "a pattern of a model: stopped after its time",
-    "react_run.secrets": "known values, escaped: tests/test_readers.py, masker",
+    "react_run.secrets.forms": "known values, escaped: tests/test_readers.py, masker",
     "react_run.support.files.globs": "a glob: tests/support/files/test_globs.py",
     "react_run.support.regex": "a pattern of a user: stopped after its time",
     "react_run.support.thinking": "the name of a tag, escaped: tests/test_readers.py, thinking",

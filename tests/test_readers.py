@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -87,6 +88,10 @@ def edit(text: str) -> None:
 
 READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "masker": (MASKER.mask, ["://", "http://a:b@c ", "sk-secret", "c2stc2VjcmV0", "sk-secret-value-123456"]),
+    "masked lines": (
+        lambda text: MASKER.mask(f"{b64encode(b'sk-secret-value-123456').decode()[:24]} {text}"),
+        ["\\", "\\r", "\\\\n", " ", "\t", "\r", "c2st\n"],
+    ),
     "a line of a file": (mask_line, ["key: sk ", "a=", 'a="', "://a:b", "token-"]),
     "a masked stream": (masked_stream, ["a", "sk-secret", "sk-secret-value-123456", "://a:"]),
     "thinking": (split_thinking, ["<think>", "</think>", "<think>a</think>", "[THINK]", "\n</think> ", " "]),

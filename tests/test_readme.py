@@ -65,3 +65,23 @@ def test_every_path_and_page_that_the_readme_names_exists() -> None:
 
 def test_the_readme_is_a_hundred_lines_at_most() -> None:
     assert len(TEXT.splitlines()) <= 100
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, (ROOT / "docs" / "index.md").read_text(encoding="utf-8")], ids=["README", "index"]
+)
+def test_the_figures_of_the_first_page_are_those_of_the_pages_they_come_from(text: str) -> None:
+    guards, performance, fence = (
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("guards.md", "performance.md", "fence.md")
+    )
+    (cells,) = re.findall(r"\*\*ended well, of 27\*\* \|(.*)\|", guards)
+    ours, *others = [[int(number) for number in re.findall(r"\d+", cell)] for cell in cells.split("|")]
+    best = max(number for other in others for number in other)
+    assert f"it handles {ours[0]} by default and {ours[1]} with its options" in text
+    assert f"the best of four other runtimes handles {best}" in " ".join(text.split())
+    (at_300,) = re.findall(r"\*\*react-run\*\*.*`safe`.*?\| \d+ \| \d+ \| (\d+) \|", performance)
+    assert f"about {at_300} µs of CPU" in text
+    attacks = "".join(line for line in fence.splitlines(keepends=True) if not line.startswith("| ordinary work"))
+    attempts = re.findall(r"\| (\d+) \| (\d+) \| (\d+) \| \d+ \| `tests/", attacks)
+    assert sum(int(tried) for tried, _, _ in attempts) > 600
+    assert all(int(broke) == 0 for _, _, broke in attempts)

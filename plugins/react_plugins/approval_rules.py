@@ -21,6 +21,9 @@ Action = Literal["allow", "ask", "deny"]
 _ABSENT = object()
 _BETWEEN = re.compile(r"[\\/\s\"'=:,]")
 """What stands between the names of paths, in a path and in a command line."""
+_QUOTES = re.compile(r"[\\\"']")
+_CLIMBING = re.compile(r"\.(?:\.?[*?\[]|\.\Z)")
+"""A name that leads up, or is a glob of a shell that may stand for one."""
 _STEERING = frozenset(";&|<>$`(){}\n\r\v\f")
 """What has a shell run something else as well, or write to a file."""
 
@@ -65,9 +68,18 @@ class Rule(BaseModel):
         if value is _ABSENT:
             return False
         text = as_text(value)
-        climbs = ".." in _BETWEEN.split(text) and ".." not in pattern
         a_line = call.tool is not None and call.tool.runs_programs and isinstance(value, str)
-        return fnmatchcase(text, pattern) and not climbs and not (a_line and set(text) & _STEERING - set(pattern))
+        if a_line and set(text) & _STEERING - set(pattern):
+            return False
+        return fnmatchcase(text, pattern) and all(name in pattern for name in _climbing(text, a_line))
+
+
+def _climbing(text: str, a_line: bool) -> set[str]:
+    """The names in ``text`` that lead up; in a line for a shell, also those that it makes of quotes and globs."""
+    if not a_line:
+        return {".."} & {*_BETWEEN.split(text)}
+    names = {*_BETWEEN.split(text), *_BETWEEN.split(_QUOTES.sub("", text))}
+    return {name for name in names if _CLIMBING.match(name)}
 
 
 def _spellings(call: ToolCall, text: str) -> set[str]:

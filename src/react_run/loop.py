@@ -73,8 +73,7 @@ class Loop:
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse:
         state = run.state(EngineState)
-        state.model_calls += 1
-        request = number_request(iteration, state.model_calls)
+        request = number_request(iteration, state)
         iteration.offered = frozenset() if request.tool_choice == "none" else names_of(request.tools)
         try:
             if state.hooks.react_text_delta:

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 class Disposition(StrEnum):
-    """What a result means for the run (behaviour F)."""
+    """What a result means for the run (behaviour F).
+
+    `SUCCESS`: it did what it was asked to do. `NO_RESULT`: it worked and found nothing. `RETRYABLE_ERROR`: other
+    arguments may do. `TERMINAL_ERROR`: no use in trying, the run ends. `CLARIFICATION_REQUIRED`: only a person can say,
+    the run ends with the question.
+    """
 
     SUCCESS = "success"
     NO_RESULT = "no_result"
@@ -35,7 +40,8 @@ class Outcome:
     Args:
         disposition: What it means for the run.
         code: A short stable name of the failure, such as ``unknown_unit``; empty for success.
-        message: What went wrong and how to correct it, for the model and the user.
+        message: What went wrong and how to correct it, for ``unresolved`` and the answer. The model reads the result
+            itself: a toolset that interprets one has its tool say there what would be right.
         verified_summary: One line that states the result as a fact, used when an answer must be grounded (F5).
         of_call: Whether a failure is one of this very call rather than of the tool, as when a sensor objects to what
             was written: other arguments are then a new attempt (F1).

@@ -542,3 +542,31 @@ def test_json_says_the_same_whatever_had_to_be_escaped_in_it() -> None:
     assert json.loads(text) == {**data, "a\x9b": [*data["a\x9b"][:-1], "x"]}
     assert "größer 日本 🎉" in text
     assert not set(text) & set("\x9b\x1b\u202e\x7f\U000e0041")
+
+
+# -- one style of errors, and of times -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "a.yaml", "--nope"], "No such option '--nope'"),
+        (["run", "a.yaml", "--timeout", "1x"], "write seconds, or a time such as 30s, 10m, 2h, 7d"),
+        (["run", "a.yaml", "--timeout", "nan"], "write seconds, or a time such as 30s, 10m, 2h, 7d"),
+        (["run", "a.yaml", "--max-cost", "x"], "'x' is not a valid float"),
+        (["trace"], "name a run"),
+        (["init", "--toolset", "a", "--plugin", "b"], "not both"),
+        (["runs", "--nope"], "No such option '--nope'"),
+    ],
+)
+def test_every_mistake_on_the_command_line_is_said_in_one_style(call: Call, arguments: list[str], says: str) -> None:
+    status, out, err = call(*arguments)
+    first, second = err.splitlines()
+    assert (status, out, first.startswith("react-run: "), says in first) == (2, "", True, True)
+    assert second == f"`react-run {arguments[0]} --help` shows what there is."
+
+
+@pytest.mark.parametrize("time", ["90", "30s", "10m", "2h", "0.5"])
+def test_a_run_takes_its_time_limit_as_people_write_it(call: Call, tmp_path: Path, time: str) -> None:
+    agent = write(tmp_path, "model: offline\ntoolsets: [math]\n")
+    assert call("run", str(agent), "2+3", "--timeout", time, "-q")[:2] == (0, "5\n")

@@ -78,7 +78,12 @@ def test_a_rule_that_denies_sees_defaults(pattern: str, denied: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["cat notes/x ../y", "cat notes/x --out=../y", "cat notes/x '../y'", "cat notes/a:../y", "cat notes/\r../y"]
+    "line",
+    [
+        *("cat notes/x ../y", "cat notes/x --out=../y", "cat notes/x '../y'", "cat notes/a:../y", "cat notes/\r../y"),
+        *("cat notes/.\\./y", "cat notes/x .''./y", 'cat notes/x "."./y', "cat notes/x .?/y", "cat notes/x .*"),
+        *("cat notes/x .[.]/y", "cat notes/x ..*/y", "cat notes/x \\.\\./y"),
+    ],
 )
 def test_what_climbs_is_not_allowed_by_a_pattern_that_does_not(line: str) -> None:
     def carry_out(line: str) -> str:
@@ -88,6 +93,27 @@ def test_what_climbs_is_not_allowed_by_a_pattern_that_does_not(line: str) -> Non
     run = Tool.from_function(carry_out, runs_programs=True)
     call = call_of(run, {"line": line})
     assert Approval(rules=[Rule(arguments={"line": "cat notes/*"}, action="allow")]).action_for(call) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "line"),
+    [
+        ("cat *", "cat ./notes/x"),
+        ("cat *", "cat .gitignore"),
+        ("cat *", "cat *.md 'two words'"),
+        ("go *", "go test ./..."),
+        ("git *", "git log main..dev"),
+        ("cat ../*", "cat ../y"),
+        ("ls .*", "ls .*"),
+    ],
+)
+def test_what_does_not_climb_is_allowed_as_ever(pattern: str, line: str) -> None:
+    def carry_out(line: str) -> str:
+        """Carry it out."""
+        return line
+
+    call = call_of(Tool.from_function(carry_out, runs_programs=True), {"line": line})
+    assert Approval(rules=[Rule(arguments={"line": pattern}, action="allow")]).action_for(call) == "allow"
 
 
 # -- the rules -----------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def test_wrappers_in_the_documented_style_work_from_an_outside_package(site: Pat
 def test_a_wrong_keyword_of_a_plain_wrapper_is_an_error_with_its_place(site: Path, tmp_path: Path) -> None:
     install(site, "acme-wrappers", SOURCE, {"acme-caching": "acme_wrappers:CachingWrapper"})
     with pytest.raises(
-        ConfigError, match=r"agent\.yaml:9:\d+: tool_wrappers\[0\].*unexpected keyword argument 'suffix'"
+        ConfigError, match=r"agent\.yaml:9:\d+: tool_wrappers\[0\]\.suffix: unknown key 'suffix'\.? Keys: .*prefix"
     ):
         built(tmp_path, "tool_wrappers: [{kind: acme-caching, suffix: x}]")
 

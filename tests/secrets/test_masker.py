@@ -226,6 +226,15 @@ def test_a_hostile_line_is_masked_in_no_time(line: str) -> None:
     assert time.process_time() - started < 2
 
 
+def test_hundreds_of_secrets_that_begin_alike_are_ready_and_masked_in_no_time() -> None:
+    values = [f"sk-CANARY-/+ü<&\"' {number * 7919:x}-{'z' * (number % 30)}" for number in range(300)]
+    started = time.process_time()
+    masker = Masker(values)
+    assert masker.mask(" ".join(values)) == " ".join([MASK] * 300)
+    assert masker.mask("sk-CANARY-/" * 2_000) == "sk-CANARY-/" * 2_000
+    assert time.process_time() - started < 2
+
+
 def test_a_pattern_that_takes_too_long_masks_everything() -> None:
     masker = Masker(patterns=[r"(x+x+)+y"])
     started = time.process_time()

@@ -94,7 +94,7 @@ def logs_to(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def _called(arguments: list[str], debug: bool) -> int:
-    from click.exceptions import Abort, ClickException, Exit
+    from click.exceptions import Abort, ClickException, Exit, UsageError
 
     from react_run.cli.app import application, no_such_file
     from react_run.errors import ReactError, blamed
@@ -114,7 +114,12 @@ def _called(arguments: list[str], debug: bool) -> int:
     except BrokenPipeError:
         raise
     except ClickException as error:
-        error.show()
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+            error.show()
+        else:
+            asked = error.ctx if isinstance(error, UsageError) else None
+            way_out = f"\n`{asked.command_path} --help` shows what there is." if asked else ""
+            complain(f"{error.format_message()}{way_out}")
         return error.exit_code
     except Exception as error:
         if debug:

@@ -8,6 +8,22 @@ from typing import Any, TypeVar
 import click
 
 F = TypeVar("F", bound=Callable[..., Any])
+_TIMES = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
+    """The seconds that an option means by ``90``, ``30s``, ``10m``, ``2h`` or ``7d``."""
+    if value is None:
+        return None
+    text = value.strip().lower()
+    factor = _TIMES.get(text[-1:])
+    try:
+        seconds = float(text[:-1]) * factor if factor else float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e9:
+        raise click.BadParameter(f"{value!r}: write seconds, or a time such as 30s, 10m, 2h, 7d", context, parameter)
+    return seconds
 
 
 def agent_options(function: F) -> F:

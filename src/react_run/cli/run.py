@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from react_run.cli.options import agent_options, session_options
+from react_run.cli.options import agent_options, duration, session_options
 from react_run.launch.options import AgentOptions
 
 FORMATS = ("text", "json", "stream-json")
@@ -42,7 +42,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--attach", metavar="FILE", multiple=True, help="Attach an image, PDF or text file (repeatable).")
 @click.option("--max-iterations", metavar="N", type=int, help="Maximum number of iterations.")
 @click.option("--max-cost", metavar="USD", type=float, help="Maximum cost of the run.")
-@click.option("--timeout", metavar="SECONDS", type=float, help="Maximum duration of the run.")
+@click.option("--timeout", metavar="TIME", callback=duration, help="Maximum duration of the run: 90 (seconds), 10m.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="Format of the result.")
 @click.option("--json", "as_json", is_flag=True, help="Same as --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, duration
 
 if TYPE_CHECKING:
     from react_run.serve.options import ServeOptions
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 NEEDED = ("prometheus_client", "starlette", "uvicorn")
 """What the extra ``serve`` brings."""
 _SIZES = {"kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
-_TIMES = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def _size(context: click.Context, parameter: click.Parameter, value: str) -> int:
@@ -27,20 +26,6 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
     if text.isdigit():
         return int(text)
     raise click.BadParameter(f"{value!r}: write a number of bytes, such as 10MB", context, parameter)
-
-
-def _time(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    if value is None:
-        return None
-    text = value.strip().lower()
-    factor = _TIMES.get(text[-1:])
-    try:
-        seconds = float(text[:-1]) * factor if factor else float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < 1e9:
-        raise click.BadParameter(f"{value!r}: write seconds, or a time such as 30s, 10m, 2h, 7d", context, parameter)
-    return seconds
 
 
 @click.command("serve", context_settings={"help_option_names": ["-h", "--help"]})
@@ -61,9 +46,13 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
 )
 @click.option("--queue", default=64, show_default=True, type=click.IntRange(0), help="Maximum number of waiting runs.")
 @click.option("--max-body", default="10MB", show_default=True, callback=_size, help="Maximum size of a request.")
-@click.option("--run-timeout", metavar="TIME", callback=_time, help="Maximum duration of a run, such as 10m.")
+@click.option("--run-timeout", metavar="TIME", callback=duration, help="Maximum duration of a run, such as 10m.")
 @click.option(
-    "--grace", default="30s", show_default=True, callback=_time, help="How long runs may take to finish after SIGTERM."
+    "--grace",
+    default="30s",
+    show_default=True,
+    callback=duration,
+    help="How long runs may take to finish after SIGTERM.",
 )
 @click.option("--on-disconnect", type=click.Choice(["cancel", "finish"]), default="cancel", show_default=True)
 @click.option("--drafts", type=click.Choice(["reasoning", "content", "none"]), default="reasoning", show_default=True)
@@ -92,7 +81,7 @@ def _time(context: click.Context, parameter: click.Parameter, value: str | None)
     "--park-after",
     default="10m",
     show_default=True,
-    callback=_time,
+    callback=duration,
     help="Set a run aside when it has waited for a person this long.",
 )
 @click.option("--no-page", "page", flag_value=False, default=True, help="Serve only the APIs.")

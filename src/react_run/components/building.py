@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from react_run.components.bases import BASES
 from react_run.components.errors import KindImportError, KindNotTrusted
 from react_run.components.kinds import installed, resolve
-from react_run.components.option_errors import at, problem
+from react_run.components.option_errors import at, problem, unknown_key
 from react_run.components.origin import Origin
 from react_run.errors import ReactError
 
@@ -138,6 +138,12 @@ def _plain_object(cls: Callable[..., Any], kind: str, options: dict[str, object]
     """An instance of a class that is not a pydantic model: its options are the keywords of its constructor."""
     from inspect import signature
 
+    taken = signature(cls).parameters.values()
+    if all(one.kind is not one.VAR_KEYWORD for one in taken):
+        names = [one.name for one in taken if one.kind not in (one.POSITIONAL_ONLY, one.VAR_POSITIONAL)]
+        for name in options:
+            if name not in names:
+                raise at((name,), unknown_key(name, names, []), options)
     try:
         signature(cls).bind(**options)
     except TypeError as error:

@@ -78,11 +78,12 @@ async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
     return response
 
 
-def number_request(iteration: Iteration, call: int) -> ModelRequest:
-    """``iteration.request`` numbered as the run's ``call``-th model call, as the model can read it."""
-    if iteration.request.call != call:
-        iteration.request = replace(iteration.request, call=call)
-    return for_model(iteration)
+def number_request(iteration: Iteration, state: EngineState) -> ModelRequest:
+    """``iteration.request`` numbered as the next model call of the run, as the model can read it."""
+    state.model_calls += 1
+    if iteration.request.call != state.model_calls:
+        iteration.request = replace(iteration.request, call=state.model_calls)
+    return for_model(iteration) if state.carries_parts else iteration.request
 
 
 def for_model(iteration: Iteration) -> ModelRequest:

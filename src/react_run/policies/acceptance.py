@@ -108,7 +108,7 @@ class Acceptance(Policy):
         if iteration.feedback is None:
             return
         refused = sum(earlier.feedback is not None for earlier in run.iterations)
-        run.note(self.guard, f"answer refused for the {refused}. time: {iteration.feedback}")
+        run.note(self.guard, f"answer refused ({refused} of {self.iterations + 1}): {iteration.feedback}")
         if iteration.final or refused > self.iterations:
             run.stop(StopReason.UNACCEPTED, iteration.response.text)
 

@@ -68,8 +68,13 @@ class Memory:
     def forget_stale(self, changes: list[ToolCall], *, by_others: bool) -> None:
         """Forget what may no longer be so after ``changes``, or after files were changed by somebody else."""
         for known in (*self.answered.values(), *self.nothing.values()):
-            some = next(iter(known.values()), None)  # one look per tool, however many of its results are known
-            if some is not None and goes_stale(some[0], changes, by_others=by_others, alike=True):
+            if not known:
+                continue
+            some, _ = next(iter(known.values()))  # one look per tool, however many of its results are known
+            if len(known) == 1:
+                if goes_stale(some, changes, by_others=by_others):
+                    known.clear()
+            elif goes_stale(some, changes, by_others=by_others, alike=True):
                 for key in [key for key, (call, _) in known.items() if goes_stale(call, changes, by_others=by_others)]:
                     del known[key]
 
@@ -102,9 +107,9 @@ class Repeats(Policy):
             return SHARED  # until the iteration is judged
         if memory.answered:
             memory.forget_moved(run.state(MovedOut))
-        if (known := memory.answered.get(call.name, NOTHING).get(call.key)) is not None:
+        if (known := memory.answered.get(key[0], NOTHING).get(key[1])) is not None:
             return self._served(run, call, known, SAME)
-        if memory.nothing and (known := memory.nothing.get(call.name, NOTHING).get(loose(call.arguments))) is not None:
+        if memory.nothing and (known := memory.nothing.get(key[0], NOTHING).get(loose(call.arguments))) is not None:
             return self._served(run, call, known, ALIKE)
         return None
 
@@ -183,7 +188,10 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
     if by_others:
         return True
     name, undoes = call.request.name, tool.idempotent or tool.read_only is None
-    return any(change.request.name != name or (undoes and (alike or change.key != call.key)) for change in changes)
+    for change in changes:  # noqa: SIM110  # every iteration comes by here, and a generator costs more
+        if change.request.name != name or (undoes and (alike or change.key != call.key)):
+            return True
+    return False
 
 
 def loose(arguments: object) -> str:

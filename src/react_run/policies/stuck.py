@@ -100,7 +100,7 @@ class Stuck(Policy):
         answers.stale[same] = count = answers.stale.get(same, 0) + 1
         if count < self.nudge_at:
             return
-        what = f"the same iteration without anything new for the {count}. time"
+        what = f"the same iteration brought nothing new, {count} times"
         self._react(run, iteration, count >= self.stop_at, what, (NUDGE, STUCK))
 
     def _look_for_failing(self, run: Run, iteration: Iteration, answers: Answers) -> None:

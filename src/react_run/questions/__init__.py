@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from react_run.questions.display import argument, is_cut, trusted, warnings
+from react_run.questions.display import argument, is_cut, on_a_line, trusted, warnings
 from react_run.support.json_schema import JsonSchema
 from react_run.support.regex import SlowPattern
 
@@ -108,9 +108,10 @@ class Question:
     @property
     def about(self) -> str:
         """Everything but the choices: for a place that offers these in a way of its own."""
-        lines = [trusted(self.text), *(argument(name, value) for name, value in self.arguments.items())]
+        text = on_a_line(self.text) if self.is_approval else trusted(self.text)
+        lines = [text, *(argument(name, value) for name, value in self.arguments.items())]
         lines += warnings(json.dumps([self.text, self.arguments], ensure_ascii=False, default=str))
-        lines += [f"  {trusted(line)}" for line in fields_of(self.schema)]
+        lines += [f"  {on_a_line(line)}" for line in fields_of(self.schema)]
         return "\n".join([*lines, *filter(None, [trusted(self.hint)])])
 
     @property
@@ -124,7 +125,7 @@ class Question:
         return "\n".join(argument(name, value, None) for name, value in self.arguments.items())
 
     def __str__(self) -> str:
-        return f"{self.about}\nChoices: {trusted(', '.join(self.choices))}" if self.choices else self.about
+        return f"{self.about}\nChoices: {on_a_line(', '.join(self.choices))}" if self.choices else self.about
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,11 @@ def trusted(text: str) -> str:
     return printable(text, keep="\n", strict=True)
 
 
+def on_a_line(text: str) -> str:
+    """``text`` as :func:`trusted`, on one line: what a stranger named adds no line that looks like ours."""
+    return trusted(_BLANKS.sub(_counted, text.replace("\n", "\\n")))
+
+
 def argument(name: str, value: object, most: int | None = SHOWN) -> str:
     """One argument on one line; of a long one its beginning and its end, and how much is between."""
     text = json.dumps(value, ensure_ascii=False, default=str).replace("\n", "\\n")
@@ -32,7 +37,7 @@ def argument(name: str, value: object, most: int | None = SHOWN) -> str:
     if most is not None and len(text) > most:
         head, tail = most * 3 // 4, most // 4
         text = f"{text[:head]} [… {len(text) - head - tail:,} more characters …] {text[-tail:]}"
-    return f"  {trusted(name)}: {trusted(text)}"
+    return f"  {on_a_line(name)}: {trusted(text)}"
 
 
 def is_cut(value: object) -> bool:

@@ -6,16 +6,14 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from html import escape as escape_html
 from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
+from react_run.secrets.forms import MIN_LENGTH, Forms
 from react_run.support.regex import Pattern, SlowPattern
 
 MASK = "***"
-MIN_LENGTH = 4
-"""Characters below which a value is not masked: it would blot out ordinary text."""
 
 _ALWAYS = re.compile(
     r"passwords?|passwd|passphrases?|pwd|secrets?|credentials?|apikeys?|authorization|cookies?|jwt|bearer"
@@ -41,7 +39,7 @@ _ESCAPED = 3
 """How often a value may have been escaped: JSON in JSON in an error message."""
 _LINE = 64
 """Characters of the shortest lines that encoded text is usually broken into."""
-_BREAK = r"(?:(?:(?:\\+r)?\\+n|\r?\n| )[ \t]*)?"
+_BREAK = re.compile(r"(?:(?<!\\)(?:\\++r)?\\++n|\r?\n| )[ \t]*+")
 """What may stand between two characters of encoded text: the end of a line, escaped, or with a blank in its place."""
 _ALIKE = re.compile("[A-Za-z0-9]+")
 """What is the same in both alphabets of base64."""
@@ -91,7 +89,8 @@ class Masker:
         self._patterns: dict[str, Pattern] = {}
         for pattern in patterns:
             self.add_pattern(pattern)
-        self._compiled: re.Pattern[str] | None = None
+        self._compiled: Forms | None = None
+        self._encoded = Forms(())
         self._secrets: list[_Secret] = []
         self._longest = 0
         for value in values:
@@ -133,12 +132,11 @@ class Masker:
 
     def mask(self, text: str) -> str:
         """``text`` without secrets."""
-        literal = self._compiled or self._compile()
+        forms = self._compiled or self._compile()
         if any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
-            text = literal.sub(MASK, text)
-            for secret in self._secrets:
-                if secret.is_encoded_in(text):  # still, so it is broken into lines
-                    text = secret.broken.sub(MASK, text)
+            text = _without(text, forms.spans(text))
+            if any(secret.is_encoded_in(text) for secret in self._secrets):  # still, so it is broken into lines
+                text = _without(text, self._encoded.spans_in_lines(text, _BREAK))
         for pattern in self._patterns.values():
             try:
                 text = pattern.sub(MASK, text)
@@ -146,6 +144,13 @@ class Masker:
                 pattern.seconds = _SLOW_AGAIN
                 return MASK
         return _URL_LOGIN.sub(_MASKED_LOGIN, text) if "://" in text else text
+
+    def cut(self, text: str, at: int) -> int:
+        """The last place up to ``at`` where ``text`` can be cut without going through a known secret in it."""
+        forms = self._compiled or self._compile()
+        for spans in (self._encoded.spans_in_lines(text, _BREAK), forms.spans(text)):
+            at = next((start for start, end in spans if start < at < end), at)
+        return at
 
     def stands_in(self, data: bytes) -> bool:
         """Whether a known secret value stands in ``data``, a file that is no text."""
@@ -178,15 +183,15 @@ class Masker:
         """An image or a PDF as a URL: what matches a pattern in it by chance is no secret."""
         return MASK if self.stands_in(url.encode()) else url
 
-    def _compile(self) -> re.Pattern[str]:
+    def _compile(self) -> Forms:
         values = {line for value in self._names for line in _lines(value)} | set(self._names)
         self._secrets = [_Secret(value) for value in values]
         forms = {form for secret in self._secrets for form in (*secret.spellings, *secret.encoded)}
-        literal = [re.escape(form) for form in sorted(forms, key=len, reverse=True)]
         longest = max(map(len, forms), default=0)
         longest += _LONGEST_BREAK * (longest // _LINE)
         self._longest = longest
-        self._compiled = re.compile("|".join(literal) or r"(?!)")
+        self._encoded = Forms(form for secret in self._secrets for form in secret.encoded)
+        self._compiled = Forms(forms)
         return self._compiled
 
 
@@ -209,11 +214,6 @@ class _Secret:
         self.pieces = tuple({*in_hex, *(piece for form in in_base64 for piece in _pieces(form))})
         self.core = max(_UNCHANGED.findall(value), key=len, default="")
 
-    @cached_property
-    def broken(self) -> re.Pattern[str]:
-        """Matches the encoded forms, also where they are broken into lines."""
-        return re.compile("|".join(_BREAK.join(map(re.escape, form)) for form in self.encoded))
-
     def is_in(self, text: str) -> bool:
         """Whether the secret stands in ``text``."""
         return (self.core in text and any(form in text for form in self.spellings)) or self.is_encoded_in(text)
@@ -225,6 +225,15 @@ class _Secret:
     def is_encoded_in(self, text: str) -> bool:
         """Whether the secret, or a part of it, stands in ``text`` in hex or base64."""
         return any(piece in text for piece in self.pieces)
+
+
+def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    at = 0
+    for start, end in spans:
+        pieces += text[at:start], MASK
+        at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _lines(value: str) -> Iterator[str]:

@@ -116,7 +116,8 @@ class ToolCallWrapper(ABC):
 
         Args:
             tool_input: What this wrapper's ``preprocess`` returned.
-            tool_output: What the model would read: the result, an error, or a refusal.
+            tool_output: The result, as the model would read it. Failures and refusals do not get here, unless the
+                method takes one more parameter, ``failed``, which says whether it is one.
         """
 
     def on_error(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
+import platform
 import socket
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,12 +114,54 @@ SOCKETS = [
     "socket.socket(1).connect(UNIX)",
     "socket.socket(1).connect(NAME)",
     "socket.socket(1, 2).sendto(b'x', UNIX)",
+    "socket.socketpair(1, 2)[0].sendto(b'x', UNIX)",
+    "socket.socket(10).connect(('::ffff:127.0.0.1', PORT))",
+    "socket.socket(10, 1, 262).connect(('::ffff:127.0.0.1', PORT))",
+    "socket.socket(10).sendto(b'x', 0x20000000, ('::ffff:127.0.0.1', PORT))",
+    "os.open('/dev/vsock', 0)",
+    "os.open('/dev/net/tun', 2)",
 ]
+INT_80 = """
+import mmap
+memory = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7)
+memory.write(bytes.fromhex("53b867010000bb02000000b90100000031d2cd805bc3"))
+number = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
+if number < 0:
+    raise OSError(-number, "refused")
+"""
+"""Machine code that makes a TCP socket by a 32-bit system call: ``mov eax, 359; …; int 0x80``."""
+LISTENING = """
+server = socket.socket()
+server.listen()
+open("port.new", "w").write(str(server.getsockname()[1]))
+os.rename("port.new", "port")
+server.settimeout(2)
+server.accept()
+"""
 
 
 @pytest.mark.parametrize("means", MEANS)
 def test_no_socket_reaches_anybody(world: World, means: Means) -> None:
     assert through(world, SOCKETS, means) == []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="32-bit system calls are those of x86-64")
+@pytest.mark.parametrize("means", MEANS)
+def test_no_socket_is_made_by_a_32_bit_system_call(world: World, means: Means) -> None:
+    assert through(world, [INT_80], means) == []
+
+
+@pytest.mark.parametrize("means", MEANS)
+def test_nobody_reaches_a_server_that_listens_without_an_address(world: World, means: Means) -> None:
+    port, reached = world.root / "port", []
+    with ThreadPoolExecutor() as pool:
+        serving = pool.submit(attempt, world, LISTENING, means)
+        while not wait([serving], timeout=0.02).done:
+            if port.exists() and not reached:
+                with socket.socket() as client:
+                    reached.append(client.connect_ex(("127.0.0.1", int(port.read_text()))))
+    assert 0 not in reached
+    assert serving.result().status != 0  # nobody came, or it might not listen at all
 
 
 PROCESSES = [
