@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -13,6 +14,8 @@ import yaml
 from tests.config.kit import load, positions, problems, write
 
 from react_run.components import Origin
+from react_run.components.counterparts import COUNTERPARTS
+from react_run.components.kinds import installed
 from react_run.config import AgentFileError, Limits, ReActAgentConfig, load_config, pipeline
 from react_run.config.dump import kind_of
 from react_run.errors import ConfigError
@@ -181,6 +184,42 @@ properties:
       - kind: kit_parts.Words
         api_key: ${WEATHER_API_KEY}
 """
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("rustic_ai.skills.marketplace.MarketplaceSkillToolset", "Here it is 'skills'."),
+        ("rustic_ai.skills.marketplace:MarketplaceSkillToolset", "Here it is 'skills'."),
+        ("rustic_ai.core.Unheard", "`react-run list` shows what there is."),
+        ("rustic_aix.core.MarketplaceSkillToolset", "Is its package installed?"),
+    ],
+)
+def test_a_kind_of_the_wrapped_shapes_runtime_names_what_it_is_here(tmp_path: Path, kind: str, name: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(name)):
+        load(tmp_path, f"properties:\n  toolset: {{kind: '{kind}'}}\n")
+
+
+@pytest.mark.parametrize("wrapper", sorted(COUNTERPARTS))
+def test_every_counterpart_of_another_runtimes_kind_is_installed(wrapper: str) -> None:
+    kinds = {*installed("plugins"), *installed("toolsets")}
+    assert COUNTERPARTS[wrapper] in kinds
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("max_retries", "model_retries"),
+        ("custom_llm_provider", "write model: PROVIDER/MODEL"),
+        ("dependency_map", "no counterpart"),
+        ("additional_topics", "no counterpart"),
+    ],
+)
+def test_a_key_of_the_wrapped_shapes_runtime_says_what_it_is_here(tmp_path: Path, key: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says) as failed:
+        load(tmp_path, f"model: offline\nproperties:\n  {key}: 3\n")
+    assert "Did you mean" not in str(failed.value)
+    assert "Keys:" not in str(failed.value)
 
 
 def test_the_wrapped_shape_of_the_comparable_agent_loads_as_the_flat_one(tmp_path: Path) -> None:

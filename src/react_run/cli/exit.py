@@ -117,8 +117,8 @@ def _called(arguments: list[str], debug: bool) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
             error.show()
         else:
-            where = error.ctx if isinstance(error, UsageError) else None
-            way_out = f"\n`{where.command_path} --help` shows what there is." if where else ""
+            asked = error.ctx if isinstance(error, UsageError) else None
+            way_out = f"\n`{asked.command_path} --help` shows what there is." if asked else ""
             complain(f"{error.format_message()}{way_out}")
         return error.exit_code
     except Exception as error:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
 
+from react_run.components.counterparts import counterpart
 from react_run.components.errors import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
 
 
@@ -138,7 +139,7 @@ def _import(module_name: str, path: str) -> ModuleType:
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        hint = install_hint(error) or "Is its package installed?"
+        hint = counterpart(path) or install_hint(error) or "Is its package installed?"
         raise KindImportError(f"cannot import {module_name!r} for {path!r}: {error}. {hint}") from error
     except (Exception, SystemExit) as error:
         raise KindImportError(

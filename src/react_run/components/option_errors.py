@@ -10,6 +10,13 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownEr
 from react_run.components.errors import near
 
 UNKNOWN_KEY = "cfg.unknown_key"
+_ELSEWHERE = {
+    "max_retries": "requests are sent again anyway; how often is said by plugins: [{kind: model_retries, attempts: 4}]",
+    "custom_llm_provider": "the provider is part of the model's id: write model: PROVIDER/MODEL",
+    "dependency_map": "it has no counterpart; what a component needs is among its options, beside its kind",
+    "additional_topics": "it has no counterpart: an agent here answers prompts and listens to no topics",
+}
+"""Keys of an agent file of the comparable agent, and what they are here."""
 FEW = 15
 
 
@@ -57,6 +64,8 @@ def _explained(found: dict[str, Any], names: list[str] | None, shared: list[str]
 
 def unknown_key(name: str, names: list[str], shared: list[str]) -> PydanticCustomError:
     """``name`` is none of ``names``; all of them are listed when they are few, or when none is near."""
+    if "toolsets" in names and name in _ELSEWHERE:
+        return problem(UNKNOWN_KEY, f"unknown key {name!r}: {_ELSEWHERE[name]}")
     nearest = near(name, [*names, *shared])
     known = f" Keys: {', '.join(sorted(names))}" if names else " It has no options"
     if shared and not nearest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +11,7 @@ import pytest
 from ddgs.base import BaseSearchEngine
 from ddgs.engines import ENGINES
 from ddgs.results import TextResult
-from pydantic import ValidationError
+from pydantic import Field, SkipValidation, ValidationError
 
 from react_run import ConfigError, Disposition, Origin, ReActAgentConfig, ReActStep, ToolsetError
 from react_run.testing import calls, run_agent, says
@@ -179,6 +180,38 @@ def test_a_providers_failure_may_be_retried(code: str) -> None:
     result, step = search(WebToolset(provider=Failing()))
     assert result["error"] == {"code": code, "message": "later"}
     assert outcome(step) == (Disposition.RETRYABLE_ERROR, code)
+
+
+class AsyncShelf(SearchProvider):
+    """Answers from a list, when all who ask have asked."""
+
+    asked: int = 0
+    all_asked: SkipValidation[asyncio.Event] = Field(default_factory=asyncio.Event)
+
+    async def search(self, query: str, max_results: int) -> list[SearchHit]:
+        self.asked += 1
+        if self.asked == 2:
+            self.all_asked.set()
+        await asyncio.wait_for(self.all_asked.wait(), 20)
+        return [SearchHit(title=query, url=f"https://example.org/{query}", snippet="")]
+
+
+def test_an_async_provider_searches_on_the_event_loop_many_at_once() -> None:
+    both = calls(("web_search", {"query": "one"}), ("web_search", {"query": "two"}))
+    result = run_agent([both, says("Both.")], toolsets=[WebToolset(provider=AsyncShelf())])
+    assert result.success
+    urls = [json.loads(step.observation)["results"][0]["url"] for step in result.steps]
+    assert urls == ["https://example.org/one", "https://example.org/two"]
+
+
+def test_an_async_providers_failure_is_said_like_any_other() -> None:
+    class Failing(SearchProvider):
+        async def search(self, query: str, max_results: int) -> list[SearchHit]:
+            raise RequestFailed("rate_limited", "later")
+
+    result, step = search(WebToolset(provider=Failing()))
+    assert result["error"] == {"code": "rate_limited", "message": "later"}
+    assert outcome(step) == (Disposition.RETRYABLE_ERROR, "rate_limited")
 
 
 def test_a_provider_is_named_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None:

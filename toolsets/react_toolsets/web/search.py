@@ -1,9 +1,9 @@
-"""Where search results come from: a provider is a component with one method, ``search``."""
+"""Where search results come from: a provider is a component with one method, ``search``, plain or async."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -29,8 +29,10 @@ class SearchProvider(Component):
     """Base of search providers; subclasses are pydantic models whose fields are options."""
 
     @abstractmethod
-    def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
-        """The best results for ``query``; none is an empty list. Called in a worker thread.
+    def search(self, query: str, max_results: int) -> Sequence[SearchHit] | Awaitable[Sequence[SearchHit]]:
+        """The best results for ``query``; none is an empty list.
+
+        A plain method is called in a worker thread; ``async def search`` runs on the event loop.
 
         Raises:
             RequestFailed: With ``rate_limited``, ``network_error`` or ``search_failed``.

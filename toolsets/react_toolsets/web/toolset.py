@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
+from inspect import isawaitable, iscoroutinefunction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, StringConstraints, WithJsonSchema, field_validator
@@ -89,7 +90,9 @@ class WebToolset(ReActToolset):
         return self
 
     @tool(read_only=True, network=True)
-    def web_search(self, query: Query, call: ToolCall, max_results: Annotated[int, Field(ge=1, le=20)] = 5) -> str:
+    async def web_search(
+        self, query: Query, call: ToolCall, max_results: Annotated[int, Field(ge=1, le=20)] = 5
+    ) -> str:
         """Search the web. Returns titles, addresses and snippets; read a page itself with web_fetch.
 
         Args:
@@ -97,7 +100,7 @@ class WebToolset(ReActToolset):
             max_results: How many results to return.
         """
         try:
-            return as_json(self._search(query, max_results))
+            return as_json(await self._search(query, max_results))
         except RequestFailed as failure:
             # Finding nothing for these words says nothing about other words (behaviour F1, as below).
             call.opaque = failure.code == "no_result"
@@ -145,8 +148,12 @@ class WebToolset(ReActToolset):
     def _source(self) -> str:
         return self.provider.kind or type(self.provider).__name__
 
-    def _search(self, query: str, max_results: int) -> dict[str, object]:
-        hits = self.provider.search(query, max_results)
+    async def _search(self, query: str, max_results: int) -> dict[str, object]:
+        from react_run.support import in_thread
+
+        search = partial(self.provider.search, query, max_results)
+        found = search() if iscoroutinefunction(self.provider.search) else await in_thread(search)
+        hits = await found if isawaitable(found) else found
         results = [_shown(hit) for hit in hits if hit.url.startswith(("http://", "https://"))][:max_results]
         if not results:
             raise RequestFailed("no_result", f"Nothing was found for {query!r}. Use other or fewer words.")
