@@ -55,6 +55,11 @@ def test_a_file_that_is_too_large_is_refused_by_its_path(tmp_path: Path) -> None
         read_attachment(path)
 
 
+def test_a_device_without_an_end_is_refused_with_what_was_read_of_it() -> None:
+    with pytest.raises(ValueError, match=r"/dev/zero is 20\.0 MB; 20 MB are the most"):
+        read_attachment("/dev/zero")
+
+
 def test_a_wrong_kind_of_part_says_which_is_right() -> None:
     with pytest.raises(ValueError, match="make it an ImagePart"):
         FilePart(png(), "application/pdf")

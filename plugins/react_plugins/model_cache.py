@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable
@@ -27,6 +28,7 @@ from react_run import (
     hookimpl,
 )
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
 DAY = 86_400.0
 _WHOLE = ("stop", "tool_calls")
@@ -51,6 +53,7 @@ class ModelCache(Plugin):
     """How many replies are kept; the oldest go first."""
 
     _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
+    _warned: bool = PrivateAttr(default=False)
 
     def keep_apart(self, scope: Callable[[Run], str]) -> None:
         """Use only what was kept under the same text: ``react-run eval`` gives each repeat of a case its own."""
@@ -118,11 +121,14 @@ class ModelCache(Plugin):
         self._store.put(key, text, now=self.now(), generation=self._store.generation())
 
     def _try(self, run: Run, work: Callable[[], T]) -> T | None:
-        """What ``work`` returns; a store that cannot be used is noted, and as good as none."""
+        """What ``work`` returns; a store that cannot be used is noted, warned of once, and as good as none."""
         try:
             return work()
         except (OSError, sqlite3.Error, ValueError) as error:
             run.note(self.kind, f"cannot be used: {error}")
+            if not self._warned:
+                self._warned = True
+                _log.warning("%s cannot use %s, so the model is asked: %s", self.kind, self.path, error)
             return None
 
 

@@ -230,7 +230,7 @@ def read_attachment(path: str | PathLike[str]) -> Part:
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise _too_large(str(path), path.stat().st_size, LARGEST)
+        raise _too_large(str(path), max(path.stat().st_size, len(data)), LARGEST)  # a device says that it has 0 bytes
     try:
         return attachment(data, path.name, guess_type(path.name)[0] or "")
     except ValueError as error:

@@ -126,6 +126,16 @@ def test_bad_rows_are_lines_and_only_bad_rows_are_an_error(call: Call, tmp_path:
     assert (status, "bad.jsonl:1: is not JSON" in err) == (2, True)
 
 
+def test_why_rows_failed_is_said_where_the_output_is_a_file(call: Call, tmp_path: Path) -> None:
+    failing = "model: {kind: scripted, replies: [{error: {message: no such key, status: 401}}]}\n"
+    (tmp_path / "agent.yaml").write_text(failing, encoding="utf-8")
+    status, out, err = call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
+    assert (status, out) == (1, "")
+    assert "5 rows: 0 ok, 0 unsuccessful, 5 failed" in err
+    assert "\n  5 failed: ModelError: no such key\n" in err
+    assert "no such key" not in call("batch", "agent.yaml", "rows.jsonl", "-o", "out2.jsonl", "-q")[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

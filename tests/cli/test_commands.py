@@ -86,6 +86,15 @@ def stock(item: str) -> int:
 FREE = "model: {kind: scripted, replies: [done]}\n"
 
 
+def test_a_rule_for_a_misspelt_tool_is_noted_with_the_nearest_name(call: Call, tmp_path: Path) -> None:
+    text = FREE + "toolsets: [math]\npermissions: [{tool: calculte, action: deny}, {tool: elsewhere, action: deny}]\n"
+    status, out, _ = call("check", write(tmp_path, text, "a.yaml").name)
+    assert status == 0
+    assert "note: permissions[0].tool: no tool is called 'calculte'" in out
+    assert "Did you mean 'calculate'?" in out
+    assert "elsewhere" not in out  # it may be a tool of a subagent
+
+
 def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path: Path) -> None:  # F4, F6
     write(tmp_path, FUNCTIONS, "shop.py")
     path = write(tmp_path, FREE + "toolsets: [{kind: functions, path: shop.py}]\n", "a.yaml")

@@ -164,6 +164,11 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
         read_suite(tmp_path / "none.yaml")
 
 
+def test_an_empty_file_of_cases_is_told_what_to_write(tmp_path: Path) -> None:
+    (problem,) = problems(written(tmp_path, "# none yet\n"))
+    assert "the file is empty: write a list of 'cases', or a 'dataset'" in problem
+
+
 def test_a_case_without_cases_or_dataset_is_refused(tmp_path: Path) -> None:
     assert "write a list of 'cases', or a 'dataset'" in problems(written(tmp_path, "repeat: 3\n"))[0]
 

@@ -42,6 +42,13 @@ def test_the_result_is_json_and_marks_lead_to_runs(files: Path, call: Call) -> N
     assert call("trace", run)[0] == 0
 
 
+def test_a_directory_that_cannot_be_made_is_wrong_use(files: Path, call: Call) -> None:
+    (files / "file").write_text("")
+    status, out, err = call("eval", "agent.yaml", "cases.yaml", "-o", "file/results")
+    assert (status, out) == (2, "")
+    assert "cannot write file/results: Not a directory" in err
+
+
 def test_gates_decide_the_exit_status(files: Path, call: Call) -> None:
     assert call("eval", "agent.yaml", "cases.yaml", "--min-pass", "0.6")[0] == 0
     status, out, _ = call("eval", "agent.yaml", "cases.yaml", "--min-pass", "0.7")

@@ -134,6 +134,13 @@ def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, damage: str) -> None
     assert "a stored reply is damaged" in fired.of("model_cache")[0] or "cannot be used" in fired.of("model_cache")[0]
 
 
+def test_a_file_that_cannot_be_used_is_warned_of_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache = ModelCache(path=tmp_path)  # a directory
+    assert [run(cache)[1], run(cache)[1]] == [2, 2]
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"model_cache cannot use {tmp_path}, so the model is asked: ")
+
+
 def test_a_file_that_cannot_be_used_is_noted(tmp_path: Path) -> None:
     path, fired = tmp_path / "replies.db", Fired()
     path.write_bytes(b"this is no database at all" * 100)

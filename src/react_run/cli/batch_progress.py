@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from statistics import median
@@ -25,6 +25,8 @@ _WINDOW = 60.0
 """Seconds over which the rate is taken."""
 _RECENT = 101
 """Rows over which the median time is taken."""
+_REASONS = 3
+"""Reasons of failures that are shown at the end, the most frequent first."""
 
 
 class Meter:
@@ -38,6 +40,7 @@ class Meter:
         self.quiet = quiet
         self.last = Progress()
         self._seconds: deque[float] = deque(maxlen=_RECENT)
+        self._failures: Counter[str] = Counter()
         self._looks: deque[tuple[float, int]] = deque()
         self._bar: Any = None
         self._started = monotonic()
@@ -52,17 +55,23 @@ class Meter:
     def count(self, result: RowResult) -> None:
         """A result was written."""
         self.count_seconds(result.seconds)
+        if result.status == "error" and result.error:
+            self._failures[result.error] += 1
 
     def count_seconds(self, seconds: float) -> None:
         """A row took so long."""
         self._seconds.append(seconds)
 
     def sum_up(self, now: Progress) -> None:
-        """What became of all rows."""
+        """What became of all rows, and why some failed: their output may be a file that nobody looks at."""
         if not self.quiet:
             parts = [f"{now.ok} ok", f"{now.unsuccessful} unsuccessful", f"{now.error} failed"]
             spent = "cost unknown" if now.cost is None else f"${now.cost:.4f}"
             self.say(f"{now.total} rows: {', '.join(parts)} · {spent} · {_spoken(monotonic() - self._started)}")
+            for reason, times in self._failures.most_common(_REASONS):
+                self.say(f"  {times} failed: {reason}")
+            if (others := len(self._failures) - _REASONS) > 0:
+                self.say(f"  {others} failed for other reasons: see the output")
 
     @contextmanager
     def shown(self, batch: Batch) -> Iterator[None]:

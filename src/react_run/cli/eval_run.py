@@ -78,6 +78,7 @@ class EvalRun:
             status = None
         else:
             check_keys(plan)
+            _make(directory)
             result, status = self._measured(plan, directory)
         if baseline is not None:
             against_baseline(result, self._tallies(directory), baseline, common, str(self.baseline), self._wanted)
@@ -219,6 +220,14 @@ class EvalRun:
         for line in lines(result, everything=self.everything, coloured=lambda text, to: coloured(text, to, sys.stdout)):
             print(line)
         print(f"kept in {printable(str(directory))}", file=sys.stderr)
+
+
+def _make(directory: Path) -> None:
+    """Make the directory that everything is kept in: that it cannot be made must not look like a gate that fails."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigError(f"cannot write {directory}: {error.strerror}; name another directory with -o DIR") from None
 
 
 def _list(directory: Path) -> None:

@@ -67,7 +67,7 @@ def read_suite(path: Path, *, trusted: bool | None = None) -> Cases:
 def _read_yaml(path: Path, origin: Origin) -> Cases:
     report = Report()
     found = read_text(path, str(path), report, "a file of cases")
-    tree = compose(*found, report) if found else None
+    tree = compose(*found, report, wanted="write a list of 'cases', or a 'dataset'") if found else None
     if tree is not None and not report.problems:
         try:
             return Cases.model_validate(plain(tree), context=origin)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from react_run.components.option_errors import unknown_key
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
 from react_run.models.base import Model
@@ -161,6 +162,10 @@ def _parsed(reply: object) -> Reply:
     if isinstance(reply, (str, ScriptedReply, ModelResponse)) or callable(reply):
         return reply
     if isinstance(reply, Mapping):
+        keys = sorted(ScriptedReply.model_fields)
+        for key in reply:
+            if key not in keys:
+                raise unknown_key(str(key), keys, [])
         return ScriptedReply.model_validate(reply)
     raise ValueError(f"a reply is text or a mapping, not {type(reply).__name__}")
 

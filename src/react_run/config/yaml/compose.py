@@ -32,8 +32,11 @@ class _Open:
     is_mapping: bool = False
 
 
-def compose(text: str, source: Source, report: Report) -> Node | None:
-    """The tree of ``text``; ``None`` when there is none, which is then in the report."""
+AGENT_FILE = "an agent file is a mapping such as 'model: offline'"
+
+
+def compose(text: str, source: Source, report: Report, *, wanted: str = AGENT_FILE) -> Node | None:
+    """The tree of ``text``; ``None`` when there is none, which is then in the report with what is ``wanted``."""
     composer = _Composer(source, report)
     try:
         for event in yaml.parse(text, _Loader):
@@ -45,9 +48,7 @@ def compose(text: str, source: Source, report: Report) -> Node | None:
         return None
     root = composer.root
     if root is None or root.value is None:
-        report.add(
-            "yaml.empty", "the file is empty: an agent file is a mapping such as 'model: offline'", Place(source)
-        )
+        report.add("yaml.empty", f"the file is empty: {wanted}", Place(source))
         return None
     set_paths(root)
     return root
