@@ -86,6 +86,15 @@ def stock(item: str) -> int:
 FREE = "model: {kind: scripted, replies: [done]}\n"
 
 
+def test_a_rule_for_a_misspelt_tool_is_noted_with_the_nearest_name(call: Call, tmp_path: Path) -> None:
+    text = FREE + "toolsets: [math]\npermissions: [{tool: calculte, action: deny}, {tool: elsewhere, action: deny}]\n"
+    status, out, _ = call("check", write(tmp_path, text, "a.yaml").name)
+    assert status == 0
+    assert "note: permissions[0].tool: no tool is called 'calculte'" in out
+    assert "Did you mean 'calculate'?" in out
+    assert "elsewhere" not in out  # it may be a tool of a subagent
+
+
 def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path: Path) -> None:  # F4, F6
     write(tmp_path, FUNCTIONS, "shop.py")
     path = write(tmp_path, FREE + "toolsets: [{kind: functions, path: shop.py}]\n", "a.yaml")
@@ -206,6 +215,36 @@ def test_explain_is_readable_and_names_the_plugin_order(call: Call, tmp_path: Pa
     for heading in ("VALUES", "PROMPT", "TOOLS", "HOOKS, outermost first"):
         assert f"{heading}\n" in out
     assert re.search(r"^  react_tool_call +.*> Loop$", out, re.MULTILINE)
+
+
+def test_explain_shows_what_the_file_says_before_what_is_there_by_default(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: offline\ntoolsets: [math]\nmax_iterations: 7\n")
+    out = call("explain", "agent.yaml")[1]
+    values, _, rest = out.partition("\n  by default: ")
+    assert re.search(r"^  max_iterations +7 +agent.yaml:\d+:\d+$", values, re.MULTILINE)
+    assert " default\n" not in values
+    defaults, _, unset = rest.partition("PROMPT\n")[0].partition("\n  not set: ")
+    assert "failure_handling safe" in defaults
+    assert "temperature" in unset
+    assert "    - expression: string, " in out
+    assert re.search(r"^    - digits\?: ", out, re.MULTILINE)
+    every = {row["key"] for row in json.loads(call("explain", "agent.yaml", "--json")[1])["values"]}
+    assert all(key in out for key in every)
+    assert max(map(len, rest.partition("PROMPT")[0].splitlines())) <= 110
+
+
+def test_explain_shows_no_part_of_a_secret_where_it_cuts_a_line(call: Call, tmp_path: Path) -> None:
+    secret = "sk-" + "canary" * 30
+    (tmp_path / "parts.py").write_text(
+        f"from react_run import tool\n\n\n@tool\ndef look(where: str) -> str:\n"
+        f'    """Look.\n\n    Args:\n        where: The place {secret}.\n    """\n    return where\n'
+    )
+    write(tmp_path, "model: openai/gpt-5-mini\napi_key: ${KEY}\ntoolsets: [{kind: functions, path: parts.py}]\n")
+    (tmp_path / ".env").write_text(f"KEY={secret}\n")
+    status, out, err = call("explain", "agent.yaml", "--trust", "--env-file", ".env")
+    assert status == 0, err
+    assert "look" in out
+    assert "canary" not in out
 
 
 def test_explain_draws_the_agent(call: Call, tmp_path: Path) -> None:

@@ -51,6 +51,40 @@ def test_a_foreign_journal_runs_no_command(call: Call, foreign: Path, tmp_path: 
     assert not (tmp_path / "made").exists()
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_a_link_to_a_foreign_journal_is_as_foreign(
+    call: Call, foreign: Path, tmp_path: Path, door: tuple[str, str]
+) -> None:
+    link = tmp_path / "mine" / "run.jsonl"
+    link.symlink_to(foreign)
+    status, _, err = call("mine/agent.yaml", "go", *[word.replace("JOURNAL", str(link)) for word in door])
+    assert status != 0
+    assert "react-run trust" in err
+    assert not (tmp_path / "made").exists()
+
+
+CASES = """\
+cases:
+  - name: a
+    prompt: go
+    replies: [{tool_calls: [{name: run_command, arguments: {command: "touch made"}}]}, done]
+"""
+
+
+@pytest.mark.parametrize("command", ["test", "eval"])
+@pytest.mark.parametrize("way", ["mine", "theirs"])
+def test_a_link_of_cases_into_or_out_of_a_trusted_directory_drives_nothing(
+    call: Call, foreign: Path, tmp_path: Path, command: str, way: str
+) -> None:
+    other = {"mine": "theirs", "theirs": "mine"}[way]
+    (tmp_path / other / "real.yaml").write_text(CASES)
+    (tmp_path / way / "cases.yaml").symlink_to(tmp_path / other / "real.yaml")
+    status, _, err = call(command, "mine/agent.yaml", f"{way}/cases.yaml")
+    assert status != 0
+    assert "react-run trust" in err
+    assert not (tmp_path / "made").exists()
+
+
 def test_a_journal_that_lies_where_everything_is_trusted_does(call: Call, foreign: Path, tmp_path: Path) -> None:
     own = tmp_path / "mine" / "run.jsonl"
     shutil.copy(foreign, own)

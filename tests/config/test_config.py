@@ -222,6 +222,26 @@ def test_a_key_of_the_wrapped_shapes_runtime_says_what_it_is_here(tmp_path: Path
     assert "Keys:" not in str(failed.value)
 
 
+@pytest.mark.parametrize(
+    ("line", "mend"),
+    [
+        ("run_timeout: 1m", "write seconds: 60"),
+        ("timeout: 1.5 h", "write seconds: 5400"),
+        ("limits: {tool_timeout: 30s}", "write seconds: 30"),
+        ("toolsets: [{kind: web, timeout_seconds: 2m}]", "write seconds: 120"),
+    ],
+)
+def test_a_time_with_a_unit_is_answered_with_its_seconds(tmp_path: Path, line: str, mend: str) -> None:
+    with pytest.raises(ConfigError, match=mend):
+        load(tmp_path, f"model: offline\n{line}\n")
+
+
+def test_a_unit_of_time_where_no_time_is_meant_is_not_turned_into_seconds(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="must be a") as failed:
+        load(tmp_path, "model: offline\nmax_iterations: 1m\n")
+    assert "seconds" not in str(failed.value)
+
+
 def test_the_wrapped_shape_of_the_comparable_agent_loads_as_the_flat_one(tmp_path: Path) -> None:
     keys = {"SEARCH_API_KEY": "search-key-1", "WEATHER_API_KEY": "weather-key-2"}
     wrapped = load(tmp_path, WRAPPED, **keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 
 import pytest
 from tests.models.cases import TOOLS, Json
@@ -86,6 +87,14 @@ def test_a_failed_attempt_is_a_problem_not_an_answer(reply: str) -> None:  # H5
 
 def test_an_unknown_tool_in_the_asked_form_is_a_call_so_that_the_model_is_told() -> None:  # A6
     assert read_calls('{"tool_calls": [{"name": "ad", "arguments": {}}]}', {"add"}).calls[0].name == "ad"
+
+
+@pytest.mark.parametrize("value", ["0123abc", "0x1for x in y", "1if 2else 3", "'\\d'"])
+def test_reading_a_reply_warns_nobody_of_its_spelling(value: str) -> None:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        read_calls(f"<tool_call>{{'name': 'add', 'arguments': {{'a': {value}}}}}</tool_call>", {"add"})
+    assert warned == []
 
 
 def test_hostile_text_is_read_in_no_time() -> None:

@@ -92,7 +92,7 @@ def problems_of(
         with warnings_to(say):
             config = load_config(name, trusted=True if trust else None, env_file=env_file)
             with looking():
-                doubt = soundness.check(config)
+                doubts = soundness.check(config)
     except (AgentFileError, CompositionError) as error:
         texts = error.texts()
         return [{**problem.to_dict(), "text": text} for problem, text in zip(error.problems, texts, strict=True)]
@@ -101,7 +101,7 @@ def problems_of(
         code = f"agent.{getattr(error, 'code', 'build')}"
         return [{"file": name, "code": code, "message": str(error), "text": text}]
     if notes is not None:
-        notes[name] = [*warned, *([doubt] if doubt else [])]
+        notes[name] = [*warned, *doubts]
     return []
 
 

@@ -41,7 +41,7 @@ def planned(
     Raises:
         ConfigError: Everything that is wrong with the agents and the cases.
     """
-    from react_run.config.trust import is_trusted
+    from react_run.config.trust import is_in_trusted
     from react_run.evals.suite import read_suite
 
     suite = read_suite(cases, trusted=True if options.trust else None)
@@ -55,7 +55,7 @@ def planned(
     if live := [case.name for case in wanted if case.recorded_tools]:
         raise ConfigError(f"{live[0]}: recorded_tools is for react-run test; eval runs the tools")
     if any(case.answers_itself for case in wanted):  # what drives the agent was written by whoever wrote the cases
-        options = replace(options, foreign=not is_trusted(cases.parent))
+        options = replace(options, foreign=not is_in_trusted(cases))
     return Plan(
         cases=wanted,
         scorers=suite.scorers,

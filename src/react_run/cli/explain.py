@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from react_run.cli.exit import complain, logs_to
 from react_run.cli.interrupts import drive
 from react_run.cli.options import agent_options
-from react_run.cli.terminal import json_text, shown
+from react_run.cli.terminal import fitted, json_text, shown
 from react_run.cli.validation import doubts
 from react_run.components.looking import looking
 from react_run.launch.explanation import explanation
@@ -19,6 +19,9 @@ from react_run.launch.options import MACHINE_PLUGINS, AgentOptions, built
 
 if TYPE_CHECKING:
     from react_run.launch.values import Value
+
+_DEFAULT = "default"
+_NOTHING = ("", "-", "[]", "{}")
 
 
 @click.command("explain", context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,10 +48,8 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
         explained = explanation(agent, drive)
     explained["notes"] = [text for text in (doubts(agent.tools),) if text]
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
-    if as_json:
-        print(json_text(config.masker.mask_data(explained), indent=2))
-    else:
-        print(shown(config.masker.mask("\n".join(_as_text(explained)))))
+    masked = cast("dict[str, Any]", config.masker.mask_data(explained))  # before lines are broken and cut
+    print(json_text(masked, indent=2) if as_json else shown("\n".join(_as_text(masked))))
     return 0
 
 
@@ -66,11 +67,12 @@ def _added(plugins: list[object], options: AgentOptions) -> Iterator[Value]:
 def _as_text(explained: dict[str, Any]) -> list[str]:
     from react_run.support.text import printable
 
-    rows = explained["values"]
-    keys = min(44, max(len(row["key"]) for row in rows))
-    shown = min(40, max(len(row["shown"]) for row in rows))
+    rows = [row for row in explained["values"] if row["source"] != _DEFAULT]
+    keys = min(44, max((len(row["key"]) for row in rows), default=0))
+    shown = min(40, max((len(row["shown"]) for row in rows), default=0))
     lines = ["VALUES", ""]
     lines += [f"  {row['key']:<{keys}}  {row['shown']:<{shown}}  {row['source']}".rstrip() for row in rows]
+    lines += _defaults([row for row in explained["values"] if row["source"] == _DEFAULT])
     lines += ["", "PROMPT", ""]
     lines += [f"  {line}".rstrip() for text in explained["prompt"] for line in text.splitlines()]
     lines += ["", "TOOLS", ""]
@@ -78,10 +80,40 @@ def _as_text(explained: dict[str, Any]) -> list[str]:
         marks = [tool["toolset"], *tool["flags"], *([] if tool["offered_first"] else ["offered later"])]
         lines.append(f"  {tool['name']}  ({', '.join(mark for mark in marks if mark)})".replace("  ()", ""))
         lines += [f"    {line}".rstrip() for line in tool["description"].splitlines()]
-        lines.append(f"    {json.dumps(tool['parameters'], ensure_ascii=False)}")
+        lines += _parameters(tool["parameters"])
     lines += [] if explained["tools"] else ["  none"]
     lines += ["", *(f"  note: {text}" for text in explained["notes"])] if explained["notes"] else []
     lines += ["", "HOOKS, outermost first", ""]
     width = max(map(len, explained["hooks"]))
     lines += [f"  {hook:<{width}}  {' > '.join(plugins)}" for hook, plugins in explained["hooks"].items()]
     return [printable(line) for line in lines]
+
+
+def _defaults(rows: list[dict[str, str]]) -> list[str]:
+    """What nobody said, in as few lines as it takes: ``key value``; what has no value is named only."""
+    said = [f"{row['key']} {row['shown']}" for row in rows if row["shown"] not in _NOTHING]
+    unset = [row["key"] for row in rows if row["shown"] in _NOTHING]
+    lines = []
+    for title, words in (("by default", said), ("not set", unset)):
+        if words:
+            lines += ["", *wrap(f"{title}: {', '.join(words)}", 110, initial_indent="  ", subsequent_indent="    ")]
+    return lines
+
+
+def _parameters(schema: dict[str, Any]) -> list[str]:
+    """One line for each parameter; the whole schema is in ``--json``."""
+    required = schema.get("required", ())
+    return [
+        fitted(f"    - {name}{'' if name in required else '?'}: {_sort(parameter)}".rstrip(": "), 120)
+        for name, parameter in schema.get("properties", {}).items()
+    ]
+
+
+def _sort(parameter: Any) -> str:
+    if not isinstance(parameter, dict):
+        return ""
+    about = " ".join(str(parameter.get("description", "")).split())
+    sorts = parameter.get("enum") or parameter.get("type")
+    sorts = sorts or [one["type"] for one in parameter.get("anyOf", ()) if isinstance(one, dict) and "type" in one]
+    sort = sorts if isinstance(sorts, str) else " | ".join(map(str, sorts))
+    return ", ".join(filter(None, (sort, about)))

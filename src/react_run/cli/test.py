@@ -44,12 +44,12 @@ def command(file: str, cases: str, only: str | None, junit: str | None, as_json:
     """
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive
-    from react_run.config.trust import is_trusted
+    from react_run.config.trust import is_in_trusted
     from react_run.errors import ConfigError
     from react_run.evals.offline import needs_network
     from react_run.evals.suite import read_suite
 
-    options = AgentOptions(file=file, foreign=not is_trusted(Path(cases).parent), **given)
+    options = AgentOptions(file=file, foreign=not is_in_trusted(Path(cases)), **given)
     suite = read_suite(Path(cases), trusted=True if options.trust else None)
     wanted = [case for case in suite.cases if only is None or only in case.name]
     if not wanted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from react_run.config.wrapper_levels import LEVELS
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
     from react_run.tools.tool import Tool
 
+_GLOB = frozenset("*?[")
 _NAMED = 5
 """Unmarked tools that are named."""
 
@@ -20,18 +21,20 @@ class Soundness:
     """Builds what has not been built before: files that are composed alike are sound alike."""
 
     def __init__(self) -> None:
-        self._sound: dict[str, str] = {}
+        self._sound: dict[str, tuple[str, list[str]]] = {}
 
-    def check(self, config: ReActAgentConfig) -> str:
-        """Build the agent of ``config``, or as much of it as can go wrong, and say what is doubtful about its tools.
+    def check(self, config: ReActAgentConfig) -> list[str]:
+        """Build the agent of ``config``, or as much of it as can go wrong, and say what is doubtful about it.
 
         Raises:
             ReactError: It cannot be built.
         """
         composition = _composition(config)
         if composition not in self._sound:
-            self._sound[composition] = doubts(_tools_of(config))
-        return self._sound[composition]
+            tools = list(_tools_of(config))
+            self._sound[composition] = doubts(tools), [tool.name for tool in tools]
+        doubt, names = self._sound[composition]
+        return [text for text in (doubt, *misspelt(config.permissions or (), names)) if text]
 
 
 def doubts(tools: Iterable[Tool]) -> str:
@@ -49,6 +52,21 @@ def doubts(tools: Iterable[Tool]) -> str:
         "is asked, and other results become stale; yet its errors keep no run from being a success. Write "
         "@tool(read_only=True) or @tool(read_only=False) above it, or annotations: in the file."
     )
+
+
+def misspelt(permissions: Iterable[Mapping[str, object]], names: Iterable[str]) -> list[str]:
+    """Which rules name a tool that is not there, and look like one of ``names``.
+
+    A name that resembles none may be one of a subagent, or of a server that is asked only when a run starts.
+    """
+    from react_run.components.errors import near
+
+    known = set(names)
+    return [
+        f"permissions[{number}].tool: no tool is called {name!r}, so the rule never applies.{meant}"
+        for number, name in enumerate(rule.get("tool") for rule in permissions)
+        if isinstance(name, str) and not _GLOB.intersection(name) and name not in known and (meant := near(name, known))
+    ]
 
 
 def _composition(config: ReActAgentConfig) -> str:

@@ -41,6 +41,8 @@ _RANGES = {
     "string_too_long": "of at most {max_length} characters",
 }
 
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
+
 GROUP_OF = {
     "model": "models",
     "fallback_models": "models",
@@ -134,6 +136,9 @@ def _mend(kind: str, node: Node) -> str:
         return ""
     if kind == "string_type":
         return f'; quote it when text is meant: "{node.raw}"'
+    time = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?) ?([smhd])", node.raw) if kind.startswith(("int", "float")) else None
+    if time and re.search("timeout|seconds", str(node.path[-1])):
+        return f"; write seconds: {float(time[1]) * _SECONDS[time[2]]:.9g}"
     numeric = kind.startswith(("int", "float")) and re.fullmatch(r"[-+]?[\d.]+", node.raw)
     flag = kind.startswith("bool") and node.raw in ("true", "false")
     return "; write it without quotes" if isinstance(node.value, str) and (numeric or flag) else ""

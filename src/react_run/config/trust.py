@@ -39,6 +39,11 @@ def is_trusted(directory: Path, store: Path | None = None) -> bool:
     return any(directory.is_relative_to(trusted) for trusted in trusted_directories(store))
 
 
+def is_in_trusted(file: Path) -> bool:
+    """Whether ``file`` is in a trusted directory, and still is when it is a symbolic link that was followed."""
+    return is_trusted(file.parent) and is_trusted(file.resolve().parent)
+
+
 def trust(directory: Path, store: Path | None = None) -> Path:
     """Trust ``directory`` and everything below it; returns its real path.
 

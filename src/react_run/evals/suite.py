@@ -52,9 +52,9 @@ def read_suite(path: Path, *, trusted: bool | None = None) -> Cases:
         ConfigError: Everything that is wrong with it, each problem with its position.
     """
     if trusted is None:
-        from react_run.config.trust import is_trusted
+        from react_run.config.trust import is_in_trusted
 
-        trusted = is_trusted(path.parent)
+        trusted = is_in_trusted(path)
     origin = Origin(directory=path.parent.absolute(), trusted=trusted, path=path)
     if path.suffix.lower() in DATASETS:
         return Cases(cases=cases_of_dataset(path, None, origin))

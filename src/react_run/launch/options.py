@@ -154,10 +154,10 @@ def _with_option(model: object, path: str, value: object, *, has_address: bool) 
 
 def speaks_for_us(journal: Path) -> bool:
     """Whether a journal may drive an agent that needs trust: one that is kept here, or lies where everything may."""
-    from react_run.config.trust import is_trusted
+    from react_run.config.trust import is_in_trusted
     from react_run.journal.locate import is_kept_here
 
-    return is_kept_here(journal) or is_trusted(journal.parent)
+    return is_kept_here(journal) or is_in_trusted(journal)
 
 
 def _journals(config: ReActAgentConfig) -> Iterator[Path]:

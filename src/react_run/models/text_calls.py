@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -153,10 +154,12 @@ def _loads(source: str) -> object:
         return value
     if len(source) > _LONGEST_LITERAL:
         return None
-    try:
-        literal: object = ast.literal_eval(source)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python thinks of a reply is no news for whoever reads our errors
+        try:
+            literal: object = ast.literal_eval(source)
+        except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+            return None
     return literal
 
 

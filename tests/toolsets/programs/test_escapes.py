@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import ctypes
 import os
@@ -162,6 +163,21 @@ def test_nobody_reaches_a_server_that_listens_without_an_address(world: World, m
                     reached.append(client.connect_ex(("127.0.0.1", int(port.read_text()))))
     assert 0 not in reached
     assert serving.result().status != 0  # nobody came, or it might not listen at all
+
+
+RIGHTS = "print([line.split()[1] for line in open('/proc/self/status') if line.startswith(('CapEff', 'CapBnd'))])"
+OWNERS_AND_MODES = 0b11011
+"""What root may keep: to own, read and mark files, which mounts and Landlock bound (capabilities(7), 0, 1, 3, 4)."""
+
+
+@pytest.mark.parametrize("means", MEANS)
+def test_root_keeps_no_right_but_those_about_files(world: World, means: Means) -> None:
+    effective, bounding = ast.literal_eval(attempt(world, RIGHTS, means).output)
+    assert int(effective, 16) & ~OWNERS_AND_MODES == 0
+    if os.geteuid() == 0:
+        assert int(bounding, 16) & ~OWNERS_AND_MODES == 0
+    if means.room == "bubblewrap":
+        assert int(effective, 16) == 0
 
 
 PROCESSES = [
