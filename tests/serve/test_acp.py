@@ -372,6 +372,24 @@ def test_a_file_that_is_wrong_is_said_before_the_editor_waits(tmp_path: Path) ->
     assert "Did you mean 'model'?" in done.stderr
 
 
+@pytest.mark.parametrize("command", [["acp"], ["serve", "--port", "0"]], ids=lambda command: command[0])
+def test_a_place_where_no_journal_can_be_kept_is_wrong_use(tmp_path: Path, command: list[str]) -> None:
+    import subprocess
+
+    (tmp_path / "home").write_text("a file, where the directory should be")
+    done = subprocess.run(
+        [sys.executable, "-m", "react_run", *command, str(scripted(tmp_path, "hi"))],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "REACT_RUN_HOME": str(tmp_path / "home")},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no journals can be kept in " in done.stderr
+    assert "--no-save keeps none, and REACT_RUN_HOME names another place" in done.stderr
+
+
 @pytest.mark.parametrize("which", ["stdin", "stdout"])
 @pytest.mark.parametrize("name", ["file", os.devnull])
 def test_where_no_editor_can_be_that_is_said_at_once(tmp_path: Path, which: str, name: str) -> None:

@@ -31,7 +31,7 @@ def command(file: str, editor_servers: bool, no_save: bool, **given: Any) -> int
         raise ConfigError("the Agent Client Protocol's SDK is not installed: pip install 'react-run[acp]'")
     from react_run.cli.exit import complain, logs_to, warnings_to
     from react_run.cli.interrupts import drive
-    from react_run.journal.locate import runs_directory
+    from react_run.journal.locate import make_runs_directory, runs_directory
     from react_run.serve.acp.agent import Offered
     from react_run.serve.acp.serving import serve_editor
 
@@ -39,7 +39,7 @@ def command(file: str, editor_servers: bool, no_save: bool, **given: Any) -> int
     config = options.config()  # what is wrong with the file is said before the editor waits
     runs = None if no_save else config.trace or runs_directory()
     if runs is not None and not runs.suffix:
-        runs.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_runs_directory(runs)
 
     def build(session: str, toolsets: list[dict[str, Any]]) -> ReActAgent:
         return _agent_of(options, session, toolsets, runs)

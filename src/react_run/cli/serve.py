@@ -139,7 +139,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
 
     from react_run.cli.exit import complain, logs_to, settle_in
     from react_run.errors import ConfigError
-    from react_run.journal.locate import runs_directory
+    from react_run.journal.locate import make_runs_directory, runs_directory
 
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         raise ConfigError(f"the server needs {', '.join(missing)}: pip install 'react-run[serve]'")
@@ -152,7 +152,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
         directory = runs_directory()
         if not options.save:
             directory = Path(stack.enter_context(TemporaryDirectory(prefix="react-run-")))
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_runs_directory(directory)
         service = Service(options, agents, directory)
         service.agents.load()
         sharing = sharing_a_workspace(service.agents)

@@ -34,6 +34,21 @@ def runs_directory() -> Path:
     return data_directory() / "runs"
 
 
+def make_runs_directory(directory: Path) -> None:
+    """Make a directory for journals.
+
+    Raises:
+        ConfigError: It cannot be made; the text names the ways out.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise ConfigError(
+            f"no journals can be kept in {directory}: {error.strerror or error}; --no-save keeps none, and "
+            "REACT_RUN_HOME names another place"
+        ) from error
+
+
 def batches_directory() -> Path:
     """Where batches are kept, each with the journals of its rows below ``runs``."""
     from react_run.support.user_dirs import data_directory
