@@ -181,6 +181,17 @@ def test_status_results_and_stop_find_a_batch_by_the_file_it_writes(call: Call) 
     assert "there is no batch 'x'" in call("batch", "status", "x")[2]
 
 
+def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) -> None:
+    call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
+    home = Home.named("torn").directory
+    home.mkdir(parents=True)
+    (home / "queue.db").write_bytes(b"this is no database at all" * 100)
+    status, out, err = call("batch", "status")
+    assert (status, "finished" in out, "torn" in out) == (0, True, False)
+    assert "batch torn is damaged: " in err
+    assert f"remove {home} to be rid of it" in err
+
+
 def test_a_row_s_run_can_be_looked_at_and_replayed(call: Call, tmp_path: Path) -> None:
     call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
     run_id = lines_of(tmp_path / "out.jsonl")[0]["run_id"]

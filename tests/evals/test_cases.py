@@ -151,6 +151,12 @@ def test_every_bad_row_of_a_dataset_is_named_with_its_line(tmp_path: Path) -> No
     assert "rows.jsonl:4:1: the case is called 'rows:1', as in rows.jsonl:1" in found[2]
 
 
+def test_a_large_file_of_wrong_rows_is_left_after_a_hundred(tmp_path: Path) -> None:
+    found = problems(written(tmp_path, "prompt,oops\n" + "x,y\n" * 5_000, "rows.csv"))
+    assert len(found) == 101
+    assert found[-1].endswith("rows.csv:102:1: from here on nothing was looked at: mend what is above first")
+
+
 def test_a_field_that_a_mapping_names_and_a_row_lacks_is_named(tmp_path: Path) -> None:
     written(tmp_path, "question,answer\nWhat?,2\n", "quiz.csv")
     path = written(tmp_path, 'dataset: {file: quiz.csv, prompt: "{qestion}"}\n')

@@ -42,7 +42,21 @@ def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progre
         return [(one.name, "workers" if one.progress.running else None, one.progress, one.output) for one in found]
     from react_run.batch.home import find_home, homes
 
-    return [_looked_at(home) for home in (homes() if name is None else [find_home(name)])]
+    if name is not None:
+        return [_looked_at(find_home(name))]
+    return [whole for home in homes() if (whole := _if_whole(home)) is not None]
+
+
+def _if_whole(home: Home) -> tuple[str, str | None, Progress, str | None] | None:
+    """What a batch looks like; a damaged one is told of, and hides none of the others."""
+    from react_run.batch.engine import EngineError
+    from react_run.cli.exit import complain
+
+    try:
+        return _looked_at(home)
+    except EngineError as error:
+        complain(f"batch {home.name} is damaged: {error}; remove {home.directory} to be rid of it")
+        return None
 
 
 def _looked_at(home: Home) -> tuple[str, str | None, Progress, str | None]:

@@ -174,7 +174,7 @@ class EvalRun:
             except BatchHalted as halted:
                 if self._listener.heard:
                     self._interrupted(meter, directory)
-                meter.say(f"{halted}; the same command goes on")
+                meter.say(f"{halted}\nthe same command goes on")
                 status = halted.exit_status
             except asyncio.CancelledError:
                 self._interrupted(meter, directory)

@@ -21,6 +21,8 @@ DATASETS = frozenset((".jsonl", ".csv", ".tsv", ".tab"))
 """Endings of files whose rows are cases."""
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TABLES = (".csv", ".tsv", ".tab")
+_WRONG = 100
+"""Problems of a file from which on its further rows are not looked at: they are all wrong in the same way."""
 
 
 class Dataset(Options):
@@ -64,7 +66,7 @@ def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known:
         known: Cases whose names are taken.
 
     Raises:
-        AgentFileError: Every row that is not a case, with its position.
+        AgentFileError: Every row that is not a case, with its position; after a hundred problems the rest is left.
     """
     report, form, limit = Report(), None, None
     if mapping is not None:
@@ -75,6 +77,9 @@ def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known:
     cases = []
     for number, (place, data) in enumerate(islice(records(path, form), limit), 1):
         where = Place(source, int(place.rpartition(":")[2]), 1)
+        if len(report.problems) >= _WRONG:
+            report.add("cfg.value", "from here on nothing was looked at: mend what is above first", where)
+            break
         try:
             values = _values(data, mapping, f"{path.stem}:{number}", table=path.suffix.lower() in _TABLES)
             case = Case.model_validate(values, context=origin)
