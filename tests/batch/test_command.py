@@ -181,6 +181,14 @@ def test_status_results_and_stop_find_a_batch_by_the_file_it_writes(call: Call) 
     assert "there is no batch 'x'" in call("batch", "status", "x")[2]
 
 
+def test_a_place_where_no_batch_can_be_kept_is_wrong_use(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file, where the directory should be", encoding="utf-8")
+    status, out, err = call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
+    assert (status, out) == (2, "")
+    assert "the batch cannot be kept in " in err
+    assert "REACT_RUN_HOME names another place" in err
+
+
 def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) -> None:
     call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
     home = Home.named("torn").directory

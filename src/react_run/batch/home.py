@@ -77,15 +77,21 @@ class Home:
         Raises:
             ConfigError: It cannot be made, or lies on a network file system.
         """
-        try:
-            self.runs.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise ConfigError(f"the batch cannot be kept in {self.directory}: {error.strerror or error}") from error
+        self._make(self.runs)
         if (kind := network_file_system(self.directory)) is not None:
             raise ConfigError(
                 f"{self.directory} lies on a network file system ({kind}), where neither SQLite nor locks can be "
                 "trusted: set REACT_RUN_HOME to a local disk, or use --engine postgres://…"
             )
+
+    def _make(self, directory: Path) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise ConfigError(
+                f"the batch cannot be kept in {self.directory}: {error.strerror or error}; REACT_RUN_HOME names "
+                "another place"
+            ) from error
 
     def remove(self) -> None:
         """Remove the batch with all its journals."""
@@ -96,9 +102,9 @@ class Home:
         """Be the one who writes the output of this batch.
 
         Raises:
-            ConfigError: Another process does; the text says which.
+            ConfigError: Another process does, and the text says which; or the directory cannot be made.
         """
-        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make(self.directory)
         descriptor = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             if not try_lock(descriptor):
