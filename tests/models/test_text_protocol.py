@@ -89,7 +89,7 @@ def test_an_unknown_tool_in_the_asked_form_is_a_call_so_that_the_model_is_told()
     assert read_calls('{"tool_calls": [{"name": "ad", "arguments": {}}]}', {"add"}).calls[0].name == "ad"
 
 
-@pytest.mark.parametrize("value", ["0123abc", "0x1for x in y", "1if 2else 3", "'\\d'"])
+@pytest.mark.parametrize("value", ["1or 2", "0x1for x in y", "1if 2else 3", "'\\d'"])
 def test_reading_a_reply_warns_nobody_of_its_spelling(value: str) -> None:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")

@@ -154,7 +154,8 @@ def test_no_socket_is_made_by_a_32_bit_system_call(world: World, means: Means) -
 
 @pytest.mark.parametrize("means", MEANS)
 def test_nobody_reaches_a_server_that_listens_without_an_address(world: World, means: Means) -> None:
-    port, reached = world.root / "port", []
+    port = world.root / "port"
+    reached: list[int] = []
     with ThreadPoolExecutor() as pool:
         serving = pool.submit(attempt, world, LISTENING, means)
         while not wait([serving], timeout=0.02).done:
