@@ -11,8 +11,10 @@ import platform
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import react_run
 
@@ -58,16 +60,17 @@ def figures_of(command: str) -> tuple[list[dict[str, object]], str]:
     return lines, "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["it failed"])[-1]
 
 
-def section(command: str, lines: list[dict[str, object]], problem: str) -> str:
+def section(command: str, taken: Mapping[str, Any]) -> str:
     """One benchmark as a table: a row per line that it printed."""
     rows = []
-    for line in lines:
+    for line in taken["figures"]:
         what, *figures = line.items()
         said = ", ".join(f"{name.replace('_', ' ')} {_shown(value)}" for name, value in figures)
         rows.append(f"| {str(what[1]).replace('_', ' ')} | {said} |")
-    head = f"### `python -m benchmarks.{command}`\n\n"
-    table = "| measure | figures |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
-    return head + table + (f"\nNot run to its end: {problem}\n" if problem else "")
+    about = "{day}, react-run {react_run}, Python {python}, {system}.".format(**taken)
+    table = "\n| measure | figures |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
+    problem = f"\nNot run to its end: {taken['problem']}\n" if taken["problem"] else ""
+    return f"### `python -m benchmarks.{command}`\n\n{about}\n{table}{problem}"
 
 
 def _shown(value: object) -> str:
@@ -76,26 +79,27 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def main() -> int:
-    """Run everything and write both files; the exit status is 1 when something could not be run."""
-    found = {}
-    for command in COMMANDS:
-        found[command] = lines, problem = figures_of(command)
-        print(f"{command}: {len(lines)} measures{f' ({problem})' if problem else ''}", flush=True)
+def main(wanted: Sequence[str] = ()) -> int:
+    """Run everything, or what is ``wanted``, and write both files; the status is 1 when something could not be run.
+
+    What is not run now keeps its figures, with the day on which they were taken.
+    """
+    kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
     machine = {
         "day": f"{datetime.now(UTC):%Y-%m-%d}",
         "react_run": react_run.__version__,
         "python": platform.python_version(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "processors": os.cpu_count(),
+        "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
-    measured = {command: lines for command, (lines, _) in found.items()}
-    FIGURES.write_text(json.dumps({**machine, "figures": measured}, indent=1) + "\n", encoding="utf-8")
-    intro = "{day}, react-run {react_run}, Python {python}, {system}, {processors} processors.".format(**machine)
-    body = "\n".join(
-        [f"{intro} The same as data: [figures.json](figures.json).\n", *(section(c, *f) for c, f in found.items())]
-    )
+    failed = 0
+    for command in wanted or COMMANDS:
+        lines, problem = figures_of(command)
+        kept[command] = {**machine, "problem": problem, "figures": lines}
+        failed += bool(problem)
+        print(f"{command}: {len(lines)} measures{f' ({problem})' if problem else ''}", flush=True)
+    FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    body = "\n".join(section(command, kept[command]) for command in COMMANDS if command in kept)
     page = PAGE.read_text(encoding="utf-8")
     replaced = re.sub(f"{BEGIN}.*?{END}", lambda _: f"{BEGIN}\n\n{body}\n{END}", page, flags=re.DOTALL)
     PAGE.write_text(replaced, encoding="utf-8")
-    return 1 if any(problem for _, problem in found.values()) else 0
+    return 1 if failed else 0
