@@ -69,7 +69,7 @@ def _section(title: str, cls: type[BaseModel], names: tuple[str, ...]) -> Iterat
 
 
 def _table(cls: type[BaseModel], names: tuple[str, ...]) -> Iterator[str]:
-    yield from ("| key | value | default | |", "|---|---|---|---|")
+    yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for name in names:
         field = documented(cls).model_fields[name]
         about = " ".join((field.description or "").split()).replace("|", "\\|")

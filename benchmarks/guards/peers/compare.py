@@ -108,7 +108,7 @@ def table(versions: Mapping[str, str], outcomes: Mapping[tuple[str, str], Mappin
     """The table, in Markdown."""
     columns = [name for name in ORDER if (name, "default") in outcomes]
     heads = [f"{name} {versions[name]}" for name in columns]
-    rows = [f"| | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
+    rows = [f"| scenario | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
     counts = dict.fromkeys(outcomes, 0)
     for scenario in SCENARIOS:
         cells = []
