@@ -40,10 +40,11 @@ class Shuffled(asyncio.SelectorEventLoop):
 
 def driven(seed: int, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """What comes of ``work`` under one schedule; nothing of it may be left over."""
+    busy = busy_threads()  # other tests leave threads that hang on purpose
     with asyncio.Runner(loop_factory=lambda: Shuffled(seed)) as runner:
         result = runner.run(work())
         assert not asyncio.all_tasks(runner.get_loop())
-    assert busy_threads() == 0
+    assert busy_threads() <= busy
     return result
 
 

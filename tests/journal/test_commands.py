@@ -448,7 +448,7 @@ def test_cases_pass_or_fail_each_with_its_reasons(call: Call, tmp_path: Path) ->
             "cases:\n  - {name: x, prompt: a, replies: [a, 5]}\n",
             "cases[0].replies: reply 2: a reply is text or a mapping",
         ),
-        ("cases:\n  - {name: x, prompt: a, replies: [{txet: a}]}\n", "cases[0].replies: reply 1: 'txet': "),
+        ("cases:\n  - {name: x, prompt: a, replies: [{txet: a}]}\n", "cases[0].replies: reply 1: unknown key 'txet'"),
         ("cases:\n  - {name: x, prompt: a, replies: []}\n", "must have at least one reply"),
         ("- name: x\n", "cases.yaml:1:1"),
         ("cases: [\n", "cases.yaml:2:1"),
