@@ -112,7 +112,8 @@ def _filters(site: Site, wanted: Wanted) -> str:
     names = dict.fromkeys([*site.service.agents.names, *(entry.agent for entry in islice(site.today(), 200))])
     return (
         '<form class="filters" role="search" action="/runs" method="get" hx-get="/runs?part=1" hx-target="#runs" '
-        'hx-swap="outerHTML" hx-trigger="input changed delay:250ms from:#q, change, submit">'
+        'hx-swap="outerHTML" hx-sync="#runs:replace" '
+        'hx-trigger="input changed delay:250ms from:#q, change, submit">'
         f'<input id="q" type="search" name="q" value="{escaped(wanted.text)}" aria-label="Search runs" '
         'placeholder="Search prompts and ids ( / )">'
         + _select("agent", "Agent", {"": "all agents", **{name: name for name in names}}, wanted.agent)
