@@ -16,7 +16,8 @@ from react_run.config.shorthands import expand_shorthands, normalise
 from react_run.config.texts import note_errors
 from react_run.config.values import coerce_values, note_ambiguous
 from react_run.config.yaml import AgentFileError, Node, Report, locate, walk, wrap
-from react_run.secrets import MIN_LENGTH, Masker, looks_secret
+from react_run.secrets import Masker, looks_secret
+from react_run.secrets.forms import MIN_LENGTH
 
 T = TypeVar("T")
 PASSES = 5
