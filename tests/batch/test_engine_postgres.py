@@ -193,7 +193,8 @@ def test_a_worker_that_wakes_leaves_others_the_rows_it_was_offered(server: Serve
     def beat(who: str, when: str) -> None:
         with psycopg.connect(server.url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
             connection.execute(
-                "insert into react_run.workers values (%s, %s) on conflict (executor) do update set beat = excluded.beat",
+                "insert into react_run.workers values (%s, %s) "
+                "on conflict (executor) do update set beat = excluded.beat",
                 (who, when),
             )
 

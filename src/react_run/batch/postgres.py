@@ -260,7 +260,7 @@ class PostgresEngine:
                 return None
             stopped, paced, affordable = allowed
             place, payload, run, attempts, failures, state, others = found
-            # A worker that slept beyond its lease wakes with offers that went to others meanwhile: it leaves them theirs.
+            # One that slept beyond its lease wakes with offers that went to others meanwhile: it leaves them theirs.
             if stopped or others or (state == 0 and not affordable):
                 self._offers.wait(key)
                 return None
