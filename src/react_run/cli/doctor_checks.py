@@ -169,6 +169,8 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
         yield reachable(str(address))
     for model in filter(None, (config.model, *config.fallback_models)):
         yield _has_key(model)
+        if not offline:
+            yield from _memory(model)
     servers = list(mcp_toolsets(config.toolsets))
     for toolset in config.toolsets:
         if toolset not in servers:
@@ -216,6 +218,16 @@ def _has_key(model: Model) -> Finding:
         return Finding("ok", what, "runs here, and needs no key")
     address = model.base_url or "its provider's own address"
     return Finding("ok", what, f"a provider is known for this id, and the key is set where one is needed ({address})")
+
+
+def _memory(model: Model) -> Iterator[Finding]:
+    """Whether a model on this machine has the memory it needs."""
+    from react_run.models.remote import RemoteModel
+
+    if isinstance(model, RemoteModel):
+        from react_run.cli.local_models import memory_findings
+
+        yield from memory_findings(model)
 
 
 def _starts(toolset: object) -> Finding:
