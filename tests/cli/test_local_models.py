@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.cli.kit import Call, write
 
-from react_run.cli.doctor_checks import Finding
+from react_run.cli.finding import Finding
 from react_run.cli.local_models import memory_findings
 from react_run.models.litellm import LiteLLMModel
 from react_run.models.openai import OpenAIModel

@@ -7,12 +7,12 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from react_run.cli.finding import Finding
 from react_run.components.kinds import GROUPS, every_installed, installed
 from react_run.support.user_dirs import config_directory, data_directory, state_directory
 
@@ -35,20 +35,6 @@ PROVIDERS: Mapping[str, str] = {
 
 MALICIOUS = {"litellm": ("1.82.7", "1.82.8")}
 """Releases that must not be installed."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What one check found; ``fix`` is what to do about it."""
-
-    status: Literal["ok", "note", "failed"]
-    what: str
-    detail: str
-    fix: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def installation() -> Iterator[Finding]:

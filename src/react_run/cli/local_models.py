@@ -16,8 +16,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import httpx
 
+from react_run.cli.finding import Finding
+
 if TYPE_CHECKING:
-    from react_run.cli.doctor_checks import Finding
     from react_run.models.remote import RemoteModel
 
 PATIENCE = 5.0
@@ -59,8 +60,6 @@ def memory_findings(model: RemoteModel, *, memory: Path = MEMORY) -> Iterator[Fi
         model: The model of the agent file.
         memory: The kernel's account of this machine's memory.
     """
-    from react_run.cli.doctor_checks import Finding
-
     name = model.name.removeprefix("ollama/").removeprefix("ollama_chat/")
     address = model.base_url or (OLLAMA if name != model.name else "")
     if urlsplit(address).hostname not in LOOPBACK:
@@ -120,8 +119,6 @@ def _bytes_per_token(info: Mapping[str, Any]) -> int:
 
 
 def _judged(what: str, need: Need, available: int | None) -> Finding:
-    from react_run.cli.doctor_checks import Finding
-
     if need.loaded:
         return Finding("ok", what, f"the server has loaded it ({_size(need.weights)})")
     parts = f"{_size(need.weights)} of weights"
