@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 TOKENS = 4
 TOOLS = '''
@@ -106,14 +106,20 @@ class Field:
             assert time.monotonic() < give_up, self.log()
             time.sleep(0.02)
 
-    def until_at_work(self, processes: int, seconds: float = 120) -> None:
+    def until_at_work(self, processes: int) -> None:
         """Wait until so many processes have rows of the database."""
+        self._until("select count(distinct owner) from react_run.rows where state = 1", processes)
+
+    def until_taken_again(self) -> None:
+        """Wait until a row that a process had was taken by another."""
+        self._until("select max(attempts) from react_run.rows", 2)
+
+    def _until(self, query: LiteralString, number: int, seconds: float = 120) -> None:
         import psycopg
 
         give_up = time.monotonic() + seconds
         with psycopg.connect(self.engine.replace("postgres://", "postgresql://"), autocommit=True) as connection:
-            query = "select count(distinct owner) from react_run.rows where state = 1"
-            while (connection.execute(query).fetchone() or (0,))[0] < processes:
+            while (connection.execute(query).fetchone() or (0,))[0] < number:
                 assert time.monotonic() < give_up, self.log()
                 time.sleep(0.05)
 

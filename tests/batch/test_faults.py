@@ -119,7 +119,7 @@ def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figure
     shared.until_at_work(2)
     zombie.send_signal(signal.SIGSTOP)
     shared.faults = 1
-    time.sleep(8 if LONG else 5)  # a lease is three beats of a second
+    shared.until_taken_again()
     zombie.send_signal(signal.SIGCONT)
     wait(batch, shared)
     end([zombie])
