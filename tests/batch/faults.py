@@ -120,15 +120,15 @@ class Field:
             assert time.monotonic() < give_up, self.log()
             time.sleep(0.02)
 
-    def until_at_work(self, processes: int, seconds: float = PATIENCE) -> None:
+    def until_at_work(self, processes: int) -> None:
         """Wait until so many processes have rows of the database."""
-        self._until("select count(distinct owner) from react_run.rows where state = 1", processes, seconds)
+        self._until("select count(distinct owner) from react_run.rows where state = 1", processes)
 
-    def until_taken_over(self, seconds: float = PATIENCE) -> None:
-        """Wait until a row that one worker had was begun by another."""
-        self._until("select count(*) from react_run.rows where attempts > 1", 1, seconds)
+    def until_taken_again(self) -> None:
+        """Wait until a row that a process had was taken by another."""
+        self._until("select max(attempts) from react_run.rows", 2)
 
-    def _until(self, query: LiteralString, number: int, seconds: float) -> None:
+    def _until(self, query: LiteralString, number: int, seconds: float = PATIENCE) -> None:
         import psycopg
 
         give_up = time.monotonic() + seconds

@@ -124,7 +124,7 @@ def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figure
     shared.until_at_work(2)
     zombie.send_signal(signal.SIGSTOP)
     shared.faults = 1
-    shared.until_taken_over()
+    shared.until_taken_again()
     time.sleep(CHANCE.uniform(0, 3) if LONG else 0)
     zombie.send_signal(signal.SIGCONT)
     wait(batch, shared)
