@@ -141,7 +141,7 @@ class RemoteServer:
 
     def stop(self) -> None:
         self._server.should_exit = self._server.force_exit = True
-        self._thread.join(10)
+        self._thread.join(60)
 
     def _door(self) -> dict[str, Any]:
         if self.authority is None:
