@@ -92,8 +92,8 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     else:
         return response
     problem = (
-        f"{model.name} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a Message "
-        "of the assistant whose calls have names"
+        f"{model.name} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a "
+        "Message of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
