@@ -19,7 +19,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run.batch.dispatch import Dispatch, workflow_id
-from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.engine import LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
 from react_run.batch.offers import Key, Offers
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
@@ -34,9 +34,11 @@ _AT_ONCE = 1_000
 _LOST = 10.0
 """Seconds between two looks for rows that were handed to this process and never reached it."""
 _CLAIM = """
-select rows.place, rows.payload, rows.run, rows.attempts, rows.failures, rows.state, rows.owner
+select place, payload, run, attempts, failures, state, state = 1 and owner <> %s and exists (
+    select from react_run.workers where executor = owner and beat >= clock_timestamp() - %s * interval '1 second')
 from react_run.rows where batch = %s and position = %s for update
 """
+"""A row, and whether another worker that is alive has it."""
 _ALLOWED = """
 select stopped,
     rate is not null,
@@ -252,13 +254,14 @@ class PostgresEngine:
         async with self.pool.connection() as connection, connection.transaction():
             await connection.execute(_LIMITED, (batch,))
             allowed = await (await connection.execute(_ALLOWED, (batch,))).fetchone()
-            found = await (await connection.execute(_CLAIM, (batch, position))).fetchone()
+            found = await (await connection.execute(_CLAIM, (worker, LEASE, batch, position))).fetchone()
             if allowed is None or found is None or found[5] == 2:  # removed, or it has its result
                 self._offers.over(key)
                 return None
             stopped, paced, affordable = allowed
-            place, payload, run, attempts, failures, state, _owner = found
-            if stopped or (state == 0 and not affordable):
+            place, payload, run, attempts, failures, state, others = found
+            # One that slept beyond its lease wakes with offers that went to others meanwhile: it leaves them theirs.
+            if stopped or others or (state == 0 and not affordable):
                 self._offers.wait(key)
                 return None
             epoch = await self.journals.take(connection, run, worker)
@@ -398,8 +401,6 @@ class PostgresEngine:
 
     async def _reap(self) -> None:
         """Have the rows of workers that were silent for three beats handed out again: one worker does it at a time."""
-        from react_run.batch.worker import BEAT
-
         if self._dispatch is None:
             return
         dispatch = self._dispatch
@@ -410,8 +411,9 @@ class PostgresEngine:
             if not mine:
                 return
             found = await connection.execute(
-                "select executor from react_run.workers where beat < clock_timestamp() - %s * interval '1 second'",
-                (3 * BEAT,),
+                "select executor from react_run.workers "
+                "where beat < clock_timestamp() - %s * interval '1 second' for update skip locked",
+                (LEASE,),
             )
             silent = [executor for (executor,) in await found.fetchall()]
             if silent:
