@@ -19,6 +19,7 @@ from react_run.engine.state import EngineState
 from react_run.engine.timer import Timer
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
+from react_run.support.fast_init import maker
 from react_run.support.logs import log_failure
 from react_run.support.render import render
 from react_run.support.tasks import begun, cancellations, forget, running_loop
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from react_run.tools.tool import Prepared, Tool
 
 logger = logging.getLogger(__name__)
+_observation = maker(Observation)
 
 MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
@@ -314,7 +316,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
 
         seen = observed(call.run, result)
         return replace(seen, content=_with_repairs(seen.content, repairs), outcome=outcome, repaired=repairs)
-    return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+    return _observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
 
 
 def _has_parts(result: object) -> bool:
