@@ -286,7 +286,7 @@ class _Exited(Exception):
 
 
 async def _supervise(function: Callable[[], object], limit: float, call: ToolCall) -> object:
-    """Await what ``function`` gives, for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
+    """Await what ``function`` gives, for ``limit`` seconds; one that ignores its cancellation is left behind.
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
