@@ -39,9 +39,9 @@ class Hands:
     def queue_for(self, batch: str, jobs: int) -> None:
         """There is one queue."""
 
-    def enqueue(self, keys: Sequence[Key]) -> None:
-        for key in keys:
-            self.rows.setdefault(key, None)
+    async def enqueue(self, connection: Any, version: str, batch: str, positions: Sequence[int]) -> None:
+        for position in positions:
+            self.rows.setdefault((batch, position, 0), None)
 
     def over(self, key: Key, name: str, done: Future[None]) -> None:
         if self.rows.get(key) == name:  # what another says that was held to be gone does not count
@@ -65,7 +65,7 @@ class Process:
 
     def __init__(self, url: str, batch: BatchRecord, hands: Any, number: int) -> None:
         self.engine = PostgresEngine(url, version="1", batch=batch, jobs=1)
-        self.engine._dispatch = hands
+        self.engine._dispatch, self.engine.enqueue = hands, hands.enqueue
         self.name = f"worker-{number}"
         self.claims: list[Claim] = []
 

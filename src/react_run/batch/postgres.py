@@ -18,8 +18,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run.batch.dispatch import Dispatch, workflow_id
-from react_run.batch.engine import LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.dispatch import Dispatch, enqueue, workflow_id
+from react_run.batch.engine import BEAT, LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
 from react_run.batch.offers import Key, Offers
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
@@ -103,6 +103,9 @@ class PostgresEngine:
         self._paced: dict[str, str] = {}
         """The batches that have a rate, by the runs of their rows."""
         self._dispatch: Dispatch | None = None
+        self._signs: asyncio.Task[None] | None = None
+        """Of life, until the worker gives its own."""
+        self.enqueue = enqueue
         self._looked = monotonic()
         self._timers: set[asyncio.TimerHandle] = set()
 
@@ -114,6 +117,7 @@ class PostgresEngine:
         """
         await self.reach()
         await self._say_alive(worker)
+        self._signs = asyncio.create_task(self._stay_alive(worker))
         queue = None if self.batch is None else self.batch.id
         self._dispatch = Dispatch(self.url, worker, self.version, self._offers.add, queue=queue)
         await in_thread(self._dispatch.begin)
@@ -163,19 +167,8 @@ class PostgresEngine:
                     known.pop(row.index)
             new = [row for row in rows if row.index not in known]
             await self._insert(connection, new)
-        waiting = [(batch, row.index, 0) for row in rows if not row.problem]
-        await self._enqueue(waiting if new or len(known) == 0 else await self._not_handed_out(waiting))
+            await self.enqueue(connection, self.version, batch, [row.index for row in new])
         return len(new)
-
-    async def _not_handed_out(self, keys: Sequence[Key]) -> Sequence[Key]:
-        """Rows that a command may have added without having them handed out, because it was killed."""
-        async with self.pool.connection() as connection:
-            found = await connection.execute(
-                "select batch, position, generation from react_run.rows where batch = %s and state < 2 "
-                "and position between %s and %s",
-                (keys[0][0], keys[0][1], keys[-1][1]) if keys else ("", 0, 0),
-            )
-            return [(batch, position, generation) for batch, position, generation in await found.fetchall()]
 
     async def _mended(self, connection: Any, row: Row) -> bool:
         found = await connection.execute(
@@ -226,11 +219,6 @@ class PostgresEngine:
         await connection.execute(
             "update react_run.batches set total = total + %s, error = error + %s where id = %s", (len(new), bad, batch)
         )
-
-    async def _enqueue(self, keys: Sequence[Key]) -> None:
-        if keys and self._dispatch is not None:
-            dispatch = self._dispatch
-            await in_thread(lambda: dispatch.enqueue(keys))
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
@@ -371,6 +359,7 @@ class PostgresEngine:
         return key
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
+        self._rest()
         return await self._reached(self._beat(worker, pauses))
 
     async def _beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
@@ -390,6 +379,18 @@ class PostgresEngine:
         await self._reap()
         await self._look_for_lost()
         return Beat(stopped=False, pauses=known)
+
+    async def _stay_alive(self, worker: str) -> None:
+        """Give signs of life while DBOS starts and rows are added: a worker that holds rows must not pass for gone."""
+        while True:
+            await asyncio.sleep(BEAT)
+            with suppress(*database_errors()):
+                await self._say_alive(worker)
+
+    def _rest(self) -> None:
+        if self._signs is not None:
+            self._signs.cancel()
+            self._signs = None
 
     async def _say_alive(self, worker: str) -> None:
         async with self.pool.connection() as connection:
@@ -485,7 +486,7 @@ class PostgresEngine:
         """Have rows that ended with an error go on from their journals; how many."""
         batch = self.batch.id if self.batch else ""
 
-        async def again() -> list[Key]:
+        async def again() -> int:
             async with self.pool.connection() as connection, connection.transaction():
                 await connection.execute(
                     "update react_run.batches set "
@@ -499,20 +500,20 @@ class PostgresEngine:
                 found = await connection.execute(
                     "update react_run.rows set state = 0, status = null, result = null, failures = 0, "
                     "generation = generation + 1 where batch = %s and status = 'error' and attempts > 0 "
-                    "returning batch, position, generation",
+                    "returning position",
                     (batch,),
                 )
-                keys = list(await found.fetchall())
+                positions = [position for (position,) in await found.fetchall()]
                 await connection.execute(
-                    "update react_run.batches set error = error - %s where id = %s", (len(keys), batch)
+                    "update react_run.batches set error = error - %s where id = %s", (len(positions), batch)
                 )
-                return keys
+                await self.enqueue(connection, self.version, batch, positions)
+                return len(positions)
 
-        keys = await self._reached(again())
-        await self._enqueue(keys)
-        return len(keys)
+        return await self._reached(again())
 
     async def close(self) -> None:
+        self._rest()
         for timer in self._timers:
             timer.cancel()
         for sink in self._sinks.values():
