@@ -88,7 +88,7 @@ class Running:
         self.service, self.server, self.url = service, server, url
         self.said: list[str] = []
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
+        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
 
     def chat(self, model: object, text: str = "go", /, **fields: Any) -> httpx.Response:
         """Ask for a chat completion."""

@@ -186,10 +186,10 @@ def unknown_tool(name: str, names: list[str]) -> str:
     return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
 
 
-async def run_calls(run: Run, iteration: Iteration) -> None:
+def run_calls(run: Run, iteration: Iteration) -> Awaitable[object]:
     """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
     if len(iteration.calls) == 1:
-        return await handle(run, iteration.calls[0])
+        return handle(run, iteration.calls[0])
     jobs: list[Callable[[], Awaitable[object]]] = []
     serial: list[Callable[[], Awaitable[object]]] = []
     for call in iteration.calls:
@@ -200,8 +200,7 @@ async def run_calls(run: Run, iteration: Iteration) -> None:
             if not serial:
                 jobs.append(partial(gather_ordered, serial, 1))
             serial.append(job)
-    await gather_ordered(jobs, run.agent.config.limits.parallel_tools)
-    return None
+    return gather_ordered(jobs, run.agent.config.limits.parallel_tools)
 
 
 async def handle(run: Run, call: ToolCall) -> None:
