@@ -10,6 +10,8 @@ answer instead of it. The form of the function says how:
   on, or return the answer.
 * around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice
   retries; returning without calling it skips. Returning ``None`` after calling it keeps its result.
+* around, but seldom with anything to do: marked ``@late(…)`` as well, which says for which answers and errors of what
+  is further in it is entered at all, afterwards.
 * around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
 
 *Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are
