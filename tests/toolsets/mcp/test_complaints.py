@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import asyncio
 import json
+import os
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,6 +20,10 @@ from react_run.testing import agent_with, says
 from react_toolsets.mcp import McpToolset, McpWarning
 
 HERE = Path(__file__).parent
+needs_time = pytest.mark.skipif(
+    not os.environ.get("REACT_RUN_LONG_TESTS"),
+    reason="takes a minute: REACT_RUN_LONG_TESTS=1 runs it, as CI does at night",
+)
 HELD_BY = {
     "1 cancel scopes": "test_complaints::test_servers_open_and_close_a_hundred_times_from_tasks_threads_and_loops",
     "2 orphans": "test_complaints::test_reconnects_and_failed_starts_leave_no_process",
@@ -38,7 +45,7 @@ HELD_BY = {
     "18 cancelling": "test_lifecycle::test_the_server_hears_that_a_call_was_given_up",
     "19 changed descriptions": "test_lock::test_a_changed_description_is_refused_before_any_model_sees_it",
     "20 elicitation": "test_servers::test_a_question_of_the_server_is_put_to_the_user",
-    "21 huge results": "test_complaints::test_a_result_of_ten_megabytes_is_kept_whole_and_previewed",
+    "21 huge results": "test_complaints::test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed",
     "22 hints": "test_calls::test_hints_grant_nothing_and_bad_news_is_believed",
     "23 untrusted files": "test_processes::test_no_process_is_started_for_a_file_that_is_not_trusted",
     "24 noise": "test_servers::test_noise_and_broken_bytes_are_skipped_and_noted",
@@ -129,14 +136,18 @@ def test_five_servers_cost_a_first_request_two_kilobytes(workspace: Path) -> Non
     assert len(agent.tools) == 50
 
 
-def test_a_result_of_ten_megabytes_is_kept_whole_and_previewed(workspace: Path) -> None:
-    """The SDK takes time that grows with the square of a line's length: 1 s for 10 MB, a minute for 50."""
-    body = "serve([tool('go')], lambda name, arguments, request: text('x' * 10_000_000))"
-    before = psutil.Process().memory_info().rss
-    [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body)], ("go", {}))))
+def test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed(workspace: Path) -> None:
+    """The SDK's reader alone needs 20 s of CPU time for this line, and 0.5 s with our decoder."""
+    body = "serve([tool('go')], lambda name, arguments, request: text('x' * 50_000_000))"
+    agent = agent_of(workspace, [local(workspace, body, timeout=300)], ("go", {}))
+    process = psutil.Process()
+    before, began = process.memory_info().rss, time.process_time()
+    [step] = asyncio.run(steps_of(agent))
+    assert code_of(step) == ""
+    assert time.process_time() - began < 10
     assert len(step.observation) < 100_000
-    assert psutil.Process().memory_info().rss - before < 200 * 2**20
-    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 10_000_000
+    assert process.memory_info().rss - before < 400 * 2**20
+    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 50_000_000
 
 
 def test_headers_are_shown_nowhere(workspace: Path) -> None:
@@ -166,12 +177,31 @@ def test_a_list_that_is_different_each_time_is_believed_once(workspace: Path) ->
     assert {tool.description for tool in agent.tools} == {"Version 0"}
 
 
-def test_the_start_of_a_server_is_not_the_time_of_its_first_call(workspace: Path) -> None:
-    body = "import time\ntime.sleep(1.5)\nserve([tool('go')])"
-    slow = local(workspace, body, timeout=1, start_timeout=20)
-    assert [tool.name for tool in slow.tools()] == ["go"]
-    [step] = asyncio.run(steps_of(agent_of(workspace, [slow], ("go", {}))))
-    assert step.observation == "go"
+@pytest.mark.parametrize(
+    ("seconds", "options"),
+    [
+        (1.5, {"start_timeout": 60}),
+        pytest.param(29, {"start_timeout": 30}, marks=[pytest.mark.slow, needs_time]),  # as long as the default lets it
+    ],
+)
+def test_the_start_of_a_server_is_not_the_time_of_its_first_call(
+    workspace: Path, seconds: float, options: dict[str, Any]
+) -> None:
+    """It is slow each time it starts: when it is asked for its tools, and when the first call finds it dead."""
+    body = f"""
+    import os, time
+    time.sleep({seconds})
+    serve([tool("go")], lambda name, arguments, request: text(str(os.getpid())))
+    """
+    slow = local(workspace, body, timeout=1, read_only=["go"], **options)
+    agent = agent_of(workspace, [slow], ("go", {}))
+    assert [tool.name for tool in agent.tools] == ["go"]
+    first = agent.run_sync("go").steps[0]
+    assert code_of(first) == ""
+    psutil.Process(int(first.observation)).kill()
+    again = agent.run_sync("go").steps[0]
+    assert code_of(again) == ""
+    assert again.observation != first.observation
 
 
 def test_a_line_that_is_never_finished_ends_in_a_time_out(workspace: Path) -> None:
