@@ -26,7 +26,7 @@ def test_nothing_that_exists_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text("mine", encoding="utf-8")
     done = react_run(tmp_path, "init")
     assert done.returncode == 2
-    assert "agent.yaml: exists already; nothing was written" in done.stderr
+    assert "agent.yaml: already exists; nothing was written" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["agent.yaml"]
 
 

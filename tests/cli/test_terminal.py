@@ -489,7 +489,7 @@ def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Pa
     terminal.type("and now?\r")
     terminal.until("thinking")
     terminal.type("\x03")
-    terminal.until("this turn is forgotten")
+    terminal.until("this turn is discarded")
     terminal.type("again\r")
     terminal.until("third answer")
     terminal.type("/tools\r")
@@ -529,7 +529,7 @@ def test_a_chat_sends_files_that_a_line_names(tmp_path: Path, terminals: list[Te
     terminal.type("See @odd.bin\r")
     terminal.until("@odd.bin: is nothing that a model reads")
     terminal.type("See @dot.png and @none.png\r")
-    terminal.until("@none.png is no file here: it goes out as text")
+    terminal.until("@none.png is not a file here: it is sent as text")
     terminal.until("1 model call")
     terminal.type("/quit\r")
     assert terminal.end() == 0

@@ -144,7 +144,7 @@ def test_the_same_command_goes_on_with_what_is_unfinished_and_begins_anew_after_
     (files / "agent.yaml").write_text(AGENT + "limits: {max_cost: 1}\n")
     status, _, err = call("eval", "agent.yaml", "cases.yaml", "--max-cost", "1.01", "-j", "1")
     assert status == 5
-    assert "the same command goes on" in err
+    assert "the same command continues the evaluation" in err
     status, _, err = call("eval", "agent.yaml", "cases.yaml")
     assert status == 0
     kept = files / "home" / "data" / "evals"
