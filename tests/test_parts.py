@@ -30,7 +30,7 @@ def test_text_is_text_in_any_usual_encoding(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"\x00\x01\x02", b"PK\x03\x04zip", b"\x1f\x8bgz", b"\xff\xfe\x00", b"\x7fELF\x02"])
 def test_what_no_model_reads_is_refused_by_content(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"photo\.png is nothing that a model reads: PNG, JPEG"):
+    with pytest.raises(ValueError, match=r"photo\.png is not a file that models can read; they can read PNG, JPEG"):
         attachment(data, "photo.png", "image/png")
 
 
@@ -63,7 +63,7 @@ def test_a_device_without_an_end_is_refused_with_what_was_read_of_it() -> None:
 def test_a_wrong_kind_of_part_says_which_is_right() -> None:
     with pytest.raises(ValueError, match="make it an ImagePart"):
         FilePart(png(), "application/pdf")
-    with pytest.raises(ValueError, match=r"\(said to be image/png\) is text/plain"):
+    with pytest.raises(ValueError, match=r"\(declared as image/png\) is text/plain"):
         ImagePart(b"hello", "image/png")
 
 

@@ -102,7 +102,7 @@ def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path:
     assert (status, "note: price, order: nothing declares whether they change anything" in out) == (0, True)
     (entry,) = json.loads(call("check", "--trust", "--json", path.name)[1])["files"]
     assert (entry["ok"], len(entry["notes"]), "stock" in entry["notes"][0]) == (True, 1, False)
-    assert "note: price, order: no mark" in call("explain", "--trust", path.name)[1]
+    assert "note: price, order: nothing declares" in call("explain", "--trust", path.name)[1]
     marked = FREE + (
         "toolsets:\n  - kind: functions\n    path: shop.py\n"
         "    annotations: {price: {read_only: true}, order: {read_only: false}}\n"

@@ -82,5 +82,5 @@ def test_a_package_passes_its_own_tests_right_after_its_installation(
 def test_an_empty_name_is_no_name_and_nothing_is_written(tmp_path: Path) -> None:
     done = react_run(tmp_path, "init", "--toolset", "")
     assert done.returncode == 2
-    assert "'' is not a name for a package" in done.stderr
+    assert "'' is not a valid package name" in done.stderr
     assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == []

@@ -527,7 +527,7 @@ def test_a_chat_sends_files_that_a_line_names(tmp_path: Path, terminals: list[Te
     terminals.append(terminal)
     terminal.until("/help for help.")
     terminal.type("See @odd.bin\r")
-    terminal.until("@odd.bin: is nothing that a model reads")
+    terminal.until("@odd.bin: is not a file that models can read")
     terminal.type("See @dot.png and @none.png\r")
     terminal.until("@none.png is not a file here: it is sent as text")
     terminal.until("1 model call")

@@ -30,7 +30,7 @@ def test_the_report_lists_what_fails_first_and_ends_in_a_sentence(files: Path, c
     assert "passes 66.7 %" in out
     assert lines[-1].startswith("sums passes 66.7 % [")
     assert lines[-1].endswith("of its runs (3 cases x 3; 95 % interval, by case).")
-    assert "kept in " in err
+    assert "saved in " in err
 
 
 def test_the_result_is_json_and_marks_lead_to_runs(files: Path, call: Call) -> None:
