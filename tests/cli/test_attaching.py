@@ -66,7 +66,7 @@ def test_a_blind_model_is_told_and_so_is_the_user(folder: Path) -> None:
             "--attach photo.png: is not a file that models can read; they can read PNG, JPEG",
         ),
         ("empty.txt", b"", "--attach empty.txt: is empty"),
-        ("long.txt", b"a" * 1_100_000, "--attach long.txt: is 1.0 MB; 1 MB are the most"),
+        ("long.txt", b"a" * 1_100_000, "--attach long.txt: is 1.0 MB; 1 MB is the limit"),
         (".", None, "--attach .: it cannot be read"),
     ],
 )

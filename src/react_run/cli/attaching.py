@@ -58,7 +58,7 @@ def _existing(name: str, *, quoted: bool) -> str | None:
 def _together(prompt: str | Sequence[str | Part], parts: list[Part]) -> str | Sequence[str | Part]:
     size = sum(part.size for part in parts)
     if size > MOST:
-        raise ConfigError(f"the attachments are {size / 2**20:.1f} MB together; {MOST // 2**20} MB are the most")
+        raise ConfigError(f"the attachments are {size / 2**20:.1f} MB together; the limit is {MOST // 2**20} MB")
     if not parts:
         return prompt
     return [*([prompt] if isinstance(prompt, str) else prompt), *parts]
