@@ -698,7 +698,7 @@ def test_tools_in_threads_share_one_state_of_their_run() -> None:
 
     class Shared:
         def __init__(self) -> None:
-            both_in.wait(timeout=5)
+            both_in.wait(timeout=60)
 
     @tool
     def look(n: int, run: Run) -> str:

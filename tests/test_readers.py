@@ -9,11 +9,14 @@ from base64 import b64encode
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal, cast
 
 import pytest
 from tests.growth import EXPONENT, exponent
 
 from react_offline.text import read as read_offline
+from react_plugins.approval_rules import Rule
+from react_run import Run, Tool, ToolCall, ToolRequest
 from react_run.config import AgentFileError, load_config
 from react_run.config.yaml.compose import compose
 from react_run.config.yaml.problems import Report, Source
@@ -47,6 +50,15 @@ MASKER = Masker(["sk-secret-value-123456"])
 SIZE = 6_000
 PIECE = 7
 """Characters of a piece of what comes piece by piece."""
+
+
+def carry_out(line: str) -> str:
+    """Carry out a line."""
+    return line
+
+
+CARRIES_OUT = Tool.from_function(carry_out, runs_programs=True)
+ACTIONS: tuple[Literal["allow"], Literal["deny"]] = ("allow", "deny")
 
 
 def in_pieces(text: str) -> list[str]:
@@ -86,6 +98,15 @@ def edit(text: str) -> None:
     replaced(text, text[-30:], "y", everywhere=True, path="a.txt")
 
 
+def permission(text: str) -> None:
+    arguments: dict[str, object] = {"line": text}
+    request = ToolRequest(id="1", name="carry_out", arguments=arguments)
+    call = ToolCall(run=cast("Run", None), request=request, tool=CARRIES_OUT, prepared=None, arguments=arguments)
+    for action in ACTIONS:
+        for glob in ("*a*b*a*b*[!c]d", "?*?*?*x", "*../*/..*/x", f"*{text[:8]}*{text[:8]}*x"):
+            Rule(arguments={"line": glob}, action=action).applies(call)
+
+
 READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "masker": (MASKER.mask, ["://", "http://a:b@c ", "sk-secret", "c2stc2VjcmV0", "sk-secret-value-123456"]),
     "masked lines": (
@@ -117,6 +138,7 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
         ["Args:\n", " Parameters", "a\n---\n", " "],
     ),
     "the body of a skill": (visible, ["<!--", "-->", "```", "`", "~~~\n", "<!--a-->"]),
+    "a permission": (permission, ["a", "ab", "../", ".*", "x ../", "\ufdfa", "/", "\\", "'a' "]),
     "a result": (render, ["\x1b", "\r\n", "é\x00", "\ud800"]),
     "a question": (
         lambda text: (argument("a", text), list(warnings(text))),

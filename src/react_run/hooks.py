@@ -231,41 +231,19 @@ class _Proceed:
         )
         self.result: Any = None
 
-    async def __call__(self) -> Any:
-        """Return the first answer further in. The outcome is remembered, so that no other plugin is blamed for it."""
-        chain, index, args = self.chain, self.index, self.args
-        if self.closed:  # its answer has been judged and recorded by now: nothing more may happen on its behalf
-            outer = chain[index - 1]
+    def __call__(self) -> Coroutine[Any, Any, Any]:
+        return _answer(self.chain, self.index, self.args, self)
+
+    def begin(self) -> None:
+        """Note that it was called.
+
+        Raises:
+            PluginError: What was answered is judged and recorded by now: nothing more may happen on its behalf.
+        """
+        if self.closed:
+            outer = self.chain[self.index - 1]
             raise PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
         self.called = True
-        inner: _Proceed | None = None
-        try:
-            while index < len(chain):
-                impl = chain[index]
-                index += 1
-                if impl.form == PLAIN:
-                    inner, answer = None, impl.start(*args)
-                else:
-                    inner = _Proceed(chain, index, args)
-                    answer = impl.start(*args, inner) if impl.form == AROUND else _surround(impl.start(*args), inner)
-                if impl.is_async or (answer is not None and isawaitable(answer)):
-                    answer = await answer
-                if inner is not None:
-                    inner.closed = True
-                    answer = inner.result_or_raise(impl) if answer is None else answer
-                if answer is not None:
-                    if type(answer) is not impl.answer:
-                        impl.check(answer)
-                    self.result = answer
-                    return answer
-            raise PluginError("no plugin answered a layer hook: the loop is missing from the plugin manager")
-        except BaseException as error:
-            self.failure = id(error)
-            if inner is not None:
-                inner.closed = True
-            if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
-                impl.blame(error)
-            raise
 
     def result_or_raise(self, impl: Implementation) -> Any:
         """The result that applies if an implementation returns ``None``.
@@ -289,7 +267,46 @@ def ask(chain: Chain, *args: object) -> Coroutine[Any, Any, Any]:
     if len(chain) == 1:  # the loop alone: one direct call
         answer: Coroutine[Any, Any, Any] = chain[0].start(*args)
         return answer
-    return _Proceed(chain, 0, args)()
+    return _answer(chain, 0, args, None)
+
+
+async def _answer(chain: Chain, index: int, args: tuple[object, ...], place: _Proceed | None) -> Any:
+    """The first answer of ``chain`` from ``index`` on.
+
+    How it ended is remembered in ``place``, the ``proceed`` it was called by, so that nobody else is blamed for it.
+    """
+    if place is not None:
+        place.begin()
+    inner: _Proceed | None = None
+    try:
+        while index < len(chain):
+            impl = chain[index]
+            index += 1
+            if impl.form == PLAIN:
+                inner, answer = None, impl.start(*args)
+            else:
+                inner = _Proceed(chain, index, args)
+                answer = impl.start(*args, inner) if impl.form == AROUND else _surround(impl.start(*args), inner)
+            if impl.is_async or (answer is not None and isawaitable(answer)):
+                answer = await answer
+            if inner is not None:
+                inner.closed = True
+                answer = inner.result_or_raise(impl) if answer is None else answer
+            if answer is not None:
+                if type(answer) is not impl.answer:
+                    impl.check(answer)
+                if place is not None:
+                    place.result = answer
+                return answer
+        raise PluginError("no plugin answered a layer hook: the loop is missing from the plugin manager")
+    except BaseException as error:
+        if place is not None:
+            place.failure = id(error)
+        if inner is not None:
+            inner.closed = True
+        if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
+            impl.blame(error)
+        raise
 
 
 async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:

@@ -79,7 +79,7 @@ class Loop:
             if state.hooks.react_text_delta:
                 response = await stream(run, iteration)
             else:
-                response = checked_response(await run.agent.model.complete(request), run.agent.model.name)
+                response = checked_response(await run.agent.model.complete(request), run.agent.model)
         except ModelError as error:
             spend_failed(run, request, error)  # H3
             raise

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from react_run.support.fast_init import fast_init
+from react_run.support.fast_init import fast_init, maker
 from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Usage:
     requests: int = 1
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
+        return _usage(
             input_tokens=None if (a := self.input_tokens) is None or (b := other.input_tokens) is None else a + b,
             output_tokens=None if (a := self.output_tokens) is None or (b := other.output_tokens) is None else a + b,
             cached_tokens=None if (a := self.cached_tokens) is None or (b := other.cached_tokens) is None else a + b,
@@ -165,6 +165,7 @@ class Usage:
         }
 
 
+_usage = maker(Usage)
 NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
 """Zero usage, the start of a sum."""
 

@@ -5,11 +5,11 @@ These classes hold what happened and what comes next; :mod:`react_run.engine` do
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from uuid import uuid4
 
 from react_run.messages import NO_USAGE
@@ -40,8 +40,8 @@ class Engine(Protocol):
     async def ask(self, run: Run, question: Question) -> Answer | None: ...
     async def recorded(self, run: Run, what: str, find: Callable[[], Awaitable[T]]) -> T: ...
     async def withdraw(self, iteration: Iteration) -> None: ...
-    async def refusal(self, call: ToolCall) -> Observation | None: ...
-    async def execute(self, call: ToolCall) -> Observation: ...
+    def refusal(self, call: ToolCall) -> Coroutine[Any, Any, Observation | None]: ...
+    def execute(self, call: ToolCall) -> Coroutine[Any, Any, Observation]: ...
 
 
 @dataclass(eq=False, slots=True)
@@ -148,20 +148,20 @@ class ToolCall:
         observation = self.result
         self.observation = replace(observation, content=f"{observation.content}\n\n{text}")
 
-    async def refusal(self) -> Observation | None:
+    def refusal(self) -> Coroutine[Any, Any, Observation | None]:
         """Why this call may not run in its current form; ``None`` if every plugin permits it.
 
         :meth:`execute` calls this. A plugin that answers a call without running the tool must call it, too: a forbidden
         call must not be answered either.
         """
-        return await self.run._engine.refusal(self)
+        return self.run._engine.refusal(self)
 
-    async def execute(self) -> Observation:
+    def execute(self) -> Coroutine[Any, Any, Observation]:
         """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
 
         Whatever the tool does (return, raise, exceed its timeout) becomes an observation.
         """
-        return await self.run._engine.execute(self)
+        return self.run._engine.execute(self)
 
 
 @dataclass(eq=False, slots=True)

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 TOKENS = 4
+PATIENCE = 600.0
+"""Seconds that anything may take on a busy machine."""
 TOOLS = '''
 """One effect that must not happen twice."""
 import asyncio
@@ -53,6 +56,7 @@ class Field:
         self.folder, self.rows, self.engine, self.jobs = folder, rows, engine, jobs
         self.began = time.monotonic()
         self.faults = 0
+        self._processes: list[subprocess.Popen[bytes]] = []
         reply = "    - {{tool_calls: [{{name: append, arguments: {{token: '{0}'}}}}], delay: {1}}}"
         replies = "\n".join(reply.format(number, pause) for number in range(TOKENS))
         (folder / "agent.yaml").write_text(AGENT.format(replies=replies, pause=pause), encoding="utf-8")
@@ -73,7 +77,7 @@ class Field:
         home = environment.pop("HOME_OF_ITS_OWN", "home")
         engine = environment.pop("ENGINE", self.engine)
         with (self.folder / "log").open("ab") as log:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [
                     *environment.pop("BEFORE", "").split(),
                     *(sys.executable, "-m", "react_run", *arguments, "--trust", "-j", str(self.jobs)),
@@ -83,7 +87,17 @@ class Field:
                 env={**os.environ, "REACT_RUN_HOME": str(self.folder / home), **environment},
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
+        self._processes.append(process)
+        return process
+
+    def end(self) -> None:
+        """Kill what is left, with all that it has started: no process outlives its test."""
+        for process in self._processes:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def written(self) -> int:
         """How many lines the output has."""
@@ -99,21 +113,27 @@ class Field:
         except FileNotFoundError:
             return Counter()
 
-    def until_effects(self, number: int, seconds: float = 120) -> None:
+    def until_effects(self, number: int, seconds: float = PATIENCE) -> None:
         """Wait until so much has happened."""
         give_up = time.monotonic() + seconds
         while self.effects().total() < number:
             assert time.monotonic() < give_up, self.log()
             time.sleep(0.02)
 
-    def until_at_work(self, processes: int, seconds: float = 120) -> None:
+    def until_at_work(self, processes: int) -> None:
         """Wait until so many processes have rows of the database."""
+        self._until("select count(distinct owner) from react_run.rows where state = 1", processes)
+
+    def until_taken_again(self) -> None:
+        """Wait until a row that a process had was taken by another."""
+        self._until("select max(attempts) from react_run.rows", 2)
+
+    def _until(self, query: LiteralString, number: int, seconds: float = PATIENCE) -> None:
         import psycopg
 
         give_up = time.monotonic() + seconds
         with psycopg.connect(self.engine.replace("postgres://", "postgresql://"), autocommit=True) as connection:
-            query = "select count(distinct owner) from react_run.rows where state = 1"
-            while (connection.execute(query).fetchone() or (0,))[0] < processes:
+            while (connection.execute(query).fetchone() or (0,))[0] < number:
                 assert time.monotonic() < give_up, self.log()
                 time.sleep(0.05)
 
@@ -152,7 +172,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def wait(process: subprocess.Popen[bytes], field: Field, seconds: float = 300) -> None:
+def wait(process: subprocess.Popen[bytes], field: Field, seconds: float = PATIENCE) -> None:
     """Wait for a process to end well: 0, or 1 when some rows were unsuccessful."""
     try:
         status = process.wait(timeout=seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import os
@@ -9,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -235,19 +237,31 @@ def test_retried_errors_get_new_lines_in_their_places(call: Call, tmp_path: Path
     assert [line["attempts"] for line in lines_of(tmp_path / "out.jsonl")] == [2] * 5
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+PATIENCE = 300
+"""Seconds that a process may take on a busy machine."""
+
+
+@contextmanager
+def started(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command in a process of its own; whatever happens in the block, neither it nor its pipes outlive it."""
+    with subprocess.Popen(
         [sys.executable, "-m", "react_run", *arguments],
         cwd=folder,
         env={**os.environ, "REACT_RUN_HOME": str(folder / "home")},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def until(condition: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
+def until(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait until ``condition`` holds; ``process`` works towards it."""
+    give_up = time.monotonic() + PATIENCE
     while not condition():
+        assert process.poll() is None, process.communicate()
         assert time.monotonic() < give_up
         time.sleep(0.02)
 
@@ -258,12 +272,12 @@ def test_ctrl_c_lets_rows_end_and_the_same_command_goes_on(call: Call, tmp_path:
     write_rows(tmp_path / "rows.jsonl", 30)
     command = ["batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "2"]
     out = tmp_path / "out.jsonl"
-    process = start(tmp_path, *command)
-    until(lambda: out.exists() and out.read_bytes().count(b"\n") >= 2)
-    status, _, err = call(*command)
-    assert (status, f"process {process.pid} on" in err) == (2, True)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    with started(tmp_path, *command) as process:
+        until(lambda: out.exists() and out.read_bytes().count(b"\n") >= 2, process)
+        status, _, err = call(*command)
+        assert (status, f"process {process.pid} on" in err) == (2, True)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said.decode()
     assert b"the same command continues the batch" in said
     assert {line["attempts"] for line in lines_of(out)} == {1}
@@ -272,36 +286,61 @@ def test_ctrl_c_lets_rows_end_and_the_same_command_goes_on(call: Call, tmp_path:
 
 
 @pytest.mark.slow
-def test_a_worker_helps_and_a_stopped_batch_ends(call: Call, tmp_path: Path) -> None:
+def test_a_worker_helps_with_the_rows_of_a_batch(call: Call, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(SLOW, encoding="utf-8")
     write_rows(tmp_path / "rows.jsonl", 60)
-    batch = start(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "1")
-    until(lambda: (tmp_path / "out.jsonl").exists() and (tmp_path / "out.jsonl").stat().st_size > 0)
-    worker = start(tmp_path, "worker", "agent.yaml", "-j", "20")
-    _, said = batch.communicate(timeout=60)
-    assert batch.returncode == 0, said.decode()
-    worker.send_signal(signal.SIGTERM)
-    worker.communicate(timeout=60)
-    assert {line["status"] for line in lines_of(tmp_path / "out.jsonl")} == {"ok"}
-    write_rows(tmp_path / "rows.jsonl", 300)
-    batch = start(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "2")
-    until(lambda: len(lines_of(tmp_path / "out.jsonl")) > 61)
-    assert call("batch", "stop", "out.jsonl")[0] == 0
-    _, said = batch.communicate(timeout=60)
+    out = tmp_path / "out.jsonl"
+    with started(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "1") as batch:
+        until(lambda: out.exists() and out.stat().st_size > 0, batch)
+        with started(tmp_path, "worker", "agent.yaml", "-j", "20") as worker:
+            _, said = batch.communicate(timeout=PATIENCE)
+            assert batch.returncode == 0, said.decode()
+            worker.send_signal(signal.SIGTERM)
+            worker.communicate(timeout=PATIENCE)
+    assert {line["status"] for line in lines_of(out)} == {"ok"}
+
+
+@pytest.mark.slow
+def test_a_stopped_batch_ends_with_rows_left_to_do(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(SLOW, encoding="utf-8")
+    write_rows(tmp_path / "rows.jsonl", 2_000)
+    out = tmp_path / "out.jsonl"
+    with started(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "2") as batch:
+        until(lambda: out.exists() and out.stat().st_size > 0, batch)
+        assert call("batch", "stop", "out.jsonl")[0] == 0
+        _, said = batch.communicate(timeout=PATIENCE)
     assert (batch.returncode, b"rows are left to do" in said) == (1, True)
 
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_ends_the_batch_in_silence(call: Call, tmp_path: Path) -> None:
     write_rows(tmp_path / "rows.jsonl", 2_000)
-    process = start(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-q")
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith(b'{"index":0')
-    process.stdout.close()
-    assert process.wait(timeout=60) == 0
-    assert process.stderr is not None
-    assert process.stderr.read() == b""
-    process.stderr.close()
+    with started(tmp_path, "batch", "agent.yaml", "rows.jsonl", "-q") as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b'{"index":0')
+        process.stdout.close()
+        assert (process.wait(timeout=PATIENCE), process.stderr.read()) == (0, b"")
+
+
+def test_an_output_that_breaks_ends_the_batch_before_the_loop(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left to the end of the event loop is cancelled there, in the middle of giving its rows back."""
+    ended_first: list[bool] = []
+
+    def write(output: object, results: object) -> None:
+        raise BrokenPipeError
+
+    close = asyncio.Runner.close
+
+    def closed(runner: asyncio.Runner) -> None:
+        ended_first.append(not asyncio.all_tasks(runner.get_loop()))
+        close(runner)
+
+    monkeypatch.setattr("react_run.cli.batch_run.StandardOutput.write", write)
+    monkeypatch.setattr(asyncio.Runner, "close", closed)
+    monkeypatch.setattr("react_run.cli.exit._to_nowhere", lambda stream: None)
+    assert call("batch", "agent.yaml", "rows.jsonl", "-q") == (0, "", "")
+    assert ended_first == [True]
 
 
 def test_network_file_systems_are_refused(tmp_path: Path) -> None:

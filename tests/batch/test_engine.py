@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,28 @@ def test_results_that_come_together_share_a_transaction(home: Home) -> None:
         await engine.close()
 
     asked(finished())
+
+
+def test_a_row_may_be_released_while_the_engine_is_closed(home: Home) -> None:
+    """As by a thread that nobody waits for any more, because its row was cancelled."""
+
+    async def closed() -> None:
+        engine = SqliteEngine(home, batch="b")
+        await engine.add(rows(3))
+        claims = await engine.take("w", 3)
+
+        def close_all(close: Callable[[], None]) -> None:
+            close()
+            for claim in claims:
+                engine._release(claim)
+
+        for sink in engine._open.values():
+            sink.close = partial(close_all, sink.close)  # type: ignore[method-assign]  # whichever is the first
+        engine.close_now()
+        for claim in claims:
+            FileSink(home.runs / f"{claim.run_id}.jsonl", patience=0).close()
+
+    asked(closed())
 
 
 def test_a_damaged_queue_is_named(home: Home) -> None:

@@ -39,9 +39,9 @@ class Hands:
     def queue_for(self, batch: str, jobs: int) -> None:
         """There is one queue."""
 
-    def enqueue(self, keys: Sequence[Key]) -> None:
-        for key in keys:
-            self.rows.setdefault(key, None)
+    async def enqueue(self, connection: Any, version: str, batch: str, positions: Sequence[int]) -> None:
+        for position in positions:
+            self.rows.setdefault((batch, position, 0), None)
 
     def over(self, key: Key, name: str, done: Future[None]) -> None:
         if self.rows.get(key) == name:  # what another says that was held to be gone does not count
@@ -65,7 +65,7 @@ class Process:
 
     def __init__(self, url: str, batch: BatchRecord, hands: Any, number: int) -> None:
         self.engine = PostgresEngine(url, version="1", batch=batch, jobs=1)
-        self.engine._dispatch = hands
+        self.engine._dispatch, self.engine.enqueue = hands, hands.enqueue
         self.name = f"worker-{number}"
         self.claims: list[Claim] = []
 
@@ -187,3 +187,42 @@ def test_workers_and_zombies_never_lose_or_double_a_row(server: Server) -> None:
         )
     finally:
         Machine.loop.close()
+
+
+def test_a_worker_that_wakes_leaves_others_the_rows_it_was_offered(server: Server) -> None:
+    def beat(who: str, when: str) -> None:
+        with psycopg.connect(server.url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+            connection.execute(
+                "insert into react_run.workers values (%s, %s) "
+                "on conflict (executor) do update set beat = excluded.beat",
+                (who, when),
+            )
+
+    async def woken() -> None:
+        batch, hands = BatchRecord(uuid4().hex, uuid4().hex, "{}", None), Hands()
+        sleeper, other = (Process(server.url, batch, hands, number) for number in range(2))
+        for process in (sleeper, other):
+            await process.engine.reach()
+        async with other.engine.pool.connection() as connection:
+            statement = "insert into react_run.batches (id, name, agent) values (%s, %s, '{}')"
+            await connection.execute(statement, (batch.id, batch.name))
+        await other.engine.add(rows(2))
+        hands.offer(sleeper, 2)
+        (kept,) = await sleeper.engine.take(sleeper.name, 1)
+        beat(sleeper.name, "-infinity")
+        hands.take_from(sleeper.name)
+        hands.offer(other, 2)
+        at_work = await other.engine.take(other.name, 2)
+        assert {claim.row.index for claim in at_work} == {0, 1}
+        beat(sleeper.name, "infinity")
+        beat(other.name, "infinity")
+        assert await sleeper.engine.take(sleeper.name, 2) == []
+        assert not await sleeper.engine.finish(kept, result_for(kept))
+        assert [await other.engine.finish(claim, result_for(claim)) for claim in at_work] == [True, True]
+        beat(other.name, "-infinity")  # now it is the other way round, but there is nothing left
+        assert await sleeper.engine.take(sleeper.name, 2) == []
+        for process in (sleeper, other):
+            process.engine._dispatch = None
+            await process.engine.close()
+
+    asyncio.run(woken())

@@ -8,11 +8,13 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.batch.faults import CHANCE, Field, kill, wait
+from tests.batch.faults import CHANCE, PATIENCE, Field, kill, wait
 from tests.batch.proxy import Proxy
 from tests.postgres import Server
 
@@ -29,9 +31,24 @@ def figures(request: pytest.FixtureRequest) -> Iterator[dict[str, object]]:
     print(json.dumps({"test": request.node.name, **found}))
 
 
-def test_the_embedded_engine_survives_kill_at_random_points(tmp_path: Path, figures: dict[str, object]) -> None:
+@pytest.fixture
+def fields() -> Iterator[Callable[..., Field]]:
+    """Makes batches, whose processes end with the test."""
+    with ExitStack() as stack:
+
+        def made(*arguments: Any, **options: Any) -> Field:
+            field = Field(*arguments, **options)
+            stack.callback(field.end)
+            return field
+
+        yield made
+
+
+def test_the_embedded_engine_survives_kill_at_random_points(
+    tmp_path: Path, fields: Callable[..., Field], figures: dict[str, object]
+) -> None:
     kills, rows = (200, 2_200) if LONG else (6, 120)
-    field = Field(tmp_path, rows, pause=0.01)
+    field = fields(tmp_path, rows, pause=0.01)
     while field.faults < kills and field.written() < rows:
         before = field.effects().total()
         process = field.batch()
@@ -46,9 +63,9 @@ def test_the_embedded_engine_survives_kill_at_random_points(tmp_path: Path, figu
 
 @at_night
 def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
-    tmp_path: Path, figures: dict[str, object]
+    tmp_path: Path, fields: Callable[..., Field], figures: dict[str, object]
 ) -> None:
-    field = Field(tmp_path, 80)
+    field = fields(tmp_path, 80)
     batch, worker = field.batch(), field.worker()
     field.until_effects(60)
     kill(worker)
@@ -58,11 +75,10 @@ def test_two_processes_of_one_machine_share_the_rows_when_one_is_killed(
 
 
 @pytest.fixture
-def shared(tmp_path: Path, server: Server) -> Field:
+def shared(tmp_path: Path, server: Server, fields: Callable[..., Field]) -> Field:
     """A batch on a database, whose processes share nothing else but the effects."""
-    field = Field(tmp_path, 300 if LONG else 32, engine=server.url, pause=0.1, jobs=4)
     _forget(server)
-    return field
+    return fields(tmp_path, 300 if LONG else 32, engine=server.url, pause=0.1, jobs=4)
 
 
 def _forget(server: Server) -> None:
@@ -73,18 +89,9 @@ def _forget(server: Server) -> None:
         connection.execute("drop schema if exists dbos cascade")
 
 
-def workers(field: Field, number: int) -> list[subprocess.Popen[bytes]]:
-    return [field.worker(HOME_OF_ITS_OWN=f"machine-{index}") for index in range(number)]
-
-
-def end(processes: list[subprocess.Popen[bytes]]) -> None:
-    for process in processes:
-        kill(process)
-
-
 def test_workers_that_are_killed_at_random_lose_nothing(shared: Field, figures: dict[str, object]) -> None:
     batch = shared.batch()
-    others = workers(shared, 2)
+    others = [shared.worker(HOME_OF_ITS_OWN=f"machine-{index}") for index in range(2)]
     shared.until_effects(8)
     stop = time.monotonic() + (60 if LONG else 6)
     while time.monotonic() < stop and batch.poll() is None:
@@ -94,13 +101,12 @@ def test_workers_that_are_killed_at_random_lose_nothing(shared: Field, figures: 
         others[victim] = shared.worker(HOME_OF_ITS_OWN=f"machine-{victim}")
         shared.faults += 1
     wait(batch, shared)
-    end(others)
     figures.update(shared.check(at_work=shared.faults * shared.jobs))
 
 
 @at_night
 def test_the_process_that_began_a_batch_may_be_killed_too(shared: Field, figures: dict[str, object]) -> None:
-    others = workers(shared, 1)
+    shared.worker(HOME_OF_ITS_OWN="machine")
     for _ in range(3 if LONG else 1):
         before = shared.effects().total()
         batch = shared.batch()
@@ -108,34 +114,33 @@ def test_the_process_that_began_a_batch_may_be_killed_too(shared: Field, figures
         kill(batch)
         shared.faults += 1
     wait(shared.batch(), shared)
-    end(others)
     figures.update(shared.check(at_work=shared.faults * shared.jobs))
 
 
 def test_a_worker_stopped_beyond_its_lease_wakes_as_nobody(shared: Field, figures: dict[str, object]) -> None:
     batch = shared.batch()
     shared.until_effects(1)
-    (zombie,) = workers(shared, 1)
+    zombie = shared.worker(HOME_OF_ITS_OWN="machine")
     shared.until_at_work(2)
     zombie.send_signal(signal.SIGSTOP)
     shared.faults = 1
-    time.sleep(8 if LONG else 5)  # a lease is three beats of a second
+    shared.until_taken_again()
+    time.sleep(CHANCE.uniform(0, 3) if LONG else 0)
     zombie.send_signal(signal.SIGCONT)
     wait(batch, shared)
-    end([zombie])
     found = shared.check(at_work=shared.jobs)
     figures.update(found)
-    assert found["most_attempts"] == 2, "the worker had no rows when it was stopped"
+    assert found["most_attempts"] >= 2, "the worker had no rows when it was stopped"
 
 
 @at_night
 def test_a_worker_that_is_told_to_end_leaves_its_rows_to_others(shared: Field, figures: dict[str, object]) -> None:
     batch = shared.batch()
     shared.until_effects(1)
-    (worker,) = workers(shared, 1)
+    worker = shared.worker(HOME_OF_ITS_OWN="machine")
     shared.until_at_work(2)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(timeout=60) == 0, shared.log()
+    assert worker.wait(timeout=PATIENCE) == 0, shared.log()
     wait(batch, shared)
     figures.update(shared.check(at_work=0))
 
@@ -144,14 +149,13 @@ def test_a_database_that_is_restarted_at_once_stops_nothing(
     shared: Field, server: Server, figures: dict[str, object]
 ) -> None:
     batch = shared.batch()
-    others = workers(shared, 1)
+    shared.worker(HOME_OF_ITS_OWN="machine")
     for _ in range(5 if LONG else 2):
         before = shared.effects().total()
         shared.until_effects(min(before + 20, shared.rows * 2))
         server.restart_at_once()
         shared.faults += 1
     wait(batch, shared)
-    end(others)
     figures.update(shared.check(at_work=2 * shared.jobs * shared.faults))
 
 
@@ -169,7 +173,7 @@ def test_a_network_that_fails_stops_one_worker_for_a_while(
     shared: Field, network: Proxy, fault: str, figures: dict[str, object]
 ) -> None:
     through = shared.engine.replace(shared.engine.rpartition(":")[2], f"{network.port}/postgres")
-    worker = shared.worker(HOME_OF_ITS_OWN="far", ENGINE=through)
+    shared.worker(HOME_OF_ITS_OWN="far", ENGINE=through)
     batch = shared.batch()
     for _ in range(3 if LONG else 1):
         before = shared.effects().total()
@@ -179,7 +183,6 @@ def test_a_network_that_fails_stops_one_worker_for_a_while(
         time.sleep(6)
         network.mend()
     wait(batch, shared)
-    end([worker])
     figures.update(shared.check(at_work=2 * shared.jobs * shared.faults))
 
 
@@ -196,7 +199,6 @@ def test_a_worker_whose_clock_is_an_hour_off_is_like_any_other(shared: Field, fi
     kill(others[0])
     shared.faults = 1
     wait(batch, shared)
-    end(others)
     figures.update(shared.check(at_work=shared.jobs))
 
 
@@ -211,10 +213,9 @@ def test_a_worker_whose_disk_is_full_gives_its_rows_to_others(
         pytest.skip("no small file system can be mounted here")
     try:
         (small / "nearly all").write_bytes(b"x" * 40_960)
-        worker = shared.worker(HOME_OF_ITS_OWN="full", TMPDIR=str(small))
+        shared.worker(HOME_OF_ITS_OWN="full", TMPDIR=str(small))
         batch = shared.batch()
         wait(batch, shared)
-        end([worker])
     finally:
         subprocess.run(["umount", "-l", str(small)], check=False)
     figures.update(shared.check(at_work=0))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
@@ -155,6 +155,54 @@ def test_rows_in_a_database_go_on_like_those_in_a_file(database: str) -> None:
         run(database, ["a"], agent=adding(max_iterations=3))
     with pytest.raises(ConfigError, match="two rows have the same id"):
         run(database, [{"prompt": "a", "id": "x"}, {"prompt": "b", "id": "x"}], fresh=True)
+
+
+def asked(database: str, query: LiteralString) -> list[tuple[Any, ...]]:
+    with psycopg.connect(database.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+QUEUED = """
+select priority, given.inputs
+from dbos.workflow_status join dbos.workflow_input as given using (workflow_uuid) order by priority
+"""
+
+
+@pytest.mark.slow
+def test_rows_are_added_and_queued_in_one_transaction_and_in_order(database: str) -> None:
+    async def added(name: str, rows: list[Row]) -> None:
+        engine, _ = await begun(database, name, adding(), Terms())
+        await engine.begin(f"adds-{name}")
+        try:
+            await engine.add(rows)
+        finally:
+            await engine.close()
+
+    asyncio.run(added("sums", [Row(index=index, prompt="a", problem="bad" * (index == 1)) for index in range(4)]))
+    queued = asked(database, QUEUED)
+    assert [json.loads(inputs)["positionalArgs"][1:] for _, inputs in queued] == [[0, 0], [2, 0], [3, 0]]
+    with pytest.raises(ConfigError, match="two rows have the same id"):
+        asyncio.run(added("twice", [Row(index=index, prompt="a", id="x") for index in range(2)]))
+    assert asked(database, QUEUED) == queued
+
+
+@pytest.mark.slow
+def test_a_worker_gives_signs_of_life_before_it_begins_to_work(database: str) -> None:
+    """As long as a process adds rows, it does not work on them yet, though it may be offered some."""
+
+    async def waits() -> None:
+        engine, _ = await begun(database, "sums", adding(), Terms())
+        await engine.begin("adds")
+        before = asked(database, "select beat from react_run.workers")
+        for _ in range(3_000):
+            await asyncio.sleep(0.1)
+            if asked(database, "select beat from react_run.workers") != before:
+                break
+        else:
+            pytest.fail("no sign of life")
+        await engine.close()
+
+    asyncio.run(waits())
 
 
 @pytest.mark.slow

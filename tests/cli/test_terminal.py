@@ -77,7 +77,7 @@ class Terminal:
         while (left := end - time.monotonic()) > 0 and self.process.poll() is None:
             self.read(left)
 
-    def until(self, wanted: str, seconds: float = 20) -> float:
+    def until(self, wanted: str, seconds: float = 60) -> float:
         end = time.monotonic() + seconds
         while wanted not in self.text:
             assert time.monotonic() < end, f"{wanted!r} did not come: {self.text}"
@@ -97,7 +97,7 @@ class Terminal:
                 return
         raise AssertionError(f"{wanted!r} did not come: {self.text}")
 
-    def end(self, seconds: float = 20) -> int:
+    def end(self, seconds: float = 60) -> int:
         end = time.monotonic() + seconds
         while self.process.poll() is None:
             assert time.monotonic() < end, f"it does not end: {self.text}"

@@ -163,7 +163,7 @@ def test_components_that_may_be_closed_anywhere_are_closed_at_the_same_time() ->
     agent = agent_with(REPLIES, toolsets=[*slow, StreamMasker()])
 
     async def scenario() -> None:
-        async with asyncio.timeout(20), agent:
+        async with asyncio.timeout(60), agent:
             await agent.run("go")
 
     with pytest.raises(OSError, match="cannot close two"):

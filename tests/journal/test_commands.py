@@ -295,7 +295,7 @@ def test_waiting_for_a_conversation_is_said_once_and_ends_with_the_other_turn(tm
         thread.start()
         assert waits.wait(10)
         order.append("first")
-    thread.join(10)
+    thread.join(60)
     assert order == ["waits", "first", "second"]
 
 

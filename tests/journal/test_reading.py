@@ -38,7 +38,18 @@ def test_a_header_that_lacks_something_is_named_with_what_it_lacks(journal: Path
 def test_a_journal_of_another_format_is_refused_with_the_way_out(journal: Path, version: object) -> None:
     head, *rest = journal.read_text().splitlines(keepends=True)
     journal.write_text(json.dumps({**json.loads(head), "version": version}) + "\n" + "".join(rest))
-    with pytest.raises(JournalError, match=r"run\.jsonl:1: the journal has format .*: open it with the version that"):
+    with pytest.raises(JournalError) as refused:
+        read_journal(journal)
+    said = f"run.jsonl:1: the journal has format {version!r}, and this react-run reads format 2 only: open it with"
+    assert str(refused.value).endswith(f"{said} react-run {json.loads(head)['react_run']}, which wrote it")
+
+
+@pytest.mark.parametrize("release", [None, 2, "", "\x1b[2J", "1" * 100])
+def test_a_journal_of_another_format_whose_writer_is_not_known_is_refused_too(journal: Path, release: object) -> None:
+    head, *rest = journal.read_text().splitlines(keepends=True)
+    fields = {**json.loads(head), "version": 1, "react_run": release}
+    journal.write_text(json.dumps(fields) + "\n" + "".join(rest))
+    with pytest.raises(JournalError, match=r"only: open it with the version that wrote it$"):
         read_journal(journal)
 
 

@@ -131,7 +131,7 @@ def test_a_call_that_is_cancelled_closes_its_connection() -> None:
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            await asyncio.wait_for(ended.wait(), 5)
+            await asyncio.wait_for(ended.wait(), 60)
             await model.close()
         return left[0]
 

@@ -88,7 +88,7 @@ class Running:
         self.service, self.server, self.url = service, server, url
         self.said: list[str] = []
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.http = httpx.Client(base_url=url, timeout=20, trust_env=False)
+        self.http = httpx.Client(base_url=url, timeout=60, trust_env=False)
 
     def chat(self, model: object, text: str = "go", /, **fields: Any) -> httpx.Response:
         """Ask for a chat completion."""
@@ -122,7 +122,7 @@ def at_once(ask: Callable[[int], None], count: int) -> None:
         thread.join()
 
 
-def until(look: Any, seconds: float = 15) -> Any:
+def until(look: Any, seconds: float = 60) -> Any:
     """Look until something is there."""
     end = monotonic() + seconds
     while not (found := look()):
@@ -168,7 +168,7 @@ def serving(*files: str, home: Path, **options: Any) -> Iterator[Running]:
         running.http.close()
         if thread.is_alive():
             running.call(server.end)
-        thread.join(20)
+        thread.join(60)
         found.close()
         assert not thread.is_alive()
     if failed:

@@ -24,6 +24,7 @@ __all__ = ["browser"]
 pytestmark = [needs_chromium, pytest.mark.slow]
 
 HOSTILE = "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\u202egnp.exe"
+expect.set_options(timeout=60_000)  # what a busy machine needs costs an idle one nothing
 ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
 USAGE = {"input_tokens": 1200, "output_tokens": 80, "cached_tokens": 300, "cost": 0.01}
 
@@ -88,7 +89,7 @@ async def all_of(batch: Batch) -> None:
 @contextmanager
 def looking(browser: Browser, url: str, **options: Any) -> Iterator[Watched]:
     with browser.new_context(**{"viewport": {"width": 1344, "height": 896}, **options}) as context:
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(60_000)
         watched = Watched(context.new_page())
         yield watched
         watched.check(url)
@@ -235,7 +236,8 @@ def test_it_can_be_read_and_answered_without_scripts(browser: Browser, running: 
         page.goto(f"{running.url}/runs")
         page.get_by_role("link", name="push it").click()
         expect(page.locator("#badge")).to_have_text("waits for you")
-        page.get_by_role("button", name="Allow once").click()
+        with page.expect_navigation():  # without scripts the answer is a form that leads back here
+            page.get_by_role("button", name="Allow once").click()
         running.wait_for("completed", run)
         page.reload()
         expect(page.locator("#outcome")).to_contain_text("The branch is pushed.")

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError, dataclass, field, replace
 
 import pytest
 
-from react_run.support.fast_init import fast_init
+from react_run.support.fast_init import fast_init, maker
 
 
 @fast_init
@@ -44,3 +44,16 @@ def test_they_cannot_be_changed_but_replaced_compared_copied_and_pickled() -> No
 def test_missing_and_unknown_fields_are_errors(arguments: dict[str, str]) -> None:
     with pytest.raises(TypeError, match=r"name|nmae"):
         Value(**arguments)  # type: ignore[arg-type]  # what is tested
+
+
+def test_what_a_maker_makes_is_the_same_as_what_its_class_makes() -> None:
+    made = maker(Value)
+    one, other = made(name="a"), made(name="a", number=-5, items=[1])
+    assert type(one) is Value
+    assert one == Value(name="a")
+    assert other == Value(name="a", number=-5, items=[1])
+    assert made(name="a").items is not one.items
+    with pytest.raises(FrozenInstanceError):
+        one.name = "b"  # type: ignore[misc]  # what is tested
+    with pytest.raises(TypeError, match="nmae"):
+        made(name="a", nmae="b")  # type: ignore[call-arg]  # what is tested

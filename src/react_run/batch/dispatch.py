@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -14,7 +14,7 @@ from react_run.errors import ConfigError
 from react_run.journal.shipped import normal_url
 
 try:
-    from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions
+    from dbos import DBOS, DBOSConfig
 except ImportError:
     raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
 
@@ -27,12 +27,21 @@ _WATCH = {
     "keepalives_count": "3",
     "tcp_user_timeout": "5000",
 }
-_AT_ONCE = 4
-"""Connections over which many rows are put into a queue."""
-_FEW = 20
 _NAME = "react-run"
 _WORKFLOW = "react_run.row"
 _ROW_STEP = "react_run.run_row"
+_ENQUEUE = """
+select count(dbos.enqueue_workflow(
+    %(workflow)s,
+    batch,
+    array[to_json(batch), to_json(position), to_json(generation)],
+    workflow_id => concat_ws('/', batch, position, generation),
+    app_version => %(version)s,
+    priority => least(position + 1, 2147483647)::int,
+    application_name => %(name)s
+))
+from react_run.rows where batch = %(batch)s and position = any(%(positions)s) and state = 0
+"""
 _dispatch: Dispatch | None = None
 
 
@@ -60,8 +69,6 @@ class Dispatch:
         self._unknown: set[str] = set()
         self._offered = offered
         self._loop = asyncio.get_running_loop()
-        self._client: DBOSClient | None = None
-        self._engine: Any = None
 
     def begin(self) -> None:
         """Be handed rows from now on."""
@@ -83,7 +90,6 @@ class Dispatch:
             if self.queue is not None:
                 DBOS.listen_queues([self.queue])
             DBOS.launch()
-            self._client = DBOSClient(system_database_url=self.url, application_name=_NAME)
         except Exception as error:
             self.end()
             raise ConfigError(f"DBOS cannot begin: {error}") from error
@@ -92,10 +98,6 @@ class Dispatch:
         """Be handed no more rows."""
         global _dispatch
         _dispatch = None
-        if self._client is not None:
-            self._client.destroy()
-        if self._engine is not None:
-            self._engine.dispose()
         with suppress(Exception):
             DBOS.destroy(workflow_completion_timeout_sec=0)
 
@@ -108,32 +110,6 @@ class Dispatch:
     def queue_for(self, batch: str, jobs: int) -> None:
         """Make the queue of a batch; each process gets twice the rows it runs at once, so that it never waits."""
         DBOS.register_queue(batch, worker_concurrency=2 * jobs, polling_interval_sec=_POLL)
-
-    def enqueue(self, keys: Sequence[Key]) -> None:
-        """Put rows into the queues of their batches; those that are in it stay as they are."""
-        import sqlalchemy as sa
-
-        if self._engine is None:
-            address = self.url.replace("postgresql://", "postgresql+psycopg://", 1)
-            self._engine = sa.create_engine(address, pool_size=_AT_ONCE)
-        if len(keys) < _FEW:
-            return self._enqueue(keys)
-        with ThreadPoolExecutor(_AT_ONCE) as threads:  # each row costs two round trips, and hardly anything else
-            for done in [threads.submit(self._enqueue, keys[start::_AT_ONCE]) for start in range(_AT_ONCE)]:
-                done.result()
-        return None
-
-    def _enqueue(self, keys: Sequence[Key]) -> None:
-        assert self._client is not None  # made by begin()
-        with self._engine.begin() as connection:
-            for key in keys:
-                options: EnqueueOptions = {
-                    "workflow_name": _WORKFLOW,
-                    "queue_name": key[0],
-                    "workflow_id": workflow_id(key),
-                    "app_version": self.version,
-                }
-                self._client.enqueue_in_transaction(connection, options, *key)
 
     def hand_out_again(self, executors: Sequence[str]) -> None:
         """Put the rows that were handed to processes that are gone back into their queues."""
@@ -152,6 +128,23 @@ class Dispatch:
         lost = [id_ for id_ in found if id_ in self._unknown]
         self._unknown = {*found} - {*lost}
         _enqueue_again(lost)
+
+
+async def enqueue(connection: Any, version: str, batch: str, positions: Sequence[int]) -> None:
+    """Put rows into the queue of their batch, in the transaction that writes them; those that are there stay.
+
+    DBOS documents this function of its database for the purpose. A call of its client for each row costs two round
+    trips and ten times the time.
+
+    Args:
+        connection: In the transaction.
+        version: Which processes may be handed the rows.
+        batch: The id of the batch, which is the name of its queue.
+        positions: Of the rows. The first are handed out first.
+    """
+    if positions:
+        given = {"batch": batch, "version": version, "positions": list(positions)}
+        await connection.execute(_ENQUEUE, {**given, "workflow": _WORKFLOW, "name": _NAME})
 
 
 def _watched(url: str) -> str:

@@ -13,6 +13,11 @@ from react_run.errors import ReactError
 if TYPE_CHECKING:
     from react_run.journal.sinks import Sink
 
+BEAT = 1.0
+"""Seconds between two signs of life of a worker."""
+LEASE = 3 * BEAT
+"""Seconds of silence after which the rows of a worker go to others."""
+
 
 class EngineError(ReactError):
     """The queue cannot be used: its database is gone, damaged or full."""

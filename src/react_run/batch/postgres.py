@@ -18,8 +18,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from react_run.batch.dispatch import Dispatch, workflow_id
-from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.dispatch import Dispatch, enqueue, workflow_id
+from react_run.batch.engine import BEAT, LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
 from react_run.batch.offers import Key, Offers
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
@@ -34,9 +34,11 @@ _AT_ONCE = 1_000
 _LOST = 10.0
 """Seconds between two looks for rows that were handed to this process and never reached it."""
 _CLAIM = """
-select rows.place, rows.payload, rows.run, rows.attempts, rows.failures, rows.state, rows.owner
+select place, payload, run, attempts, failures, state, state = 1 and owner <> %s and exists (
+    select from react_run.workers where executor = owner and beat >= clock_timestamp() - %s * interval '1 second')
 from react_run.rows where batch = %s and position = %s for update
 """
+"""A row, and whether another worker that is alive has it."""
 _ALLOWED = """
 select stopped,
     rate is not null,
@@ -101,6 +103,9 @@ class PostgresEngine:
         self._paced: dict[str, str] = {}
         """The batches that have a rate, by the runs of their rows."""
         self._dispatch: Dispatch | None = None
+        self._signs: asyncio.Task[None] | None = None
+        """Of life, until the worker gives its own."""
+        self.enqueue = enqueue
         self._looked = monotonic()
         self._timers: set[asyncio.TimerHandle] = set()
 
@@ -112,6 +117,7 @@ class PostgresEngine:
         """
         await self.reach()
         await self._say_alive(worker)
+        self._signs = asyncio.create_task(self._stay_alive(worker))
         queue = None if self.batch is None else self.batch.id
         self._dispatch = Dispatch(self.url, worker, self.version, self._offers.add, queue=queue)
         await in_thread(self._dispatch.begin)
@@ -161,19 +167,8 @@ class PostgresEngine:
                     known.pop(row.index)
             new = [row for row in rows if row.index not in known]
             await self._insert(connection, new)
-        waiting = [(batch, row.index, 0) for row in rows if not row.problem]
-        await self._enqueue(waiting if new or len(known) == 0 else await self._not_handed_out(waiting))
+            await self.enqueue(connection, self.version, batch, [row.index for row in new])
         return len(new)
-
-    async def _not_handed_out(self, keys: Sequence[Key]) -> Sequence[Key]:
-        """Rows that a command may have added without having them handed out, because it was killed."""
-        async with self.pool.connection() as connection:
-            found = await connection.execute(
-                "select batch, position, generation from react_run.rows where batch = %s and state < 2 "
-                "and position between %s and %s",
-                (keys[0][0], keys[0][1], keys[-1][1]) if keys else ("", 0, 0),
-            )
-            return [(batch, position, generation) for batch, position, generation in await found.fetchall()]
 
     async def _mended(self, connection: Any, row: Row) -> bool:
         found = await connection.execute(
@@ -225,11 +220,6 @@ class PostgresEngine:
             "update react_run.batches set total = total + %s, error = error + %s where id = %s", (len(new), bad, batch)
         )
 
-    async def _enqueue(self, keys: Sequence[Key]) -> None:
-        if keys and self._dispatch is not None:
-            dispatch = self._dispatch
-            await in_thread(lambda: dispatch.enqueue(keys))
-
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
         for _ in range(self._offers.waiting):
@@ -252,13 +242,14 @@ class PostgresEngine:
         async with self.pool.connection() as connection, connection.transaction():
             await connection.execute(_LIMITED, (batch,))
             allowed = await (await connection.execute(_ALLOWED, (batch,))).fetchone()
-            found = await (await connection.execute(_CLAIM, (batch, position))).fetchone()
+            found = await (await connection.execute(_CLAIM, (worker, LEASE, batch, position))).fetchone()
             if allowed is None or found is None or found[5] == 2:  # removed, or it has its result
                 self._offers.over(key)
                 return None
             stopped, paced, affordable = allowed
-            place, payload, run, attempts, failures, state, _owner = found
-            if stopped or (state == 0 and not affordable):
+            place, payload, run, attempts, failures, state, others = found
+            # One that slept beyond its lease wakes with offers that went to others meanwhile: it leaves them theirs.
+            if stopped or others or (state == 0 and not affordable):
                 self._offers.wait(key)
                 return None
             epoch = await self.journals.take(connection, run, worker)
@@ -368,6 +359,7 @@ class PostgresEngine:
         return key
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
+        self._rest()
         return await self._reached(self._beat(worker, pauses))
 
     async def _beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
@@ -388,6 +380,18 @@ class PostgresEngine:
         await self._look_for_lost()
         return Beat(stopped=False, pauses=known)
 
+    async def _stay_alive(self, worker: str) -> None:
+        """Give signs of life while DBOS starts and rows are added: a worker that holds rows must not pass for gone."""
+        while True:
+            await asyncio.sleep(BEAT)
+            with suppress(*database_errors()):
+                await self._say_alive(worker)
+
+    def _rest(self) -> None:
+        if self._signs is not None:
+            self._signs.cancel()
+            self._signs = None
+
     async def _say_alive(self, worker: str) -> None:
         async with self.pool.connection() as connection:
             await connection.execute(
@@ -398,8 +402,6 @@ class PostgresEngine:
 
     async def _reap(self) -> None:
         """Have the rows of workers that were silent for three beats handed out again: one worker does it at a time."""
-        from react_run.batch.worker import BEAT
-
         if self._dispatch is None:
             return
         dispatch = self._dispatch
@@ -410,8 +412,9 @@ class PostgresEngine:
             if not mine:
                 return
             found = await connection.execute(
-                "select executor from react_run.workers where beat < clock_timestamp() - %s * interval '1 second'",
-                (3 * BEAT,),
+                "select executor from react_run.workers "
+                "where beat < clock_timestamp() - %s * interval '1 second' for update skip locked",
+                (LEASE,),
             )
             silent = [executor for (executor,) in await found.fetchall()]
             if silent:
@@ -483,7 +486,7 @@ class PostgresEngine:
         """Have rows that ended with an error go on from their journals; how many."""
         batch = self.batch.id if self.batch else ""
 
-        async def again() -> list[Key]:
+        async def again() -> int:
             async with self.pool.connection() as connection, connection.transaction():
                 await connection.execute(
                     "update react_run.batches set "
@@ -497,20 +500,20 @@ class PostgresEngine:
                 found = await connection.execute(
                     "update react_run.rows set state = 0, status = null, result = null, failures = 0, "
                     "generation = generation + 1 where batch = %s and status = 'error' and attempts > 0 "
-                    "returning batch, position, generation",
+                    "returning position",
                     (batch,),
                 )
-                keys = list(await found.fetchall())
+                positions = [position for (position,) in await found.fetchall()]
                 await connection.execute(
-                    "update react_run.batches set error = error - %s where id = %s", (len(keys), batch)
+                    "update react_run.batches set error = error - %s where id = %s", (len(positions), batch)
                 )
-                return keys
+                await self.enqueue(connection, self.version, batch, positions)
+                return len(positions)
 
-        keys = await self._reached(again())
-        await self._enqueue(keys)
-        return len(keys)
+        return await self._reached(again())
 
     async def close(self) -> None:
+        self._rest()
         for timer in self._timers:
             timer.cancel()
         for sink in self._sinks.values():

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import islice
 from time import time
@@ -318,9 +318,9 @@ class SqliteEngine:
     def close_now(self) -> None:
         """Release the database and the rows that are at work."""
         with self._lock:
-            for sink in self._open.values():
-                sink.close()
-            self._open.clear()
+            while self._open:  # threads that nobody waits for any more may release theirs at the same time
+                with suppress(KeyError):
+                    self._open.popitem()[1].close()
             self._db.close()
 
     # -- what only this engine has -----------------------------------------------------------------------------------

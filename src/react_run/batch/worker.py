@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TypeVar
 from uuid import uuid4
 
-from react_run.batch.engine import Claim, Engine, EngineError, Unreachable
+from react_run.batch.engine import BEAT, Claim, Engine, EngineError, Unreachable
 from react_run.batch.gate import Gate
 from react_run.batch.row_run import Again, Runner
 from react_run.batch.rows import RowResult
@@ -18,8 +18,6 @@ from react_run.errors import JournalError
 from react_run.support.tasks import cancellations
 
 T = TypeVar("T")
-BEAT = 1.0
-"""Seconds between two signs of life."""
 _LOOK_AGAIN = 0.2
 _NO_DATABASE = 2.0
 

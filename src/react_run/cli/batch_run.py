@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -309,9 +309,10 @@ class BatchRun:
             if not self.quiet and not self.output:
                 meter.say(f"batch {name}")
             with self._listener.listening(batch, task, meter), meter.shown(batch):
-                async for result in batch:
-                    output.write([result])
-                    meter.count(result)
+                async with aclosing(aiter(batch)) as results:  # also when the output cannot be written
+                    async for result in results:
+                        output.write([result])
+                        meter.count(result)
             meter.sum_up(batch.ended)
             return batch.ended
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from react_run.cli.engines import is_embedded
@@ -120,8 +121,9 @@ def write_results(name: str, engine: str, only: str | None) -> int:
         from react_run.batch.catalogue import results
 
         async def show_all() -> None:
-            async for result in results(engine, name):
-                show(result)
+            async with aclosing(results(engine, name)) as found:
+                async for result in found:
+                    show(result)
 
         run_blocking(show_all())
     else:

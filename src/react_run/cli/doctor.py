@@ -10,7 +10,7 @@ import click
 from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from react_run.cli.doctor_checks import Finding
+    from react_run.cli.finding import Finding
 
 
 @click.command("doctor", context_settings={"help_option_names": ["-h", "--help"]})

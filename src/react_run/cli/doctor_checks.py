@@ -7,12 +7,12 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from react_run.cli.finding import Finding
 from react_run.components.kinds import GROUPS, every_installed, installed
 from react_run.support.user_dirs import config_directory, data_directory, state_directory
 
@@ -35,20 +35,6 @@ PROVIDERS: Mapping[str, str] = {
 
 MALICIOUS = {"litellm": ("1.82.7", "1.82.8")}
 """Releases that must not be installed."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check; ``fix`` says what to do about it."""
-
-    status: Literal["ok", "note", "failed"]
-    what: str
-    detail: str
-    fix: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        """For ``--json``."""
-        return asdict(self)
 
 
 def installation() -> Iterator[Finding]:
@@ -169,6 +155,8 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
         yield reachable(str(address))
     for model in filter(None, (config.model, *config.fallback_models)):
         yield _has_key(model)
+        if not offline:
+            yield from _memory(model)
     servers = list(mcp_toolsets(config.toolsets))
     for toolset in config.toolsets:
         if toolset not in servers:
@@ -216,6 +204,16 @@ def _has_key(model: Model) -> Finding:
         return Finding("ok", what, "runs here, and needs no key")
     address = model.base_url or "its provider's own address"
     return Finding("ok", what, f"the provider of this id is known, and its key is set if one is needed ({address})")
+
+
+def _memory(model: Model) -> Iterator[Finding]:
+    """Whether a model on this machine has the memory it needs."""
+    from react_run.models.remote import RemoteModel
+
+    if isinstance(model, RemoteModel):
+        from react_run.cli.local_models import memory_findings
+
+        yield from memory_findings(model)
 
 
 def _starts(toolset: object) -> Finding:

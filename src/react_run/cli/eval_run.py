@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -196,8 +196,9 @@ class EvalRun:
                 await stack.enter_async_context(variant.agent)
             await batch.begin()
             with self._listener.listening(batch, task, meter), meter.shown(batch):
-                async for sample in evaluation.samples():
-                    meter.count_sample(sample)
+                async with aclosing(evaluation.samples()) as samples:
+                    async for sample in samples:
+                        meter.count_sample(sample)
 
     def _tallies(self, directory: Path) -> Tallies:
         from react_run.evals.samples import read_samples

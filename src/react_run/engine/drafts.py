@@ -26,7 +26,7 @@ async def stream(run: Run, iteration: Iteration) -> ModelResponse:
         if response is None:
             problem = f"{run.agent.model.name} ended its stream without a response"
             raise ModelError(problem, code="incomplete", retryable=True)  # A5b
-        response = checked_response(response, run.agent.model.name)
+        response = checked_response(response, run.agent.model)
         await _show(run, iteration, *draft.end())
     except BaseException:
         await withdraw(iteration)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from react_run.engine.state import EngineState
 from react_run.engine.timer import Timer
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
+from react_run.support.fast_init import maker
 from react_run.support.logs import log_failure
 from react_run.support.render import render
 from react_run.support.tasks import begun, cancellations, forget, running_loop
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from react_run.tools.tool import Prepared, Tool
 
 logger = logging.getLogger(__name__)
+_observation = maker(Observation)
 
 MAX_ERROR = 300
 """Characters of an exception's text that the model gets to read (behaviour T1)."""
@@ -184,9 +186,20 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     if tool.context:
         kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
     limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
-    cancelled = cancellations()
     try:
-        result = await _start(tool, partial(tool.function, *prepared.args, **kwargs), limit, call)
+        if tool.is_async:
+            work = _supervise(_shielded(partial(tool.function, *prepared.args, **kwargs)), limit, call)
+            result = await _unless_cancelled(tool, work)
+        elif tool.inline:
+            result = _at_once(tool, prepared.args, kwargs)
+        else:
+            work = _in_thread(partial(tool.function, *prepared.args, **kwargs), limit, call)
+            result = await _unless_cancelled(tool, work)
+        if type(result) not in PLAIN:
+            if isawaitable(result):
+                result = await _unless_cancelled(tool, _supervise(_shielded(partial(_same, result)), limit, call))
+            if isinstance(result, (Iterator, AsyncIterator)):
+                raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
@@ -194,16 +207,10 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
         call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
         text = f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up."
         return refused(text, code="timeout", unknown=tool.read_only is not True)
-    except asyncio.CancelledError as error:
-        if cancellations() > cancelled:
-            raise
-        return _failed(call, RuntimeError(f"{tool.name} cancelled itself: {error}"))
-    except KeyboardInterrupt:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         raise
     except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
         return _failed(call, error)
-    if type(result) not in PLAIN and isinstance(result, (Iterator, AsyncIterator)):
-        return _failed(call, TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result"))
     return interpret(call, tool, result, prepared.repairs)
 
 
@@ -220,21 +227,42 @@ class _Deadline(TimeoutError):
         super().__init__(f"no answer within {seconds:g} seconds")
 
 
-async def _start(tool: Tool, function: Callable[[], Any], limit: float, call: ToolCall) -> object:
-    if tool.is_async:
-        return await _supervise(_shielded(function), limit, call)
-    if tool.inline:
-        result = copy_context().run(function)  # what it sets stays its own, as in a thread
-        if type(result) in PLAIN or not isawaitable(result):
-            return result
-        return await _supervise(_shielded(lambda: result), limit, call)
+def _at_once(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+    """What an inline tool returns: nothing can interrupt it, so a cancellation that comes out of it is its own."""
+    try:
+        return copy_context().run(tool.function, *args, **kwargs)  # what it sets stays its own, as in a thread
+    except asyncio.CancelledError as error:
+        raise _cancelled_itself(tool, error) from error
+    except StopIteration as error:  # no coroutine may let it out, so tools of all forms are told the same
+        raise RuntimeError(f"{tool.name} raised StopIteration: {error}") from error
+
+
+async def _unless_cancelled(tool: Tool, work: Awaitable[object]) -> object:
+    """What comes of ``work``, which the run may be cancelled in, and the tool may cancel itself."""
+    cancelled = cancellations()
+    try:
+        return await work
+    except asyncio.CancelledError as error:
+        if cancellations() > cancelled:
+            raise
+        raise _cancelled_itself(tool, error) from error
+
+
+def _cancelled_itself(tool: Tool, error: asyncio.CancelledError) -> RuntimeError:
+    return RuntimeError(f"{tool.name} cancelled itself: {error}")
+
+
+async def _in_thread(function: Callable[[], object], limit: float, call: ToolCall) -> object:
     thread = started_in_thread(function)
     clock = Timer(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
     try:
-        result = await thread
+        return await thread
     finally:
         clock.stop()
-    return await _supervise(_shielded(lambda: result), limit, call) if isawaitable(result) else result
+
+
+def _same(value: object) -> object:
+    return value
 
 
 async def _shielded(function: Callable[[], object]) -> object:
@@ -314,7 +342,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
 
         seen = observed(call.run, result)
         return replace(seen, content=_with_repairs(seen.content, repairs), outcome=outcome, repaired=repairs)
-    return Observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
+    return _observation(content=_with_repairs(render(result), repairs), outcome=outcome, repaired=repairs, raw=result)
 
 
 def _has_parts(result: object) -> bool:

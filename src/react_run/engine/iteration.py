@@ -31,6 +31,7 @@ from react_run.messages import (
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
+from react_run.support.fast_init import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
@@ -46,6 +47,7 @@ NOT_STARTED = "the run was interrupted before this call was started."
 _DRESSED = re.compile(
     r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
 )
+_request, _message, _step = maker(ModelRequest), maker(Message), maker(ReActStep)
 
 # -- the request and its reply ----------------------------------------------------------------------------------------
 
@@ -55,7 +57,7 @@ def new_request(
 ) -> ModelRequest:
     """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
     state = run.state(EngineState)
-    return ModelRequest(
+    return _request(
         messages=MessageView(run.messages),
         tools=run.offered_tools if tools is None else tools,
         tool_choice=tool_choice,
@@ -184,10 +186,10 @@ def unknown_tool(name: str, names: list[str]) -> str:
     return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
 
 
-async def run_calls(run: Run, iteration: Iteration) -> None:
+def run_calls(run: Run, iteration: Iteration) -> Awaitable[object]:
     """Handle all calls of a reply concurrently (L3); those that are not parallel-safe one at a time, in order (L4)."""
     if len(iteration.calls) == 1:
-        return await handle(run, iteration.calls[0])
+        return handle(run, iteration.calls[0])
     jobs: list[Callable[[], Awaitable[object]]] = []
     serial: list[Callable[[], Awaitable[object]]] = []
     for call in iteration.calls:
@@ -198,8 +200,7 @@ async def run_calls(run: Run, iteration: Iteration) -> None:
             if not serial:
                 jobs.append(partial(gather_ordered, serial, 1))
             serial.append(job)
-    await gather_ordered(jobs, run.agent.config.limits.parallel_tools)
-    return None
+    return gather_ordered(jobs, run.agent.config.limits.parallel_tools)
 
 
 async def handle(run: Run, call: ToolCall) -> None:
@@ -257,29 +258,26 @@ def record(run: Run, iteration: Iteration) -> None:
             unknown = call.executed and call.tool is not None and call.tool.read_only is not True
             observation = call.observation = refused(text, code="cancelled", unknown=unknown)
         content = content_with(observation.content, observation.parts) if observation.parts else observation.content
-        messages.append(Message(role="tool", content=content, tool_request_id=call.request.id))
+        messages.append(_message(role="tool", content=content, tool_request_id=call.request.id))
         name = call.request.name
         attempt = attempts.get(name, 0) + 1
         attempts[name] = attempt if observation.failed else 0
-        steps.append(_step(iteration, call, observation, thought, attempt))
+        step = _step(
+            thought=thought,
+            action=name,
+            action_input=call.request.arguments if call.prepared is None else call.arguments,
+            observation=observation.content,
+            outcome=observation.outcome,
+            attempt=attempt,
+            executed=call.executed,
+            iteration=iteration.number,
+            seconds=call.seconds,
+            opaque=call.opaque,
+            repaired=observation.repaired,
+            id=call.request.id,
+            started=call.started,
+        )
+        steps.append(step)
     run.messages += messages  # all of an iteration, or nothing
     run.outcome.steps += steps
     run.state(Standing).settle(iteration)
-
-
-def _step(iteration: Iteration, call: ToolCall, observation: Observation, thought: str, attempt: int) -> ReActStep:
-    return ReActStep(
-        thought=thought,
-        action=call.request.name,
-        action_input=call.request.arguments if call.prepared is None else call.arguments,
-        observation=observation.content,
-        outcome=observation.outcome,
-        attempt=attempt,
-        executed=call.executed,
-        iteration=iteration.number,
-        seconds=call.seconds,
-        opaque=call.opaque,
-        repaired=observation.repaired,
-        id=call.request.id,
-        started=call.started,
-    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run.engine.asking import put
 from react_run.engine.current import current_call
@@ -75,10 +75,10 @@ class Services:
         """Withdraw a draft."""
         await withdraw(iteration)
 
-    async def refusal(self, call: ToolCall) -> Observation | None:
+    def refusal(self, call: ToolCall) -> Coroutine[Any, Any, Observation | None]:
         """Ask every plugin for its permission."""
-        return await refusal(call)
+        return refusal(call)
 
-    async def execute(self, call: ToolCall) -> Observation:
+    def execute(self, call: ToolCall) -> Coroutine[Any, Any, Observation]:
         """Run the tool of ``call``, if every plugin permits."""
-        return await execute(call)
+        return execute(call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -253,7 +254,14 @@ def _check(record: object, path: Path, number: int) -> None:
     version = record.get("version", VERSION)
     if record["type"] == "header" and version != VERSION:
         problem = f"the journal has format {version!r}, and this react-run reads format {VERSION} only"
-        raise JournalError(f"{path}:{number}: {problem}: open it with the version that wrote it")
+        raise JournalError(f"{path}:{number}: {problem}: open it with {_writer_of(record)}")
+
+
+def _writer_of(header: Record) -> str:
+    """The release that wrote a journal, as its header says."""
+    release = header.get("react_run")
+    named = isinstance(release, str) and re.fullmatch(r"[0-9][0-9A-Za-z.+]{0,40}", release)
+    return f"react-run {release}, which wrote it" if named else "the version that wrote it"
 
 
 def _grouped(records: Iterable[Record]) -> list[list[Record]]:

@@ -72,7 +72,7 @@ def counted(response: ModelResponse, failed: int) -> ModelResponse:
     return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
-def checked_response(response: object, model: str) -> ModelResponse:
+def checked_response(response: object, model: Model) -> ModelResponse:
     """``response`` if it is one; what somebody's own model returns instead is told while it is known who returned it.
 
     Raises:
@@ -83,7 +83,7 @@ def checked_response(response: object, model: str) -> ModelResponse:
         wrong = response
     elif not isinstance(response.message, Message) or response.message.role != "assistant":
         wrong = response.message
-    elif not isinstance(response.message.tool_requests, tuple | list):
+    elif not isinstance(response.message.tool_requests, (tuple, list)):
         wrong = response.message.tool_requests
     elif not all(map(_has_name, response.message.tool_requests)):
         wrong = next(call for call in response.message.tool_requests if not _has_name(call))
@@ -92,8 +92,8 @@ def checked_response(response: object, model: str) -> ModelResponse:
     else:
         return response
     problem = (
-        f"{model} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a Message "
-        "of the assistant whose calls have names"
+        f"{model.name} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a "
+        "Message of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 

@@ -97,15 +97,6 @@ class Tool(ToolAnnotations):
             object.__setattr__(self, "checker", SchemaChecker(lambda: given))
             _ = self.wire  # a schema that is none is reported now
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            """The schema of a function, made when it is first looked at: most tools of a big toolset never are."""
-            if name != "parameters":
-                raise AttributeError(name)
-            object.__setattr__(self, name, self.checker.parameters())
-            return self.parameters
-
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         """A field of a toolset may hold tools: as they are, not as dataclasses to be taken apart."""
@@ -298,6 +289,12 @@ class Tool(ToolAnnotations):
             checker=SchemaChecker(cache(schema)),
             **flags,
         )
+
+
+# The schema of a function is made when it is first looked at: most tools of a big toolset never are.
+_parameters: Any = cached_property(lambda tool: tool.checker.parameters())
+_parameters.__set_name__(Tool, "parameters")
+Tool.parameters = _parameters
 
 
 def _own_name(function: Function) -> str:

@@ -49,7 +49,7 @@ def appears(path: Path) -> None:
 
 def gone(folder: Path) -> bool:
     """Whether the program and its child are gone, within a moment."""
-    patience = time.monotonic() + 5
+    patience = time.monotonic() + 60
     while any(map(psutil.pid_exists, family(folder))) and time.monotonic() < patience:
         time.sleep(0.01)
     return not any(map(psutil.pid_exists, family(folder))) and not (folder / "late").exists()
@@ -79,7 +79,7 @@ def test_a_program_ends_when_the_run_is_cancelled(tmp_path: Path, way: str) -> N
     async def scenario() -> None:
         agent = agent_with([calls(("work", {})), says("x")], tools=[program(tmp_path, way)])
         run = asyncio.ensure_future(agent.run("go"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await asyncio.to_thread(appears, tmp_path / "ready")
         run.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -193,7 +193,7 @@ def test_children_of_one_reply_work_at_the_same_time(tmp_path: Path) -> None:
                 meeting.append(run)
                 if len(meeting) == 3:
                     arrived.set()
-                await asyncio.wait_for(arrived.wait(), 10)
+                await asyncio.wait_for(arrived.wait(), 60)
 
     toolset = AgentsToolset(agents=[child(tmp_path, "done")])
     reply = calls(*[("helper", {"task": f"task {n}"}) for n in range(3)])

@@ -21,6 +21,8 @@ from mcp.server.auth.provider import (
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp
 
 
 class Authority(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
@@ -102,11 +104,12 @@ class RemoteServer:
     Args:
         authority: Who guards it; nobody when not given.
         sse: Whether it speaks the transport of before 2025.
+        zipped: Whether its answers are compressed.
     """
 
-    def __init__(self, authority: Authority | None = None, *, sse: bool = False) -> None:
+    def __init__(self, authority: Authority | None = None, *, sse: bool = False, zipped: bool = False) -> None:
         self.port = free_port()
-        self.authority, self.sse = authority, sse
+        self.authority, self.sse, self.zipped = authority, sse, zipped
         self.url = f"http://127.0.0.1:{self.port}/{'sse' if sse else 'mcp'}"
         self.starts = 0
         self.start()
@@ -121,7 +124,14 @@ class RemoteServer:
             """Say how often this was started."""
             return str(number)
 
-        app = server.sse_app() if self.sse else server.streamable_http_app()
+        @server.tool(structured_output=False)
+        def words(size: int) -> str:
+            """Answer with a text of that many characters."""
+            return "x" * size
+
+        app: ASGIApp = server.sse_app() if self.sse else server.streamable_http_app()
+        if self.zipped:
+            app = GZipMiddleware(app)
         config = uvicorn.Config(app, port=self.port, log_level="critical", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
@@ -131,7 +141,7 @@ class RemoteServer:
 
     def stop(self) -> None:
         self._server.should_exit = self._server.force_exit = True
-        self._thread.join(10)
+        self._thread.join(60)
 
     def _door(self) -> dict[str, Any]:
         if self.authority is None:

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import json
 import threading
+import time
 from pathlib import Path
 
 import psutil
@@ -38,7 +39,7 @@ HELD_BY = {
     "18 cancelling": "test_lifecycle::test_the_server_hears_that_a_call_was_given_up",
     "19 changed descriptions": "test_lock::test_a_changed_description_is_refused_before_any_model_sees_it",
     "20 elicitation": "test_servers::test_a_question_of_the_server_is_put_to_the_user",
-    "21 huge results": "test_complaints::test_a_result_of_ten_megabytes_is_kept_whole_and_previewed",
+    "21 huge results": "test_complaints::test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed",
     "22 hints": "test_calls::test_hints_grant_nothing_and_bad_news_is_believed",
     "23 untrusted files": "test_processes::test_no_process_is_started_for_a_file_that_is_not_trusted",
     "24 noise": "test_servers::test_noise_and_broken_bytes_are_skipped_and_noted",
@@ -129,14 +130,18 @@ def test_five_servers_cost_a_first_request_two_kilobytes(workspace: Path) -> Non
     assert len(agent.tools) == 50
 
 
-def test_a_result_of_ten_megabytes_is_kept_whole_and_previewed(workspace: Path) -> None:
-    """The SDK takes time that grows with the square of a line's length: 1 s for 10 MB, a minute for 50."""
-    body = "serve([tool('go')], lambda name, arguments, request: text('x' * 10_000_000))"
-    before = psutil.Process().memory_info().rss
-    [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body)], ("go", {}))))
+def test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed(workspace: Path) -> None:
+    """The SDK's reader alone needs 20 s of CPU time for this line, and 0.5 s with our decoder."""
+    body = "serve([tool('go')], lambda name, arguments, request: text('x' * 50_000_000))"
+    agent = agent_of(workspace, [local(workspace, body, timeout=300)], ("go", {}))
+    process = psutil.Process()
+    before, began = process.memory_info().rss, time.process_time()
+    [step] = asyncio.run(steps_of(agent))
+    assert code_of(step) == ""
+    assert time.process_time() - began < 10
     assert len(step.observation) < 100_000
-    assert psutil.Process().memory_info().rss - before < 200 * 2**20
-    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 10_000_000
+    assert process.memory_info().rss - before < 400 * 2**20
+    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 50_000_000
 
 
 def test_headers_are_shown_nowhere(workspace: Path) -> None:

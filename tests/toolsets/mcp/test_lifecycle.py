@@ -36,7 +36,7 @@ serve([tool("go")], call)
 """
 
 
-def waited_for(condition: Callable[[], bool], seconds: float = 10) -> bool:
+def waited_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

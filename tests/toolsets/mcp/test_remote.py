@@ -18,7 +18,7 @@ from tests.toolsets.mcp.remote import Authority, RemoteServer
 
 from react_run import Recorder
 from react_run.cli import main
-from react_toolsets.mcp import McpToolset, McpWarning
+from react_toolsets.mcp import McpToolset, McpWarning, lines
 from react_toolsets.mcp.host import the_host
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*:mcp.MCPDeprecationWarning")
@@ -82,6 +82,33 @@ def test_a_server_that_is_away_fails_and_works_when_it_is_back(workspace: Path, 
 def test_servers_of_the_old_transport_work(workspace: Path, made: Made) -> None:
     agent = agent_of(workspace, [toolset(made(sse=True), transport="sse")], ("number_of_start", {}))
     assert said(asyncio.run(steps_of(agent))[0]) == "1"
+
+
+@pytest.mark.parametrize("protocol", ["auto", "legacy"])  # answers as one document, and as an event of a stream
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_result_of_megabytes_is_read_and_one_that_is_too_large_is_said_to_be(
+    workspace: Path, made: Made, monkeypatch: pytest.MonkeyPatch, protocol: str, zipped: bool
+) -> None:
+    monkeypatch.setattr(lines, "MAX_MESSAGE", 4 * 2**20)
+    server = made(zipped=zipped)
+    sizes = (3_000_000, 5_000_000, 10)
+    tools = toolset(server, protocol=protocol, read_only=["*"])
+    agent = agent_of(workspace, [tools], *(("words", {"size": size}) for size in sizes))
+    whole, too_large, small = asyncio.run(steps_of(agent))
+    assert code_of(whole) == ""
+    assert max(path.stat().st_size for path in workspace.rglob("*") if path.is_file()) >= 3_000_000
+    assert code_of(too_large) == "too_large"
+    assert "the MCP server remote sent a message of more than 4 MiB" in too_large.observation
+    assert said(small) == "x" * 10
+
+
+def test_the_old_transport_says_that_its_events_are_small(workspace: Path, made: Made) -> None:
+    tools = toolset(made(sse=True), transport="sse", read_only=["*"])
+    agent = agent_of(workspace, [tools], ("words", {"size": 1_500_000}), ("words", {"size": 10}))
+    too_large, small = asyncio.run(steps_of(agent))
+    assert code_of(too_large) == "too_large"
+    assert "the MCP server remote sent a message of more than 1 MiB" in too_large.observation
+    assert said(small) == "x" * 10
 
 
 def test_a_server_that_is_not_there_is_left_out_with_the_reason(workspace: Path, made: Made) -> None:

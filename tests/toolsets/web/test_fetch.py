@@ -77,7 +77,7 @@ def test_several_pages_of_one_iteration_are_fetched_at_the_same_time(server: Loc
     together = threading.Barrier(4)  # nobody is answered before all four have asked
 
     def answer(connection: Any) -> None:
-        together.wait(timeout=10)
+        together.wait(timeout=60)
         server.reply("All four at once.", content_type="text/plain")(connection)
 
     server.site = {f"/{number}": answer for number in range(4)}

@@ -47,7 +47,7 @@ def build_site(server: LocalServer) -> None:
 
     def all_at_once(page: str) -> Any:
         def answer(connection: Any) -> None:
-            together.wait(timeout=20)
+            together.wait(timeout=60)
             server.reply(page)(connection)
 
         return answer

@@ -192,7 +192,7 @@ class AsyncShelf(SearchProvider):
         self.asked += 1
         if self.asked == 2:
             self.all_asked.set()
-        await asyncio.wait_for(self.all_asked.wait(), 20)
+        await asyncio.wait_for(self.all_asked.wait(), 60)
         return [SearchHit(title=query, url=f"https://example.org/{query}", snippet="")]
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from react_toolsets.mcp.target import Local, Target
-from react_toolsets.mcp.troubles import LoginRequired, Lost, McpTrouble, shortened
+from react_toolsets.mcp.troubles import LoginRequired, Lost, McpTrouble, shortened, too_large
 from react_toolsets.mcp.words import Words
 
 if TYPE_CHECKING:
     from react_toolsets.mcp.requests import Request
 
+_LIMIT = "byte limit"
+"""What the SDK says when an event is larger than permitted."""
+OLD_LIMIT = 2**20
+"""Bytes of an event of the transport of before 2025, which the SDK has set."""
 CLOSED, TIMED_OUT, URL_NEEDED, UNDECLARED = -32000, -32001, -32042, -32021
 
 
@@ -46,6 +50,8 @@ def complaint(error: Exception, name: str, request: Request) -> Exception:
 
 
 def _of_protocol(code: int, message: str, name: str, request: Request) -> Exception:
+    if request.too_large or _LIMIT in message:
+        return too_large(name)
     if code == CLOSED or request.forgotten:
         return Lost(unsent=request.refused)
     if code == TIMED_OUT:
@@ -63,8 +69,12 @@ def _of_protocol(code: int, message: str, name: str, request: Request) -> Except
 
 def not_started(error: BaseException, target: Target, words: Words) -> Exception:
     """The error that a server is that did not become ready."""
+    import httpx2
+
     while isinstance(error, BaseExceptionGroup) and error.exceptions:  # anyio wraps what failed in its tasks
         error = error.exceptions[0]
+    if isinstance(error, httpx2.SSEError) and _LIMIT in str(error):
+        return too_large(target.name, limit=OLD_LIMIT)
     if isinstance(error, McpTrouble) and error.code == "server_protocol":
         return McpTrouble(f"the MCP server {target.name} does not keep to the protocol: {error}", code=error.code)
     if isinstance(error, McpTrouble | LoginRequired):

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 import anyio
-import httpx2
 from mcp import StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from react_toolsets.mcp.requests import request_of_task
+from react_toolsets.mcp import lines
+from react_toolsets.mcp.http_client import CONNECT_SECONDS, http_client
 from react_toolsets.mcp.stragglers import MARK, end_stragglers
 from react_toolsets.mcp.target import Local, Remote, Target
 from react_toolsets.mcp.troubles import McpTrouble
@@ -29,13 +29,20 @@ if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
     from mcp.shared.message import SessionMessage
 
-CONNECT_SECONDS = 30.0
-SESSION = "mcp-session-id"
-
 
 @asynccontextmanager
-async def transport(target: Target, words: Words, ended: Callable[[], None]) -> AsyncIterator[TransportStreams]:
-    """The connection to ``target``; ``ended`` is called as soon as the other side ends it."""
+async def transport(
+    target: Target, words: Words, ended: Callable[[], None], flooded: Callable[[], None]
+) -> AsyncIterator[TransportStreams]:
+    """The connection to ``target``.
+
+    Args:
+        target: What to connect to.
+        words: Gets what it writes to standard error.
+        ended: Called as soon as the other side ends the connection.
+        flooded: Called when a program sends a message that is too large; there is none behind it.
+    """
+    lines.on_flood.set(flooded)
     async with _opened(target, words) as (incoming, outgoing):
         yield _Watched(incoming, ended), outgoing
 
@@ -61,6 +68,7 @@ async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]
             args=command[1:],
             env=environment,
             cwd=target.cwd,
+            encoding=lines.ENCODING,
             encoding_error_handler="replace",
         )
         errors = words.pipe(asyncio.get_running_loop())
@@ -92,35 +100,15 @@ async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
     auth = target.login.provider(target.name, target.url) if target.login else None
     if target.transport == "sse":
         async with sse_client(
-            target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=_client, auth=auth
+            target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=http_client, auth=auth
         ) as streams:
             yield streams
         return
-    async with _client(headers, auth=auth) as client, streamable_http_client(target.url, http_client=client) as streams:
+    async with (
+        http_client(headers, auth=auth) as client,
+        streamable_http_client(target.url, http_client=client, max_sse_event_size=lines.MAX_MESSAGE) as streams,
+    ):
         yield streams
-
-
-def _client(
-    headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
-) -> httpx2.AsyncClient:
-    timeout = timeout or httpx2.Timeout(CONNECT_SECONDS, read=None)  # our own clock decides how long is too long
-    return _Telling(headers=headers, timeout=timeout, auth=auth)
-
-
-class _Telling(httpx2.AsyncClient):
-    """Notes when a request was not taken: nobody was there, or it was for a session that the server has forgotten."""
-
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        waiting = request_of_task.get()
-        try:
-            response = await super().send(request, **options)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout):
-            if waiting is not None:
-                waiting.refused = True
-            raise
-        if waiting is not None and response.status_code == 404 and SESSION in request.headers:
-            waiting.refused = waiting.forgotten = True
-        return response
 
 
 class _Watched:

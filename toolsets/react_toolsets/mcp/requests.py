@@ -41,6 +41,8 @@ class Request:
     """Whether nobody was there to take it."""
     forgotten: bool = False
     """Whether the server does not know us any more."""
+    too_large: bool = False
+    """Whether the answer is larger than what is read."""
     _began: float = 0.0
     _until: float = 0.0
     _asking: int = 0
@@ -49,7 +51,7 @@ class Request:
     def begin(self) -> None:
         """Start the clock."""
         self._began, self._asked = time.monotonic(), 0.0
-        self.refused = self.forgotten = False
+        self.refused = self.forgotten = self.too_large = False
         self._heard()
 
     @property

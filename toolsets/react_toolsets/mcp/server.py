@@ -68,8 +68,8 @@ class Server:
             try:
                 return await session.request(send, request)
             except Lost as lost:
-                if login := await session.wants_login():
-                    raise login from None
+                if reason := await session.why_lost():
+                    raise reason from None
                 self._count_loss(session)
                 if last or not (lost.unsent or request.harmless):
                     raise McpTrouble(self._gone(session), code="server_gone") from None

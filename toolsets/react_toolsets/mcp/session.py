@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_toolsets.mcp.listing import Listing, live_listing
 from react_toolsets.mcp.requests import Request, request_of_task
 from react_toolsets.mcp.target import Local, Remote, Target
-from react_toolsets.mcp.troubles import LoginRequired, Lost, McpTrouble
+from react_toolsets.mcp.troubles import TOO_LARGE, LoginRequired, Lost, McpTrouble, too_large
 from react_toolsets.mcp.words import Words, current, keep_quiet
 
 if TYPE_CHECKING:
@@ -93,11 +93,16 @@ class Session:
                 task.cancel()
                 task.add_done_callback(_forget)
 
-    async def wants_login(self) -> LoginRequired | None:
-        """Whether the connection broke because a token is of no use any more."""
+    async def why_lost(self) -> Exception | None:
+        """What a request is to fail with when its connection broke for a reason that another one does not mend.
+
+        That is a token that is of no use any more, or an answer that is too large.
+        """
         if isinstance(self.target, Remote):
             await asyncio.wait((self._keeper,), timeout=LAST_WORDS)
-        return self.failure if isinstance(self.failure, LoginRequired) else None
+        failure = self.failure
+        is_final = isinstance(failure, LoginRequired) or (isinstance(failure, McpTrouble) and failure.code == TOO_LARGE)
+        return failure if is_final else None
 
     def say(self, guard: str, detail: str) -> None:
         """Tell the runs that wait for this server."""
@@ -131,7 +136,7 @@ class Session:
                     self._ready.set_result(None)
                 await self._stop.wait()
         except BaseException as error:  # the SDK cancels this very task when a connection breaks
-            self.failure = not_started(error, self.target, self.words)
+            self.failure = self.failure or not_started(error, self.target, self.words)
             if not self._ready.done():
                 self._ready.set_exception(self.failure)
                 self._ready.exception()  # those who wait may have left
@@ -148,7 +153,7 @@ class Session:
 
         keep_quiet()
         client = mcp.Client(
-            transport(self.target, self.words, self._ended),
+            transport(self.target, self.words, self._ended, self._flooded),
             mode=self.target.protocol,
             cache=None,
             client_info=ourselves(),
@@ -159,6 +164,14 @@ class Session:
 
     def _ended(self) -> None:
         self.ended = True
+
+    def _flooded(self) -> None:
+        """It sends more than we take, so it is ended; nobody can say what this was the answer to."""
+        self.failure = too_large(self.target.name, self.words.last())
+        self.ended = True
+        self._stop.set()
+        if not self._ready.done():
+            self._keeper.cancel()
 
     def _follow(self) -> None:
         """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""

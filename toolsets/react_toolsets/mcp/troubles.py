@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from react_run import ToolError, ToolFailed
+from react_toolsets.mcp import lines
 
 MAX_TEXT = 2_000
 """Characters of a server's own error text that are handed on."""
+
+TOO_LARGE = "too_large"
 
 
 class McpTrouble(ToolError):
@@ -36,3 +39,13 @@ class Lost(Exception):
 def shortened(text: str, limit: int = MAX_TEXT) -> str:
     """``text``, cut with a mark when it is longer than ``limit`` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def too_large(name: str, last_words: str = "", limit: int | None = None) -> McpTrouble:
+    """The error that a call is whose server ``name`` sends more than ``limit`` bytes in one message."""
+    mebibytes = (limit or lines.MAX_MESSAGE) / 2**20
+    text = (
+        f"the MCP server {name} sent a message of more than {mebibytes:g} MiB, which is not read; the call may have "
+        f"taken effect. Ask for less at once, or have it written to a file.{last_words}"
+    )
+    return McpTrouble(text, code=TOO_LARGE)

@@ -315,6 +315,8 @@ def outcome(seen: Seen, *, swaps: bool = False) -> str:
             parts.append(f"<h3>What the model claimed instead</h3>{block(footer['unverified_answer'])}")
         if "error" in footer:
             parts.append(f'<p class="bad">✗ {escaped(formatting.error(footer["error"]))}</p>')
+        if seen.journal is not None and (steps := formatting.plan(seen.journal)):
+            parts.append(f"<h3>Plan</h3>{block(chr(10).join(steps))}")
     elif seen.job is not None and (text := draft_of(seen.job)):
         parts.append(f'<h2>The words of the model</h2><div class="said draft">{escaped(text)}</div>')
     inner = "".join(parts)

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from react_run.support.display import shown
-from react_run.support.fast_init import fast_init
+from react_run.support.fast_init import fast_init, maker
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, parameters, report
@@ -44,6 +44,9 @@ class Prepared:
     kwargs: dict[str, object] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
     problem: str = ""
+
+
+_as_sent = maker(Prepared)
 
 
 class Checker(Protocol):
@@ -92,7 +95,7 @@ def _prepared(tool: str, checker: Checker, raw: object, read_only: bool | None) 
         except InvalidArguments:
             pass
         else:
-            return Prepared(arguments=own_copy(arguments), args=args, kwargs=kwargs)
+            return _as_sent(arguments=own_copy(arguments), args=args, kwargs=kwargs)
     return _repaired(tool, checker, own_copy(arguments), read_only)
 
 

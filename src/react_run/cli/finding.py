@@ -1,0 +1,20 @@
+"""What one check of ``doctor`` found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; ``fix`` is what to do about it."""
+
+    status: Literal["ok", "note", "failed"]
+    what: str
+    detail: str
+    fix: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """For ``--json``."""
+        return asdict(self)
