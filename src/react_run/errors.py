@@ -124,7 +124,7 @@ class ModelError(ReactError):
         self.retry_after = retry_after
         self.parameter = parameter
         self.result: RunResult | None = None
-        """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+        """The result of the run up to the failure; set by ``ReActAgent.run``."""
         self.reached = True
         """Whether the provider was reached; if not, nothing was used (behaviour H3)."""
         self.recorded = False

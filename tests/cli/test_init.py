@@ -34,9 +34,9 @@ def test_nothing_that_exists_is_overwritten(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--toolset", "My Tool"], "lower-case words"),
-        (["--plugin", "json"], "'json' exists already"),
-        (["--plugin", "react-run"], "'react_run' exists already"),
-        (["--toolset", "class"], "exists already"),
+        (["--plugin", "json"], "'json' already exists"),
+        (["--plugin", "react-run"], "'react_run' already exists"),
+        (["--toolset", "class"], "already exists"),
         (["--toolset", "a", "--plugin", "b"], "not both"),
     ],
 )
