@@ -62,7 +62,7 @@ def start_package(what: str, name: str, directory: Path) -> int:
         )
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _installed(module):
-        raise click.UsageError(f"a module {module!r} exists already; choose another name, such as my-{name}")
+        raise click.UsageError(f"a module {module!r} already exists; choose another name, such as my-{name}")
     class_name = "".join(part.capitalize() for part in name.split("-"))
     values = {"name": name, "module": module, "class_name": class_name}
     found = _below(_templates(what), Path())

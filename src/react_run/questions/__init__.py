@@ -145,7 +145,7 @@ def fields_of(schema: Mapping[str, Any] | None) -> list[str]:
     """One line for each field of a schema: its name, type and purpose."""
     required = (schema or {}).get("required", ())
     return [
-        f"{name} ({kind_of(part)}{'' if name in required else ', may be left out'})"
+        f"{name} ({kind_of(part)}{'' if name in required else ', optional'})"
         + (f": {part['description']}" if part.get("description") else "")
         for name, part in (schema or {}).get("properties", {}).items()
     ]
