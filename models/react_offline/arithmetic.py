@@ -6,6 +6,7 @@ ways (``the square root of 16 plus 9``) becomes a question.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -115,7 +116,8 @@ class _Reader:
         for formula in TAILS:
             matched = self._match(formula.pattern, index)
             if matched:
-                text = formula.template.replace("{e}", read.text).replace("{0}", _first(matched[0]))
+                first = format(matched[0][0], "r") if matched[0] else ""
+                text = formula.template.replace("{e}", read.text).replace("{0}", first)
                 unclear = read.unclear or _of_what(read, formula)
                 return Expression(text, ATOM, read.operations + 1, unclear=unclear), matched[1]
         return read, index
@@ -398,10 +400,6 @@ def _of_what(read: Expression, tail: Formula) -> str:
     return f"Of what shall '{read.text}' be a percentage?"
 
 
-def _first(operands: list[Expression | Operands]) -> str:
-    return format(operands[0], "r") if operands else ""
-
-
 def _items(operand: Expression | Operands) -> tuple[Expression, ...]:
     return operand.items if isinstance(operand, Operands) else (operand,)
 
@@ -421,14 +419,13 @@ def _larger_first(first: Expression, second: Expression) -> tuple[Expression, Ex
         return first, second
 
 
-_BINARY_TEMPLATES = {
-    "{0}*{1}": "*", "{0}/{1}": "/", "{1}+{0}": "+", "{1}-{0}": "-", "{0}+{1}": "+", "{0}-{1}": "-",
-    "{0}%{1}": "%", "{0}**{1}": "**", "{0:+}": "+", "{0:*}": "*", "{0:-}": "-",
-}  # fmt: skip
+_OF_TWO = re.compile(r"\{0:([-+*])\}|\{[01]\}([-+/%]|\*\*?)\{[01]\}")
+"""A formula of one operation."""
 
 
 def _operator_of(formula: Formula) -> str:
-    return _BINARY_TEMPLATES.get(formula.template, "")
+    binary = _OF_TWO.fullmatch(formula.template)
+    return binary[1] or binary[2] if binary else ""
 
 
 def _in_order(formula: Formula, expressions: list[Expression]) -> Iterator[Expression]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from react_offline import literals, lookups, measures, places, times
 from react_offline.arithmetic import Expression
@@ -138,7 +139,7 @@ class Chooser:
                 return Found(Step(card, arguments, frozenset(), "now"), want)
         return None
 
-    def shifted(self, base: Value, amounts: Mapping[str, str]) -> Found | None:
+    def shifted(self, base: Value, amounts: Mapping[str, str | Found]) -> Found | None:
         """A date that lies some time after ``base``, from a tool that adds calendar periods."""
         for card in self._permitted():
             dates = card.of_kind(Kind.DATE, Kind.DATETIME)
@@ -146,9 +147,20 @@ class Chooser:
             takes = len(dates) == 1 and set(amounts) <= set(units) and not card.qualifiers
             if takes and not _lacks(card, [*dates, *units.values()]):
                 arguments: dict[str, Value] = {dates[0].name: base}
-                arguments.update({units[unit].name: Known(int(amount)) for unit, amount in amounts.items()})
+                for unit, amount in amounts.items():
+                    arguments[units[unit].name] = Known(int(amount)) if isinstance(amount, str) else amount
                 return Found(Step(card, arguments, frozenset(), "that date"), Want.DATE)
         return None
+
+    def weekday(self, name: str, direction: int) -> list[Part]:
+        """Today, and the first such weekday after it or the last before it; people mean either week by ``next``."""
+        today = self.now(Want.DATE)
+        day = today and self.shifted(today, {"days": replace(today, weekday=(name, direction))})
+        if not today or not day:
+            return []
+        which = f"the first {name} after today" if direction > 0 else f"the last {name} before today"
+        steps = (today.step, "today", "datetime"), (day.step, which, "date")
+        return [replace(step, stems=frozenset({stem(key), "weekday"}), text=text) for step, text, key in steps]
 
     def _permitted(self) -> list[Card]:
         return [card for card in self.cards if self._may(card)]

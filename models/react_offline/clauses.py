@@ -68,8 +68,7 @@ def _ends_sentence(tokens: Sequence[Token], index: int) -> bool:
     token = tokens[index]
     if token.low not in _SENTENCE_ENDS or token.kind == "quote":
         return False
-    factorial = token.low == "!" and index and (tokens[index - 1].kind == "number" or tokens[index - 1].low == ")")
-    return not factorial
+    return not (token.low == "!" and index and (tokens[index - 1].kind == "number" or tokens[index - 1].low == ")"))
 
 
 def _unconditional(tokens: Sequence[Token]) -> list[Token]:
@@ -95,10 +94,8 @@ def _gives_moment(tokens: Sequence[Token], index: int) -> bool:
 def _trimmed(clause: list[Token]) -> list[Token]:
     while clause and clause[0].low in _JOINING | {"so", "well", "ok", "okay"}:
         clause = clause[1:]
-    while clause and clause[-1].low in _JOINING | _SENTENCE_ENDS | {"="} and not _is_factorial(clause):
+    while clause and clause[-1].low in _JOINING | _SENTENCE_ENDS | {"="}:
+        if clause[-1].low == "!" and not _ends_sentence(clause, len(clause) - 1):
+            break  # a factorial
         clause = clause[:-1]
     return clause
-
-
-def _is_factorial(clause: Sequence[Token]) -> bool:
-    return len(clause) > 1 and _ends_sentence(clause, len(clause) - 1) is False and clause[-1].low == "!"

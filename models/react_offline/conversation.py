@@ -16,14 +16,13 @@ Calls = dict[str, list[str]]
 class Conversation:
     """One turn of a conversation.
 
-    ``question`` is the user's words, ``calls`` the calls made for it with their results, ``results`` the same in order
-    by tool name. ``earlier`` is the last result of the turn before, ``asked`` the user's words of the turn before if it
-    ended with a question to the user, and ``asking`` that question.
+    ``question`` is the user's words, ``calls`` the calls made for it with their results. ``earlier`` is the last result
+    of the turn before, ``asked`` the user's words of the turn before if it ended with a question to the user, and
+    ``asking`` that question.
     """
 
     question: str
     calls: Calls
-    results: Sequence[tuple[str, str]] = ()
     earlier: str | None = None
     asked: str = ""
     asking: str = ""
@@ -49,11 +48,11 @@ def conversation_of(messages: Sequence[Message], call: int = 1) -> Conversation:
     before_it = replies - (call - 1)
     which = next((number for number, (_, before) in enumerate(starts) if before == before_it), len(starts) - 1)
     start, _ = starts[which]
-    calls, results = _calls(messages[start:] if start else list(messages))
+    calls = _calls(messages[start:] if start else list(messages))
     before = messages[starts[which - 1][0] : start] if which else []
     earlier = next((message.text for message in reversed(before) if message.role == "tool"), None)
     asking = before[-1].text if before and "?" in before[-1].text else ""
-    return Conversation(messages[start].text, calls, results, earlier, before[0].text if asking else "", asking)
+    return Conversation(messages[start].text, calls, earlier, before[0].text if asking else "", asking)
 
 
 def _starts_of_turns(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], int]:
@@ -71,14 +70,12 @@ def _starts_of_turns(messages: Sequence[Message]) -> tuple[list[tuple[int, int]]
     return starts, replies
 
 
-def _calls(messages: Sequence[Message]) -> tuple[Calls, list[tuple[str, str]]]:
+def _calls(messages: Sequence[Message]) -> Calls:
     requests: dict[str, ToolRequest] = {}
     calls: Calls = {}
-    results: list[tuple[str, str]] = []
     for message in messages:
         requests.update({request.id: request for request in message.tool_requests})
         request = requests.get(message.tool_request_id or "") if message.role == "tool" else None
         if request:
             calls.setdefault(call_key(request.name, request.arguments), []).append(message.text)
-            results.append((request.name, message.text))
-    return calls, results
+    return calls

@@ -40,7 +40,7 @@ class Helper(Protocol):
     def now(self, want: Want, zone: Value | None = None) -> Found | None:
         """The current date, or date and time."""
 
-    def shifted(self, base: Value, amounts: Mapping[str, str]) -> Found | None:
+    def shifted(self, base: Value, amounts: Mapping[str, str | Found]) -> Found | None:
         """A date that lies some years, months, weeks or days after ``base``."""
 
 
@@ -98,7 +98,7 @@ class Draft:
             return False
         if token.stem in _OPERATIONS and token.stem not in self.card.own and self._computes():
             return False  # what is to be done to numbers is part of the expression, or left undone
-        return token.stem in self.card.vocabulary or bool(_HINTS.get(token.stem, _NONE) & self.card.vocabulary)
+        return token.stem in self.card.vocabulary or bool(hinted(token.stem) & self.card.vocabulary)
 
     def _computes(self) -> bool:
         """Whether arithmetic was bound."""
@@ -115,7 +115,7 @@ class Draft:
             for _, token in self._untaken()
             if token.kind == "word"
             and is_content(token)
-            and (token.stem in self.card.topic or _HINTS.get(token.stem, _NONE) & self.card.topic)
+            and (token.stem in self.card.topic or hinted(token.stem) & self.card.topic)
         )
 
     @cached_property
@@ -163,10 +163,8 @@ class Draft:
     def score(self) -> int:
         """How well the tool fits: words of its name count most, a name that says more than the question counts less."""
         hits = self.hits()
-        named = sum(1 for word in hits if word in self.card.own or _HINTS.get(word, _NONE) & self.card.own)
-        unsaid = sum(
-            1 for word in self.card.own if word not in hits and not any(word in _HINTS.get(hit, _NONE) for hit in hits)
-        )
+        named = sum(1 for word in hits if word in self.card.own or hinted(word) & self.card.own)
+        unsaid = sum(1 for word in self.card.own if word not in hits and not any(word in hinted(hit) for hit in hits))
         return (
             4 * named
             + 2 * (len(hits) - named)
@@ -230,15 +228,14 @@ _DATED = frozenset({Kind.DATE, Kind.DATETIME, Kind.CLOCK})
 
 def said(reading: Reading) -> frozenset[str]:
     """The stems of a clause's words and of what they hint at."""
-    return reading.stems.union(*(_HINTS.get(word, _NONE) for word in reading.stems))
+    return reading.stems.union(*map(hinted, reading.stems))
 
 
 def hinted(word: str) -> frozenset[str]:
     """The stems that a word (by stem) may go by where tools describe themselves."""
-    return _HINTS.get(word, _NONE)
+    return _HINTS.get(word, frozenset())
 
 
-_NONE: frozenset[str] = frozenset()
 _OPERATIONS = frozenset(
     stem(word)
     for word in word_set(

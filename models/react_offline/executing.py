@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from react_offline.conversation import Calls, call_key
 from react_offline.literals import as_number
+from react_offline.moments import days_to
 from react_offline.observations import Result, read_result, take
 from react_offline.plan import Found, Known, Step, Value, Want
 
@@ -99,6 +100,8 @@ def _found(value: Found, calls: Calls) -> object:
     text = take(settled, value.step, value.want)
     if not text:
         return Broken(f"what '{value.step.text}' found does not hold {value.want} to go on with")
+    if value.weekday:
+        return days_to(*value.weekday, text)
     if value.template == "{}":
         return as_number(text) if value.want is Want.NUMBER else text
     return value.template.replace("{}", f"({text})" if text.startswith("-") else text)

@@ -38,7 +38,7 @@ def bind_query(draft: Draft) -> None:
     slots = draft.open(Kind.QUERY)
     if not slots:
         return
-    phrase = _general(draft.reading) if draft.card.general else _within(draft)
+    phrase = subject(draft.reading) if draft.card.general else _within(draft)
     if not phrase:
         return
     start, end = phrase
@@ -50,15 +50,11 @@ def bind_query(draft: Draft) -> None:
     draft.evidence += 1 if draft.card.general else 0
 
 
-def is_lookup(reading: Reading) -> bool:
-    """Whether a clause asks what can be looked up."""
-    return _general(reading) is not None
-
-
 Phrase = tuple[int, int]
 
 
-def _general(reading: Reading) -> Phrase | None:
+def subject(reading: Reading) -> Phrase | None:
+    """Where the words stand that a clause wants looked up; ``None`` when it asks for something else."""
     start = _after_lead(reading)
     end = _end(reading)
     while start is not None and reading.word(start) in _ARTICLES:

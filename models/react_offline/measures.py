@@ -24,6 +24,7 @@ _COMPOUND = frozenset(pair for row in (
 """Units that people say together, the larger first."""
 _WITH_OFFSET = frozenset({"celsius", "fahrenheit", "kelvin"})
 """Units of which the sum of two amounts means nothing."""
+_OF_NO_LENGTH = frozenset({"month", "year"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +213,12 @@ def converting(card: Card, value: Value, origin: Measure | Found, target: Measur
 
 
 def _put(draft: Draft, slot: Slot | None, measure: Measure) -> None:
-    if slot is not None:
-        draft.put(slot, spelled(slot, measure))
+    if slot is None:
+        return
+    unit = spelled(slot, measure)
+    draft.put(slot, unit)
+    if measure.name in _OF_NO_LENGTH and slot.choices and unit.value not in slot.choices:
+        draft.questions.append(f"A {measure.name} has no fixed length: how many days do you mean by '{measure.text}'?")
 
 
 def spelled(slot: Slot, measure: Measure) -> Known:

@@ -16,7 +16,13 @@ _MONTH_NAMES = (
 )
 _MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split("|"), start=1) for name in names.split()}
 _DAYS_OF = re.compile(
-    r"(?:howmany )?days (?:(?:are )?(?:there )?in|does) (?:the month of )?(\w+) (?:, |of )?([12]\d{3})(?: have)?"
+    r"(?:howmany )?days (?:(?:are )?(?:there )?in|does) (?:a |the (?:month|year)(?: of)? )?(?:([a-z]+) (?:, |of )?)?"
+    r"([12]\d{3})(?: have)?"
+)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY_FROM_TODAY = re.compile(
+    r"(?:(?:what|when|whatday)(?: date| day)? is )?(?:the )?(?:date of )?(?:the )?"
+    rf"(next|coming|upcoming|last|previous) ({'|'.join(_WEEKDAYS)})(?: please)?"
 )
 _ORDINAL = ("st", "nd", "rd", "th")
 UNITS = {
@@ -69,13 +75,26 @@ def moment_at(tokens: Sequence[Token], index: int) -> MomentRead | None:
     return _with_time(*read, tokens) if read else None
 
 
-def days_of_month(tokens: Sequence[Token]) -> str:
-    """``days in February 2028`` as the days between two dates; "" for anything else."""
+def days_of_period(tokens: Sequence[Token]) -> str:
+    """``days in February 2028`` or ``days in 2028`` as the days between two dates; "" for anything else."""
     found = _DAYS_OF.fullmatch(" ".join(token.low for token in tokens))
-    month = _MONTHS.get(found[1]) if found else None
+    month = _MONTHS.get(found[1], 0) if found and found[1] else 12
     if not found or not month:
         return ""
-    return f"days from {found[2]}-{month:02}-01 to {int(found[2]) + month // 12}-{month % 12 + 1:02}-01"
+    start = f"{month:02}" if found[1] else "01"
+    return f"days from {found[2]}-{start}-01 to {int(found[2]) + month // 12}-{month % 12 + 1:02}-01"
+
+
+def weekday_from_today(tokens: Sequence[Token]) -> tuple[str, int] | None:
+    """``next friday`` as the weekday's name and 1 for the first one after today, -1 for the last one before it."""
+    found = _WEEKDAY_FROM_TODAY.fullmatch(" ".join(token.low for token in tokens if token.kind != "punct"))
+    return (found[2], -1 if found[1] in ("last", "previous") else 1) if found else None
+
+
+def days_to(weekday: str, direction: int, day: str) -> int:
+    """How many days the ``weekday`` after ``day`` (an ISO date) is away, or the one before it; never none."""
+    away = (_WEEKDAYS.index(weekday) - date.fromisoformat(day).weekday()) * direction % 7
+    return direction * (away or 7)
 
 
 def _iso_datetime(text: str) -> str:
@@ -178,11 +197,8 @@ def _low(tokens: Sequence[Token], index: int) -> str:
     return tokens[index].low if index < len(tokens) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
-    """An amount of time by unit, such as ``{"years": "1", "days": "10"}``, and the tokens that are units' words."""
-
-    amounts: Mapping[str, str]
+Duration = Mapping[str, str]
+"""An amount of time by unit, such as ``{"years": "1", "days": "10"}``."""
 
 
 def duration_at(tokens: Sequence[Token], index: int) -> tuple[Duration, int] | None:
@@ -197,7 +213,7 @@ def duration_at(tokens: Sequence[Token], index: int) -> tuple[Duration, int] | N
         index = end = after
         while _low(tokens, index) in (",", "and"):
             index += 1
-    return (Duration(amounts), end) if amounts else None
+    return (amounts, end) if amounts else None
 
 
 def _amount_at(tokens: Sequence[Token], index: int) -> tuple[str, str, int] | None:

@@ -29,11 +29,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A value to be taken from the result of ``step`` and put where ``{}`` stands in ``template``."""
+    """A value to be taken from the result of ``step`` and put where ``{}`` stands in ``template``.
+
+    With ``weekday``, a name and a direction, it is the number of days from the date found to that weekday.
+    """
 
     step: Step
     want: Want
     template: str = "{}"
+    weekday: tuple[str, int] | None = None
 
 
 Value = Known | Found

@@ -179,13 +179,13 @@ def _comparison(part: Comparison, calls: Calls) -> str:
 
 def _without_tools(conversation: Conversation) -> Reply:
     """A last answer from what is there, as the tools gave it, and what is missing."""
-    if not conversation.results:
+    if not conversation.calls:
         reason = Declined(conversation.question, because="no tools are offered.")
         return Reply(decline([reason], []), finish_reason="refusal")
     found, missing = [], []
     step = Step(None, {}, Reading(read(conversation.question)).stems, conversation.question)
-    for name, text in conversation.results:
-        result = read_result(text)
+    for key, seen in conversation.calls.items():
+        name, result = key.partition(" ")[0], read_result(seen[-1])
         if result.failed:
             missing.append(f"Missing: {name} reports: {result.message}")
         else:

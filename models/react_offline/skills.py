@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from react_offline.conversation import Calls, call_key
 from react_offline.draft import hinted
-from react_offline.lookups import is_lookup
+from react_offline.lookups import subject
 from react_offline.observations import read_result
 from react_offline.plan import Unlocking
 from react_offline.reading import Reading
@@ -116,6 +116,6 @@ def _cues(reading: Reading) -> list[str]:
     cues = [name for name in ("expressions", "moments", "durations") if getattr(reading, name)]
     if reading.names_units:
         cues.append("units")
-    if is_lookup(reading) and not cues:
+    if not cues and subject(reading):
         cues.append("lookup")
     return cues

@@ -44,7 +44,7 @@ def bind_durations(draft: Draft) -> None:
 def signed(draft: Draft, span: Span[Duration]) -> dict[str, str]:
     """The amounts of a duration, negated after ``subtract`` or before ``ago`` and ``before``."""
     back = draft.reading.word(span.end) in _BACKWARDS_AFTER or draft.reading.word(span.start - 1) in _BACKWARDS_BEFORE
-    return {unit: f"-{amount}" if back else amount for unit, amount in span.value.amounts.items()}
+    return {unit: f"-{amount}" if back else amount for unit, amount in span.value.items()}
 
 
 def _allows(slot: Slot, amount: str) -> bool:

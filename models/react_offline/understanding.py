@@ -11,7 +11,7 @@ from react_offline.clauses import clauses
 from react_offline.comparing import comparison
 from react_offline.draft import Draft
 from react_offline.lexicon import COURTESY
-from react_offline.moments import days_of_month
+from react_offline.moments import days_of_period, weekday_from_today
 from react_offline.nesting import nested_steps
 from react_offline.plan import Comparison, Declined, Part, Step
 from react_offline.reading import Reading
@@ -79,9 +79,12 @@ def _clause(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part]:
     whole = _solve(chooser, tokens)
     if not isinstance(whole.part, Declined):
         return [whole.part]
-    month = _solve(chooser, tuple(read(days_of_month(tokens))))
-    if isinstance(month.part, Step):
-        return [month.part]
+    period = _solve(chooser, tuple(read(days_of_period(tokens))))
+    if isinstance(period.part, Step):
+        return [period.part]
+    weekday = weekday_from_today(tokens)
+    if weekday and (steps := chooser.weekday(*weekday)):
+        return steps
     nested = nested_steps(chooser, tokens)
     if nested:
         return nested

@@ -22,79 +22,34 @@ _PREFIXED = {
     "cal": ("calorie", "k"),
 }
 _NAMED = {
-    "in": "inch|inches",
-    "ft": "foot|feet|ft",
-    "yd": "yard|yd",
-    "mi": "mile|mi",
-    "nmi": "nautical mile|nmi",
-    "t": "tonne|metric ton",
-    "ton": "ton",
-    "short_ton": "short ton",
-    "long_ton": "long ton",
-    "oz": "ounce|oz",
-    "lb": "pound|lb|lbs",
-    "stone": "stone|stones|st",
+    "in": "inch|inches", "ft": "foot|feet|ft", "yd": "yard|yd", "mi": "mile|mi", "nmi": "nautical mile|nmi",
+    "t": "tonne|metric ton", "ton": "ton", "short_ton": "short ton", "long_ton": "long ton",
+    "oz": "ounce|oz", "lb": "pound|lb|lbs", "stone": "stone|stones|st",
     "celsius": "celsius|centigrade|degree celsius|degree centigrade|degree c|deg c|°c|℃|c",
     "fahrenheit": "fahrenheit|degree fahrenheit|degree f|deg f|°f|℉|f",
     "kelvin": "kelvin|degree kelvin|k",
-    "min": "minute|min",
-    "h": "hour|hr|h",
-    "day": "day",
-    "week": "week",
-    "month": "month",
-    "year": "year",
-    "tsp": "teaspoon|tsp",
-    "tbsp": "tablespoon|tbsp",
-    "fl_oz": "fluid ounce|fl oz",
-    "cup": "cup",
-    "pint": "pint|pt",
-    "quart": "quart|qt",
-    "gallon": "gallon|gal",
-    "acre": "acre",
-    "hectare": "hectare|ha",
+    "min": "minute|min", "h": "hour|hr|h", "day": "day", "week": "week", "month": "month", "year": "year",
+    "tsp": "teaspoon|tsp", "tbsp": "tablespoon|tbsp", "fl_oz": "fluid ounce|fl oz", "cup": "cup",
+    "pint": "pint|pt", "quart": "quart|qt", "gallon": "gallon|gal",
+    "acre": "acre", "hectare": "hectare|ha",
     "km/h": "km / h|kilometre per hour|kilometer per hour|kmh|kph|km/h",
-    "m/s": "m / s|metre per second|meter per second|m/s",
-    "mph": "mile per hour|mph",
-    "knot": "knot|kt",
-    "ft/s": "foot per second|feet per second|ft / s|ft/s",
-    "hp": "horsepower|hp",
-    "bar": "bar",
-    "psi": "psi",
-    "atm": "atmosphere|atm",
-    "mmHg": "mmhg",
-    "bit": "bit",
-    "KiB": "kibibyte|kib",
-    "MiB": "mebibyte|mib",
-    "GiB": "gibibyte|gib",
-    "TiB": "tebibyte|tib",
-    "deg": "degree|deg",
-    "rad": "radian|rad",
-}
+    "m/s": "m / s|metre per second|meter per second|m/s", "mph": "mile per hour|mph", "knot": "knot|kt",
+    "ft/s": "foot per second|feet per second|ft / s|ft/s", "hp": "horsepower|hp", "bar": "bar", "psi": "psi",
+    "atm": "atmosphere|atm", "mmHg": "mmhg", "bit": "bit",
+    "KiB": "kibibyte|kib", "MiB": "mebibyte|mib", "GiB": "gibibyte|gib", "TiB": "tebibyte|tib",
+    "deg": "degree|deg", "rad": "radian|rad",
+}  # fmt: skip
 _VOLUMES = ("tsp", "tbsp", "fl_oz", "cup", "pint", "quart", "gallon")
 _SYSTEMS = {"us": ("us", "u.s."), "imperial": ("imperial", "imp", "uk", "british")}
 _SQUARED = ("m", "km", "cm", "mm", "ft", "yd", "mi", "in")
 _CURRENCIES = {
-    "USD": "usd|us dollar|dollar|$",
-    "EUR": "eur|euro|€",
-    "GBP": "gbp|pound sterling|british pound|pound|£",
-    "JPY": "jpy|yen|¥",
-    "CHF": "chf|swiss franc",
-    "CAD": "cad|canadian dollar",
-    "AUD": "aud|australian dollar",
-    "NZD": "nzd|new zealand dollar",
-    "CNY": "cny|yuan|renminbi",
-    "INR": "inr|rupee|indian rupee",
-    "SEK": "sek|swedish krona",
-    "NOK": "nok|norwegian krone",
-    "DKK": "dkk|danish krone",
-    "PLN": "pln|zloty",
-    "MXN": "mxn|mexican peso",
-    "BRL": "brl|real|reais",
-    "ZAR": "zar|rand",
-    "SGD": "sgd|singapore dollar",
-    "HKD": "hkd|hong kong dollar",
-    "KRW": "krw|won",
-}
+    "USD": "usd|us dollar|dollar|$", "EUR": "eur|euro|€", "GBP": "gbp|pound sterling|british pound|pound|£",
+    "JPY": "jpy|yen|¥", "CHF": "chf|swiss franc", "CAD": "cad|canadian dollar", "AUD": "aud|australian dollar",
+    "NZD": "nzd|new zealand dollar", "CNY": "cny|yuan|renminbi", "INR": "inr|rupee|indian rupee",
+    "SEK": "sek|swedish krona", "NOK": "nok|norwegian krone", "DKK": "dkk|danish krone", "PLN": "pln|zloty",
+    "MXN": "mxn|mexican peso", "BRL": "brl|real|reais", "ZAR": "zar|rand", "SGD": "sgd|singapore dollar",
+    "HKD": "hkd|hong kong dollar", "KRW": "krw|won",
+}  # fmt: skip
 _CAPITALISED = {"cal": "Cal"}
 """Units that a capital letter makes another one: a Calorie is a kilocalorie to some, so the tool is to decide."""
 _LONGEST = 4
@@ -107,27 +62,16 @@ class Measure:
     text: str
     name: str
     end: int
-    currency: bool = False
 
 
 def unit_at(tokens: Sequence[Token], index: int) -> Measure | None:
     """The longest unit whose words start at ``index``."""
-    return _longest(tokens, index, _unit_named, currency=False)
+    return _longest(tokens, index, unit_name)
 
 
 def currency_at(tokens: Sequence[Token], index: int) -> Measure | None:
     """The longest currency whose words start at ``index``."""
-    return _longest(tokens, index, _currency_named, currency=True)
-
-
-def unit_name(text: str) -> str:
-    """The name by which a unit's spellings are one: ``miles``, ``mile`` and ``mi`` are ``mi``; "" for no unit."""
-    return _unit_named(" ".join(text.replace("_", " ").split()))
-
-
-def currency_name(text: str) -> str:
-    """The ISO code that a currency's word or sign means; "" for none."""
-    return _currency_named(text)
+    return _longest(tokens, index, currency_name)
 
 
 def is_unit_list(members: Sequence[object]) -> bool:
@@ -142,7 +86,7 @@ def is_currency_list(members: Sequence[object]) -> bool:
     return len(known) * 2 > len(members)
 
 
-def _longest(tokens: Sequence[Token], index: int, named: Callable[[str], str], *, currency: bool) -> Measure | None:
+def _longest(tokens: Sequence[Token], index: int, named: Callable[[str], str]) -> Measure | None:
     for length in range(min(_LONGEST, len(tokens) - index), 0, -1):
         words = tokens[index : index + length]
         if (
@@ -151,7 +95,7 @@ def _longest(tokens: Sequence[Token], index: int, named: Callable[[str], str], *
         ):
             text = _written(words)
             if name := named(text.replace("_", " ")):
-                return Measure(text, name, index + length, currency)
+                return Measure(text, name, index + length)
     return None
 
 
@@ -179,9 +123,10 @@ def _unit_names() -> dict[str, str]:
 
 
 @lru_cache(maxsize=4096)
-def _unit_named(text: str) -> str:
+def unit_name(text: str) -> str:
+    """The name by which a unit's spellings are one: ``miles``, ``mile`` and ``mi`` are ``mi``; "" for no unit."""
     names = _unit_names()
-    base, power = _powered(text)
+    base, power = _powered(" ".join(text.replace("_", " ").split()))
     folded = base.casefold()
     mega = len(base) < 4 and base.startswith("M")  # Mg is not a mg
     for spelling in (base,) if mega else (base, folded, _singular(folded)):
@@ -207,7 +152,8 @@ def _singular(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _currency_named(text: str) -> str:
+def currency_name(text: str) -> str:
+    """The ISO code that a currency's word or sign means; "" for none."""
     folded = text.casefold()
     for spelling in (folded, _singular(folded)):
         for code, names in _CURRENCIES.items():

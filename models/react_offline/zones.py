@@ -17,11 +17,12 @@ from pathlib import Path
 _CITIES = {
     "Africa/Johannesburg": "cape town, durban, pretoria",
     "Africa/Casablanca": "marrakech, rabat",
-    "America/Chicago": "austin, dallas, houston, memphis, milwaukee, minneapolis, new orleans, san antonio, st louis",
-    "America/Denver": "albuquerque, salt lake city",
+    "America/Chicago": "cdt, austin, dallas, houston, memphis, milwaukee, minneapolis, new orleans, san antonio, "
+    "st louis",
+    "America/Denver": "mdt, albuquerque, salt lake city",
     "America/Los_Angeles": "la, las vegas, oakland, sacramento, san diego, san francisco, san jose california, seattle",
-    "America/New_York": "atlanta, baltimore, boston, brooklyn, charlotte, cleveland, manhattan, miami, new york city, "
-    "nyc, orlando, philadelphia, pittsburgh, washington dc, washington d.c.",
+    "America/New_York": "edt, atlanta, baltimore, boston, brooklyn, charlotte, cleveland, manhattan, miami, "
+    "new york city, nyc, orlando, philadelphia, pittsburgh, washington dc, washington d.c.",
     "America/Sao_Paulo": "brasilia, rio, rio de janeiro",
     "America/Toronto": "montreal, ottawa, quebec city",
     "America/Edmonton": "calgary",
@@ -37,7 +38,7 @@ _CITIES = {
     "Asia/Riyadh": "jeddah, mecca",
     "Asia/Seoul": "busan",
     "Asia/Shanghai": "beijing, chengdu, guangzhou, shenzhen, wuhan, peking",
-    "Asia/Tokyo": "hiroshima, kobe, kyoto, nagoya, osaka, sapporo, yokohama",
+    "Asia/Tokyo": "jst, hiroshima, kobe, kyoto, nagoya, osaka, sapporo, yokohama",
     "Australia/Sydney": "canberra",
     "Europe/Berlin": "bonn, cologne, dresden, dusseldorf, frankfurt, hamburg, leipzig, munich, stuttgart",
     "Europe/Istanbul": "ankara, constantinople, izmir",
@@ -46,7 +47,7 @@ _CITIES = {
     "great britain, uk",
     "Europe/Madrid": "barcelona, seville, valencia",
     "Europe/Moscow": "st petersburg, saint petersburg",
-    "Europe/Paris": "bordeaux, lille, lyon, marseille, nice, strasbourg, toulouse",
+    "Europe/Paris": "cest, bordeaux, lille, lyon, marseille, nice, strasbourg, toulouse",
     "Europe/Rome": "bologna, florence, genoa, milan, naples, turin, venice",
     "Europe/Amsterdam": "rotterdam, the hague, holland",
     "Europe/Brussels": "antwerp, ghent",
@@ -68,11 +69,6 @@ _SEVERAL = {
     "cst": ("America/Chicago", "Asia/Shanghai", "America/Havana"),
     "bst": ("Europe/London", "Asia/Dhaka"),
     "ast": ("America/Halifax", "Asia/Riyadh"),
-    "edt": ("America/New_York",),
-    "cdt": ("America/Chicago",),
-    "mdt": ("America/Denver",),
-    "cest": ("Europe/Paris",),
-    "jst": ("Asia/Tokyo",),
     "georgia": ("Asia/Tbilisi", "America/New_York"),
     "portland": ("America/Los_Angeles", "America/New_York"),
     "san jose": ("America/Los_Angeles", "America/Costa_Rica"),
@@ -81,7 +77,6 @@ _SEVERAL = {
     "hyderabad": ("Asia/Kolkata", "Asia/Karachi"),
     "cordoba": ("Europe/Madrid", "America/Argentina/Cordoba"),
     "santiago": ("America/Santiago", "Europe/Madrid"),
-    "melbourne": ("Australia/Melbourne",),
 }
 _COUNTRIES = {
     "US": "us, usa, u.s., u.s.a., united states of america, america, the states",
@@ -126,23 +121,11 @@ def zone_of(text: str) -> Zone | None:
         sign, hours, minutes = [part for part in match.groups() if part] + ([] if match[3] or match[6] else ["00"])
         return Zone(f"{sign}{int(hours):02}:{minutes}")
     several = _SEVERAL.get(folded, ())
-    if len(several) == 1:
-        return Zone(several[0])
-    if several:
-        return _unclear(text, several)
-    return _by_country(text, folded) or _by_name(folded)
-
-
-def _by_name(folded: str) -> Zone | None:
-    name = _names().get(folded)
-    return Zone(name) if name else None
-
-
-def _by_country(text: str, folded: str) -> Zone | None:
     code = _country_codes().get(folded, "")
-    zones = _zones_of_countries().get(code, ())
-    if code in _ONE_IN_PRACTICE or len(zones) == 1:
-        return Zone(_ONE_IN_PRACTICE.get(code) or zones[0])
+    zones = several or _zones_of_countries().get(code, ())
+    name = _ONE_IN_PRACTICE.get(code) or (zones[0] if len(zones) == 1 else "" if zones else _names().get(folded, ""))
+    if name:
+        return Zone(name)
     return _unclear(text, zones) if zones else None
 
 

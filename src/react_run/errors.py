@@ -26,6 +26,21 @@ BLAME = "raised by plugin "
 """The beginning of the note that says which plugin and hook an exception came from."""
 
 
+def pass_on_interrupt(error: BaseException) -> None:
+    """Raise a Ctrl-C that became another error on its way, as Python has it while a class is made.
+
+    Raises:
+        KeyboardInterrupt: ``error`` comes of one.
+    """
+    seen: set[int] = set()
+    above: BaseException | None = error
+    while above is not None and id(above) not in seen:
+        if isinstance(above, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        seen.add(id(above))
+        above = above.__cause__ or above.__context__
+
+
 def blamed(error: BaseException) -> str:
     """The plugin and hook that ``error`` came from, such as ``plugin 'audit' in react_run``; empty if unknown."""
     notes = getattr(error, "__notes__", ())

@@ -138,6 +138,23 @@ def test_why_rows_failed_is_said_where_the_output_is_a_file(call: Call, tmp_path
     assert "no such key" not in call("batch", "agent.yaml", "rows.jsonl", "-o", "out2.jsonl", "-q")[2]
 
 
+def test_an_agent_without_a_key_for_its_model_begins_no_row(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = ["batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl"]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    keyless = "model: {kind: openai, model: gpt-5-mini}\n"
+    (tmp_path / "agent.yaml").write_text(keyless, encoding="utf-8")
+    for arguments in (command, ["worker", "agent.yaml", "--once"]):
+        status, _, err = call(*arguments)
+        assert (status, "no key for gpt-5-mini: set OPENAI_API_KEY" in err) == (2, True), err
+    assert not (tmp_path / "out.jsonl").exists()
+    assert "no batches so far" in call("batch", "status")[2]
+    other = "fallback_models: [{kind: scripted, replies: [{text: fine}]}]\n"
+    (tmp_path / "agent.yaml").write_text(keyless + other, encoding="utf-8")
+    assert call(*command)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -66,11 +66,16 @@ def run_on(sink: Callable[[], FileSink]) -> tuple[list[int], list[str]]:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("lets_through", [0, 7])
 def test_a_full_disk_ends_the_run_and_leaves_whole_records_only(
-    tmp_path: Path, number: int, lets_through: int, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    number: int,
+    lets_through: int,
+    caplog: pytest.LogCaptureFixture,
+    record_property: Callable[[str, object], None],
 ) -> None:
     whole = run_on(lambda: FileSink(tmp_path / "whole.jsonl"))
     assert whole == ([0, 1, 2], ["done"])
     records = len(read_journal(tmp_path / "whole.jsonl").records)
+    record_property("faults", records)
     for fails_at in range(1, records + 1):
         path = tmp_path / f"{fails_at}.jsonl"
         disk = Disk(fails_at, number, lets_through)

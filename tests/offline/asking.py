@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -91,11 +91,14 @@ def _matches(case: dict[str, Any], result: RunResult) -> bool:
 
 
 def _expected(text: str) -> str:
-    """``today:`` is today's date, ``days-until:DATE`` the days from today to a date."""
+    """``today:`` is today's date, ``days-until:DATE`` the days to a date, ``weekday:-1 friday`` the last Friday."""
     if text == "today:":
         return date.today().isoformat()
     if match := re.fullmatch(r"days-until:(.*)", text):
         return str((date.fromisoformat(match[1]) - date.today()).days)
+    if match := re.fullmatch(r"weekday:(-?1) (\w+)", text):
+        days = (date.today() + timedelta(int(match[1]) * away) for away in range(1, 8))
+        return next(day.isoformat() for day in days if day.strftime("%A").casefold() == match[2])
     return text
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.offline.asking import Verdict, ask, cases
 from tests.offline.wiki import wiki
 
-FILES = {"questions.jsonl": 80, "heldout.jsonl": 36, "found_later.jsonl": 65, "found_outside.jsonl": 34}
+FILES = {"questions.jsonl": 80, "heldout.jsonl": 36, "found_later.jsonl": 65, "found_outside.jsonl": 48}
 """How many of each file must be right. None may be wrong."""
 
 

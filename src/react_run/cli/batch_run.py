@@ -19,6 +19,7 @@ from uuid import uuid4
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
+from react_run.launch.keys import must_have_key
 from react_run.launch.options import AgentOptions, approve_all, built
 
 if TYPE_CHECKING:
@@ -106,10 +107,10 @@ class BatchRun:
         self.options.must_exist()
         with ExitStack() as stack:
             stack.enter_context(home.held())
+            agent = self.agent()
             if self.fresh:
                 self._forget(home)
             known = home.exists
-            agent = self.agent()
             home.make()
             try:
                 source = self._source(home)
@@ -177,7 +178,9 @@ class BatchRun:
         plugins = self.options.extra_plugins()
         if self.yes:
             approve_all(config, plugins)
-        return built(config, plugins, ())
+        agent = built(config, plugins, ())
+        must_have_key(agent)
+        return agent
 
     def _home(self) -> Home:
         from react_run.batch.home import Home, find_home, name_for

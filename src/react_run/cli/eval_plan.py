@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from react_run.errors import ConfigError
 from react_run.evals.plan import Plan, Variant, distinct_names
+from react_run.launch.keys import missing_key, without_key
 from react_run.launch.options import AgentOptions, approve_all, built
 
 if TYPE_CHECKING:
@@ -102,22 +103,13 @@ def check_keys(plan: Plan) -> None:
         ConfigError: A key is missing; the message names the variable.
     """
     asks = not all(case.answers_itself for case in plan.cases)
-    problems = []
-    for variant in plan.variants if asks else ():
-        config = variant.agent.config
-        missing = [_missing_key(model) for model in (config.model, *config.fallback_models) if model is not None]
-        if missing and all(missing):
-            problems.append(f"{variant.name}: no key for {variant.agent.model.name}: set {missing[0]}")
+    agents = {variant.name: without_key(variant.agent) for variant in plan.variants} if asks else {}
+    problems = [f"{name}: {problem}" for name, problem in agents.items() if problem]
     judges = {id(scorer): scorer for case in plan.cases for scorer in plan.criteria(case) if scorer.asks_model}
     problems += [
         f"the scorer {scorer.label}: no key for its model: set {variable}"
         for scorer in judges.values()
-        if (variable := _missing_key(getattr(scorer, "model", None)))
+        if (variable := missing_key(getattr(scorer, "model", None)))
     ]
     if problems:
         raise ConfigError("\n".join(problems))
-
-
-def _missing_key(model: object) -> str:
-    ask = getattr(model, "missing_key", None)
-    return str(ask()) if callable(ask) else ""

@@ -24,6 +24,7 @@ PATIENCE = 0.9
 """Seconds to wait at exit for threads that others started."""
 INTERRUPTED = 128 + signal.SIGINT
 _debugging = ContextVar("debugging", default=False)
+_lost = threading.Event()
 
 
 class Interrupted(Exception):  # this is an exit, not an error
@@ -43,7 +44,7 @@ def ended(arguments: list[str]) -> int:
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=plain_letters())
     try:
-        with nullcontext() if debug else warnings_to(complain):
+        with lost_interrupts(), nullcontext() if debug else warnings_to(complain):
             status = _called(arguments, debug)
     except BrokenPipeError:
         return _pipe_closed()
@@ -55,11 +56,45 @@ def ended(arguments: list[str]) -> int:
 def leave(status: int) -> NoReturn:
     """Exit; neither a late Ctrl-C nor a thread that hangs longer than :data:`PATIENCE` can prevent it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Python remembers a Ctrl-C that ended an exec() of a text, such as dataclasses do while they are imported, although
+    # it was caught: it would kill itself with SIGINT in place of exiting with a status. The next exec() forgets it.
+    exec("")
     if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
         watch = threading.Timer(PATIENCE, os._exit, (status,))
         watch.daemon = True
         watch.start()
+    gc.freeze()  # Python looks for garbage twice more while it ends: a tenth of a short run
     sys.exit(status)
+
+
+@contextmanager
+def lost_interrupts() -> Iterator[None]:
+    """Remember a Ctrl-C that Python can raise nowhere, as in a callback of a C library, and show no traceback of it."""
+    before = sys.unraisablehook
+
+    def hear(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            _lost.set()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        _lost.clear()
+
+
+def end_if_interrupted() -> None:
+    """End now if a Ctrl-C got lost before.
+
+    Raises:
+        Interrupted: One did.
+    """
+    if _lost.is_set():
+        _lost.clear()
+        raise Interrupted(INTERRUPTED)
 
 
 @contextmanager
@@ -97,7 +132,7 @@ def _called(arguments: list[str], debug: bool) -> int:
     from click.exceptions import Abort, ClickException, Exit, UsageError
 
     from react_run.cli.app import application, no_such_file
-    from react_run.errors import ReactError, blamed
+    from react_run.errors import ReactError, blamed, pass_on_interrupt
 
     try:
         if COMPLETE in os.environ:
@@ -122,6 +157,7 @@ def _called(arguments: list[str], debug: bool) -> int:
             complain(f"{error.format_message()}{way_out}")
         return error.exit_code
     except Exception as error:
+        pass_on_interrupt(error)
         if debug:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):

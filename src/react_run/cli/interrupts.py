@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-from react_run.cli.exit import Interrupted
+from react_run.cli.exit import Interrupted, end_if_interrupted
 from react_run.support.threads import run_blocking
 
 T = TypeVar("T")
@@ -35,6 +35,11 @@ def drive(
     Raises:
         Interrupted: SIGINT or SIGTERM ended it; ``main`` was cancelled and has ended.
     """
+    try:
+        end_if_interrupted()
+    except Interrupted:
+        main.close()
+        raise
     if runner is not None:
         return runner.run(_Drive(at_once, patient=True).guard(main))
     return run_blocking(_Drive(at_once, patient=False).guard(main))

@@ -52,6 +52,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     plugins. The first Ctrl-C lets the rows in progress finish, the second stops them.
     """
     from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
+    from react_run.launch.keys import must_have_key
     from react_run.launch.options import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
@@ -67,6 +68,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
         if yes:
             approve_all(config, plugins)
         agents.append(built(config, plugins, ()))
+        must_have_key(agents[-1])  # else it takes rows from workers that have one, and fails them
     settle_in()
     with logs_to(complain), asyncio.Runner() as runner:
         try:
