@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
+Supervision = Callable[[Callable[[], object], float, "ToolCall"], Coroutine[Any, Any, object]]
 logger = logging.getLogger(__name__)
 _observation = maker(Observation)
 
@@ -185,27 +186,23 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
     kwargs = prepared.kwargs
     if tool.context:
         kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
-    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     try:
-        if tool.is_async:
-            work = _supervise(_shielded(partial(tool.function, *prepared.args, **kwargs)), limit, call)
-            result = await _unless_cancelled(tool, work)
-        elif tool.inline:
+        if tool.inline and not tool.is_async:
             result = _at_once(tool, prepared.args, kwargs)
         else:
-            work = _in_thread(partial(tool.function, *prepared.args, **kwargs), limit, call)
-            result = await _unless_cancelled(tool, work)
+            supervised = _supervise if tool.is_async else _in_thread
+            result = await _in_time(supervised, partial(tool.function, *prepared.args, **kwargs), tool, call)
         if type(result) not in PLAIN:
             if isawaitable(result):
-                result = await _unless_cancelled(tool, _supervise(_shielded(partial(_same, result)), limit, call))
+                result = await _in_time(_supervise, partial(_same, result), tool, call)
             if isinstance(result, (Iterator, AsyncIterator)):
                 raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
         call.error = error
-        call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
-        text = f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up."
+        call.run.note("tool_timeout", f"{tool.name} did not answer within {error.seconds:g} s")
+        text = f"{tool.name} timed out: no answer within {error.seconds:g} seconds, so it was given up."
         return refused(text, code="timeout", unknown=tool.read_only is not True)
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise
@@ -225,6 +222,7 @@ class _Deadline(TimeoutError):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:g} seconds")
+        self.seconds = seconds
 
 
 def _at_once(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
@@ -237,11 +235,14 @@ def _at_once(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) ->
         raise RuntimeError(f"{tool.name} raised StopIteration: {error}") from error
 
 
-async def _unless_cancelled(tool: Tool, work: Awaitable[object]) -> object:
-    """What comes of ``work``, which the run may be cancelled in, and the tool may cancel itself."""
+async def _in_time(supervised: Supervision, function: Callable[[], object], tool: Tool, call: ToolCall) -> object:
+    """What ``function`` gives within the time for ``tool``; either the run may be cancelled meanwhile, or the tool
+    cancels itself.
+    """
+    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     cancelled = cancellations()
     try:
-        return await work
+        return await supervised(function, limit, call)
     except asyncio.CancelledError as error:
         if cancellations() > cancelled:
             raise
@@ -284,12 +285,12 @@ class _Exited(Exception):
         super().__init__(f"the tool called exit({error.code!r})")
 
 
-async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: ToolCall) -> object:
-    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
+async def _supervise(function: Callable[[], object], limit: float, call: ToolCall) -> object:
+    """Await what ``function`` gives, for ``limit`` seconds; one that ignores its cancellation is left behind.
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
-    task = begun(work)
+    task = begun(_shielded(function))
     if task.done():
         return task.result()
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -70,9 +70,9 @@ class Standing:
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            if call.result.failed:
+            if call.failed:
                 failed.append(call)
-            elif call.succeeded:
+            elif not call.repeated:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:
