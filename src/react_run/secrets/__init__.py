@@ -165,7 +165,7 @@ class Masker:
         """Whether no string, key or number in a JSON text can hold a secret; false if in doubt."""
         if self._compiled is None:
             self._compile()
-        if self._patterns or any(secret.may_be_in(json_text) for secret in self._secrets):
+        if self._patterns or (self._secrets and any(secret.may_be_in(json_text) for secret in self._secrets)):
             return False
         return "://" not in json_text or _URL_LOGIN.search(json_text) is None
 
