@@ -14,10 +14,10 @@ Asked = Coroutine[Any, Any, Any]
 
 
 def ask(chain: Chain, *args: object) -> Asked:
-    """Ask a layer: what to await for the answer of the outermost implementation that has one.
+    """Call a layer: return what to await for the answer of the outermost implementation.
 
     Raises:
-        PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
+        PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
     """
     index, last = 0, len(chain) - 1
     while index < last:  # plain functions before all others are asked without further ado
@@ -54,7 +54,7 @@ async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
 
 
 class _Proceed:
-    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
+    """The rest of a chain, passed as ``proceed`` to the implementation that surrounds it."""
 
     __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
 
@@ -73,10 +73,10 @@ class _Proceed:
         return PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
 
     def result_or_raise(self, impl: Implementation) -> Any:
-        """The result that an implementation without an answer of its own leaves standing.
+        """The result that applies if an implementation returns ``None``.
 
         Raises:
-            PluginError: There is none, because it did not proceed, or swallowed what came of it.
+            PluginError: There is no result, because the implementation did not proceed, or swallowed the exception.
         """
         if self.called and not self.failure:
             return self.result
@@ -123,7 +123,7 @@ async def _answer(chain: Chain, start: int, args: Args, place: _Proceed | None) 
                         impl.check(answer)
                     break
             else:
-                raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
+                raise PluginError("no plugin answered a layer hook: the loop is missing from the plugin manager")
         except BaseException as error:
             if inner is not None:
                 inner.closed = True
