@@ -135,9 +135,7 @@ def inline(function: F) -> F:
     return function
 
 
-def late(
-    *, when: Call | None = None, errors: type[Exception] | tuple[type[Exception], ...] = ()
-) -> Callable[[F], F]:
+def late(*, when: Call | None = None, errors: type[Exception] | tuple[type[Exception], ...] = ()) -> Callable[[F], F]:
     """Mark an ``async`` implementation of a layer that begins with ``await proceed()`` and seldom has more to do.
 
     It is entered only when it has: after everything further in, whose answer or error is what its first ``proceed()``
