@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.fast_init import fast_init, maker
 from react_run.support.thinking import split_thinking, without_tags
 

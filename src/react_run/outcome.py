@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.fast_init import fast_init
 
 if TYPE_CHECKING:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
+from react_run.support.dataclasses import dataclass
 from react_run.support.fast_init import fast_init
 from react_run.support.jsonable import to_jsonable
 

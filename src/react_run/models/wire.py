@@ -12,12 +12,12 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
 from react_run.models.provider import CALL_FIELDS
+from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:

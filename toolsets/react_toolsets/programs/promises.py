@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from react_run.support import dataclass
 from react_toolsets.programs.confined import landlock
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any, Protocol
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.display import shown
 from react_run.support.fast_init import fast_init, maker
 from react_run.support.render import escape
