@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from react_run.components.errors import KindImportError, UnknownKind, install_hint, near
+from react_run.errors import pass_on_interrupt
 from react_run.support.dataclasses import dataclass
 
 OURS = "react-run"
@@ -61,6 +62,7 @@ class Kind:
         try:
             loaded: object = self.entry_point.load()
         except (Exception, SystemExit) as error:
+            pass_on_interrupt(error)
             remedy = install_hint(error) or f"Reinstall or upgrade {self.distribution or 'its distribution'}."
             raise KindImportError(
                 f"{self.group[:-1]} {self.name!r} of {self.origin} cannot be loaded: "
