@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from react_run.support.dataclasses import dataclass
-from react_run.support.fast_init import fast_init, maker
+from react_run.support.maker import maker
 from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
     """One call that the model requests.
@@ -41,7 +40,6 @@ def encodable(text: str) -> str:
     return text
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
@@ -119,7 +117,6 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
     return ""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """The usage of one model call, or of several. ``None`` means unknown and is never turned into 0 (behaviour L8).
@@ -207,7 +204,6 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
     """Everything the model sees for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
@@ -225,7 +221,6 @@ class ModelRequest:
     output_schema: Mapping[str, Any] | None = None
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""
