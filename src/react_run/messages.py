@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from react_run.support.dataclasses import dataclass
@@ -168,21 +169,57 @@ NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
 """Zero usage, the start of a sum."""
 
 
-class MessageView(Sequence[Message]):
-    """A view of the first ``length`` messages of an append-only list."""
+class MessageList(list[Message]):
+    """A conversation that counts its changes in place (``changes``); adding to its end is none.
 
-    __slots__ = ("_length", "_messages")
+    While the count stays the same, whatever was made of the messages, such as their encoded form, still holds.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        super().__init__(messages)
+        self.changes = 0
+
+
+def _counted(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def changed(self: MessageList, *args: Any, **options: Any) -> Any:
+        self.changes += 1
+        return change(self, *args, **options)
+
+    return changed
+
+
+for _name in ("__delitem__", "__imul__", "__setitem__", "clear", "insert", "pop", "remove", "reverse", "sort"):
+    setattr(MessageList, _name, _counted(_name))
+
+
+class MessageView(Sequence[Message]):
+    """A view of the first ``length`` messages of a list that grows."""
+
+    __slots__ = ("_changes", "_length", "_messages")
 
     def __init__(self, messages: list[Message], length: int | None = None) -> None:
         self._messages = messages
         self._length = len(messages) if length is None else length
+        self._changes = messages.changes if type(messages) is MessageList else -1
 
     def __len__(self) -> int:
         return self._length
 
     def extends(self, other: Sequence[Message]) -> bool:
-        """Whether this view starts with all of ``other`` because both view the same list; compares no messages."""
-        return isinstance(other, MessageView) and other._messages is self._messages and other._length <= self._length
+        """Whether this view starts with all that ``other`` showed when it was made; compares no messages.
+
+        Both view one :class:`MessageList`, and messages were only added to it since.
+        """
+        if not isinstance(other, MessageView) or other._messages is not self._messages:
+            return False
+        messages = self._messages
+        added = type(messages) is MessageList and messages.changes == other._changes
+        return added and other._length <= self._length
 
     @overload
     def __getitem__(self, index: int) -> Message: ...

@@ -21,6 +21,7 @@ from react_run.engine.state import EngineState
 from react_run.hooks import ask, ask_all, notify
 from react_run.messages import (
     Message,
+    MessageList,
     MessageView,
     ModelRequest,
     ModelResponse,
@@ -57,6 +58,8 @@ def new_request(
 ) -> ModelRequest:
     """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
     state = run.state(EngineState)
+    if type(run.messages) is not MessageList:  # a list of a plugin's own, or the first
+        run.messages = MessageList(run.messages)
     return _request(
         messages=MessageView(run.messages),
         tools=run.offered_tools if tools is None else tools,
