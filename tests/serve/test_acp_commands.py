@@ -38,8 +38,8 @@ serve([tool("go")], lambda name, arguments, request: text(name), other=more, pro
 
 def toolset(workspace: Path, body: str = PROMPTS, **options: Any) -> str:
     command, *args = script(workspace, body)
-    given = {"kind": "mcp", "name": "demo", "command": command, "args": args, "prefix": "", "cwd": str(workspace)}
-    given = {**given, "timeout": 60, **options}
+    given: dict[str, Any] = {"kind": "mcp", "name": "demo", "command": command, "args": args, "cwd": str(workspace)}
+    given.update({"prefix": "", **options})
     return f"toolsets: {json.dumps([given])}"
 
 

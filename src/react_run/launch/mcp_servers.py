@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def mcp_toolsets(toolsets: Iterable[Any]) -> Iterator[Any]:
-    """Those of kind ``mcp``, also inside others."""
+    """The toolsets of kind ``mcp``, including nested ones."""
     for toolset in toolsets:
         if kind_name(toolset) == "mcp":
             yield toolset
@@ -39,10 +39,10 @@ def toolset_of(config: ReActAgentConfig, name: str) -> Any:
 
 
 def pairs(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What ``KEY=VALUE`` says.
+    """Parse ``KEY=VALUE`` arguments.
 
     Raises:
-        ConfigError: One has no such form.
+        ConfigError: An argument does not have this form.
     """
     for argument in arguments:
         key, sign, value = argument.partition("=")

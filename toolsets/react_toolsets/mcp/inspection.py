@@ -21,9 +21,8 @@ from react_toolsets.mcp.source import Source
 if TYPE_CHECKING:
     from mcp import Client
 
-    from react_toolsets.mcp.server import Server
+    from react_toolsets.mcp.server import Server, ServerHolder
     from react_toolsets.mcp.target import Target
-    from react_toolsets.mcp.toolset import McpToolset
 
 T = TypeVar("T")
 PATIENCE = 300.0
@@ -31,32 +30,32 @@ PATIENCE = 300.0
 
 
 class Inspection:
-    """The servers of one toolset, for people: the commands ``react-run mcp …``, chats and editors.
+    """The servers of one holder, for people: the commands ``react-run mcp …``, chats and editors.
 
     Every method that is no coroutine waits for its answer.
 
     Args:
-        toolset: Whose servers they are.
+        holder: Whose servers they are.
         workspace: Where servers run that name no directory; the current directory when not given.
     """
 
-    def __init__(self, toolset: McpToolset, workspace: Path | None = None) -> None:
-        self._toolset = toolset
+    def __init__(self, holder: ServerHolder, workspace: Path | None = None) -> None:
+        self._holder = holder
         self._workspace = workspace
 
     def end(self) -> None:
         """Stop the servers that were started to be looked at."""
-        asyncio.run(self._toolset.close())
+        asyncio.run(self._holder.close())
 
     @property
     def names(self) -> list[str]:
         """The servers, in order."""
-        return [source.name for source in self._toolset.sources]
+        return [source.name for source in self._holder.sources]
 
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """What the lock would say about each server now, and why not about the others."""
         live, failed = self._live()
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {name: lock_entry(targets[name], listing) for name, listing in live.items()}, failed
 
     def locked(self) -> dict[str, dict[str, Any]] | None:
@@ -64,7 +63,7 @@ class Inspection:
         lock = self._lock()
         if lock is None:
             return None
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {
             name: lock_entry(target, lock.servers[name]) for name, target in targets.items() if name in lock.servers
         }
@@ -99,9 +98,9 @@ class Inspection:
             remote: Whether those on other machines are asked, too.
         """
         asked: dict[str, Future[tuple[float, Listing]]] = {}
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if remote or not source.url:
-                server = self._toolset.hold(source.target(Path.cwd()))
+                server = self._holder.hold(source.target(Path.cwd()))
                 asked[source.name] = asyncio.run_coroutine_threadsafe(_timed(server.listing()), the_host().loop)
         found: dict[str, tuple[bool, str]] = {}
         for name, future in asked.items():
@@ -154,8 +153,8 @@ class Inspection:
 
     def _live(self) -> tuple[dict[str, Listing], dict[str, str]]:
         asked: dict[str, Future[Listing]] = {}
-        for source in self._toolset.sources:
-            listing = self._toolset.hold(source.target(Path.cwd())).listing()
+        for source in self._holder.sources:
+            listing = self._holder.hold(source.target(Path.cwd())).listing()
             asked[source.name] = asyncio.run_coroutine_threadsafe(listing, the_host().loop)
         live, failed = {}, {}
         for name, future in asked.items():
@@ -177,8 +176,8 @@ class Inspection:
         return await self._asked(self._source(name), send)
 
     async def _asked(self, source: Source, send: Callable[[Client], Awaitable[T]]) -> T:
-        server = self._running(source) or self._toolset.hold(self._targets(source)[0])
-        request = Request(timeout=self._toolset.timeout, max_timeout=self._toolset.max_timeout)
+        server = self._running(source) or self._holder.hold(self._targets(source)[0])
+        request = Request(timeout=self._holder.timeout, max_timeout=self._holder.max_timeout)
         return await server.request(send, request)
 
     def _targets(self, source: Source) -> list[Target]:
@@ -191,14 +190,14 @@ class Inspection:
         for target in self._targets(source) if host is not None else ():
             server = host.servers.get(target) if host is not None else None
             if server is not None and server.is_running:
-                return self._toolset.hold(target)
+                return self._holder.hold(target)
         return None
 
     def _lock(self) -> Lock | None:
-        return Lock.beside(self._toolset.agent_file) if self._toolset.agent_file.exists() else None
+        return Lock.beside(self._holder.agent_file) if self._holder.agent_file.exists() else None
 
     def _source(self, name: str) -> Source:
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if source.name == name:
                 return source
         raise ConfigError(f"there is no MCP server {name!r} here. Servers: {', '.join(self.names)}")
