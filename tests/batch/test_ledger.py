@@ -12,11 +12,9 @@ from react_run.batch.ledger import Totals, all_together, beside, ids_of, values_
 
 
 def totals(**changed: Any) -> Totals:
-    usual = {
-        **{"total": 9, "ok": 0, "unsuccessful": 0, "error": 0, "cost": 0.0, "unpriced": 0, "running": 0},
-        **{"stopped": False, "max_cost": None, "reserve": 0.0, "rate": None},
-    }
-    return Totals(**{**usual, **changed})  # type: ignore[arg-type]  # of several types
+    usual = dict.fromkeys(("ok", "unsuccessful", "error", "unpriced", "running"), 0) | {"total": 9}
+    terms = {"cost": 0.0, "stopped": False, "max_cost": None, "reserve": 0.0, "rate": None}
+    return Totals(**{**usual, **terms, **changed})
 
 
 @pytest.mark.parametrize(
@@ -62,5 +60,5 @@ def test_rows_are_new_known_mended_or_refused() -> None:
 def test_what_databases_do_not_take_is_written_out() -> None:
     odd = Row(index=0, id="\0\ud800", place="\udcff.txt:1")
     assert values_of(odd, "b")[2:4] == ("\\0\\ud800", "\\udcff.txt:1")
-    with pytest.raises(ConfigError, match="in:2: the id .* is that of .*, too"):
+    with pytest.raises(ConfigError, match=r"in:2: the id .* is that of .*, too"):
         ids_of([odd, Row(index=1, id="\\0\ud800", place="in:2")])
