@@ -441,5 +441,5 @@ def test_plugins_that_call_themselves_equal_are_two_plugins(kind: type[Note]) ->
 
 def test_one_object_given_twice_is_refused() -> None:
     note = Note([])
-    with pytest.raises(PluginError, match=r"'Note' .* is listed twice as one object"):
+    with pytest.raises(PluginError, match=r"'Note' .* is listed twice \(the same object\)"):
         hook_table([note, note])

@@ -36,9 +36,9 @@ Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
 PLAIN, AROUND, GENERATOR = range(3)
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
-"""Hooks whose plain implementations run in a worker thread, under a deadline (behaviour T2)."""
+"""Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
-"""Seconds on the event loop after which an implementation is named in the log."""
+"""If an implementation blocks the event loop for more than this many seconds, the log names it."""
 _INLINE = "__react_inline__"
 
 
@@ -57,11 +57,11 @@ def unproxied(plugin: object) -> object:
 
 
 class Implementation:
-    """One plugin's implementation of one hook: ``start(*args)`` calls it with what it asks for of them.
+    """One plugin's implementation of one hook: ``start(*args)`` calls it with the arguments that it declares.
 
-    An implementation that surrounds the rest is given ``proceed`` after the arguments of the hook.
+    An implementation that surrounds the rest gets ``proceed`` after the arguments of the hook.
 
-    ``answers`` are the types that its answer may have, ``mask`` takes secrets out of what is logged.
+    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records.
     """
 
     __slots__ = ("answer", "answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
@@ -87,10 +87,10 @@ class Implementation:
         error.add_note(f"{BLAME}{self.plugin_name!r} in {self.hook}")
 
     def check(self, answer: object) -> None:
-        """Refuse an answer of another type: what is behind would trip over it, or take it for something else.
+        """Reject an answer of the wrong type, which later code would misunderstand.
 
         Raises:
-            PluginError: It is one.
+            PluginError: The answer has the wrong type.
         """
         fits = isinstance(answer, self.answers)
         if fits and type(answer) not in (list, tuple):
@@ -101,15 +101,15 @@ class Implementation:
             wanted = ", ".join(kind.__name__ for kind in self.answers)
             where = f" in a {type(answer).__name__}" if fits else ""
             raise PluginError(
-                f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; "
-                f"what it may answer: {wanted}, None"
+                f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; allowed answers: {wanted}, None"
             )
 
 
 def inline(function: F) -> F:
-    """Mark a plain implementation of ``react_guide``, ``react_sense`` or ``react_check_answer`` that only computes.
+    """Mark a synchronous implementation of ``react_guide``, ``react_sense`` or ``react_check_answer`` that only
+    computes.
 
-    It runs on the event loop then, without a thread and without a deadline: it must not wait for anything.
+    It then runs on the event loop, without a thread or a timeout, so it must not block.
     """
     setattr(function, _INLINE, True)
     return function
@@ -121,7 +121,7 @@ def _is_ours(plugin: object) -> bool:
 
 
 def _watched(start: Call, what: str) -> Call:
-    """``start``, with a word in the log when it holds up the event loop, and with it every other run."""
+    """Wrap ``start`` so that blocking the event loop, and with it every other run, is logged."""
 
     def watched(*args: object) -> object:
         begun = perf_counter()
@@ -134,7 +134,9 @@ def _watched(start: Call, what: str) -> Call:
 
 
 def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:
-    """A function of the arguments of the hook, and ``proceed``, that calls ``function`` with those it wants."""
+    """Return a function that takes all arguments of the hook, and ``proceed``, and calls ``function`` with those it
+    declares.
+    """
     if wanted in (argnames, (*argnames, "proceed")):
         return function  # the usual case: nothing between caller and plugin
     if not wanted:
@@ -151,7 +153,7 @@ Chain = tuple[Implementation, ...]
 
 
 class HookTable:
-    """The implementations of every hook of one agent, outermost first; an attribute per hook, and its ``plugins``."""
+    """The implementations of every hook of one agent, outermost first: one attribute per hook, and ``plugins``."""
 
     if TYPE_CHECKING:
 
@@ -178,18 +180,18 @@ def _moved(impl: pluggy.HookImpl) -> int:
 
 
 def hook_names() -> list[str]:
-    """The names of all hooks, in the order of the manual."""
+    """The names of all hooks, in the order of ``hookspecs.py``."""
     return [name for name in vars(Hooks) if name.startswith("react_")]
 
 
 @cache
 def layers() -> frozenset[str]:
-    """The hooks that surround a moment: those that the specification gives a ``proceed``."""
+    """The layer hooks: those with ``proceed`` in their specification."""
     return frozenset(name for name in hook_names() if "proceed" in signature(getattr(Hooks, name)).parameters)
 
 
 def check_form(impl: pluggy.HookImpl, hook: str) -> None:
-    """Refuse forms that the calling order cannot honour.
+    """Reject forms that the calling order cannot support.
 
     Raises:
         PluginError: An old-style hook wrapper, a generator that is not marked as a wrapper, or a method without its
@@ -203,7 +205,7 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
     elif not impl.wrapper and isgeneratorfunction(impl.function):
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
     elif _lacks_its_object(impl):
-        problem = "is a method of the class that was given as the plugin; give an object of that class"
+        problem = "is a method of the class that was given as the plugin; pass an instance of that class"
     elif impl.wrapper and hook not in layers():
         problem = "is a wrapper, but only layer hooks can be surrounded"
     if problem:
@@ -217,14 +219,16 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
 
 
 class _Proceed:
-    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
+    """The rest of a chain, passed as ``proceed`` to the implementation that surrounds it."""
 
     __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
 
     def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
         self.chain, self.index, self.args = chain, index, args
         self.called = self.closed = False
-        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
+        self.failure = (
+            0  # the id of the exception: keeping the exception itself would create a cycle through its traceback
+        )
         self.result: Any = None
 
     def __call__(self) -> Coroutine[Any, Any, Any]:
@@ -242,10 +246,10 @@ class _Proceed:
         self.called = True
 
     def result_or_raise(self, impl: Implementation) -> Any:
-        """The result that an implementation without an answer of its own leaves standing.
+        """The result that applies if an implementation returns ``None``.
 
         Raises:
-            PluginError: There is none, because it did not proceed, or swallowed what came of it.
+            PluginError: There is no result, because the implementation did not proceed, or swallowed the exception.
         """
         if self.called and not self.failure:
             return self.result
@@ -255,10 +259,10 @@ class _Proceed:
 
 
 def ask(chain: Chain, *args: object) -> Coroutine[Any, Any, Any]:
-    """Ask a layer: what to await for the answer of the outermost implementation that has one.
+    """Call a layer: return what to await for the answer of the outermost implementation.
 
     Raises:
-        PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
+        PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
     """
     if len(chain) == 1:  # the loop alone: one direct call
         answer: Coroutine[Any, Any, Any] = chain[0].start(*args)
@@ -294,7 +298,7 @@ async def _answer(chain: Chain, index: int, args: tuple[object, ...], place: _Pr
                 if place is not None:
                     place.result = answer
                 return answer
-        raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
+        raise PluginError("no plugin answered a layer hook: the loop is missing from the plugin manager")
     except BaseException as error:
         if place is not None:
             place.failure = id(error)
@@ -306,7 +310,7 @@ async def _answer(chain: Chain, index: int, args: tuple[object, ...], place: _Pr
 
 
 async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:
-    assert proceed is not None  # there is one around every wrapper
+    assert proceed is not None  # every wrapper has a caller
     try:
         next(wrapper)
     except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
@@ -328,7 +332,7 @@ async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None
 
 
 async def ask_all(chain: Chain, *args: object) -> list[Any]:
-    """Ask a question of every plugin, in order; the answers that are not ``None``."""
+    """Ask every plugin a question, in order, and return the answers that are not ``None``."""
     answers = []
     for impl in chain:
         try:
@@ -345,20 +349,20 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
 
 
 async def notify(chain: Chain, *args: object) -> None:
-    """Tell every listener; what they raise is logged, and otherwise ignored. Only for a ``chain`` that is not empty."""
+    """Notify every listener; exceptions are logged and otherwise ignored. ``chain`` must not be empty."""
     for awaitable in dispatch(chain, *args):
         await await_listener(*awaitable)
 
 
 def dispatch(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[object]]]:
-    """Tell every listener that is a plain function; return what the others still want awaited."""
+    """Notify every listener; return the awaitables of the asynchronous ones."""
     pending: list[tuple[Implementation, Awaitable[object]]] = []
     for impl in chain:
         try:
             answer = impl.start(*args)
         except _MEANT_FOR_ALL:
             raise
-        except BaseException as error:  # a cancellation of its own, too, or a panic of foreign code
+        except BaseException as error:  # also a cancellation of its own, or a panic in foreign code
             _log(impl, error)
         else:
             if answer is not None and isawaitable(answer):

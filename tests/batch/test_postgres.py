@@ -246,7 +246,7 @@ def test_the_commands_find_batches_and_runs_in_the_database(call: Any, database:
     assert run_id[:12] in call("runs", "list", *there)[1]
     assert "calculate" in call("trace", run_id[:12], *there)[1]
     assert call("replay", run_id, *there)[0] == 0
-    assert "had ended: this is its recorded answer" in call("resume", run_id, *there)[2]
+    assert "had already ended: this is its recorded answer" in call("resume", run_id, *there)[2]
     assert "keeps no run 'ffff'" in call("trace", "ffff", *there)[2]
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from react_run.components.errors import KindImportError, UnknownKind, install_hint, near
+from react_run.errors import pass_on_interrupt
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
@@ -59,6 +60,7 @@ class Kind:
         try:
             loaded: object = self.entry_point.load()
         except (Exception, SystemExit) as error:
+            pass_on_interrupt(error)
             remedy = install_hint(error) or f"Reinstall or upgrade {self.distribution or 'its distribution'}."
             raise KindImportError(
                 f"{self.group[:-1]} {self.name!r} of {self.origin} cannot be loaded: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
@@ -31,7 +32,12 @@ class ModelCall:
     @property
     def reply(self) -> Message | None:
         """The reply, when there was one."""
-        return None if self.response is None else message_from_data(self.response["message"])
+        return None if self.response is None else self._reply
+
+    @cached_property
+    def _reply(self) -> Message:
+        assert self.response is not None  # it is asked for when there is one
+        return message_from_data(self.response["message"])
 
     @property
     def end(self) -> Record | None:

@@ -20,7 +20,7 @@ from react_toolsets.mcp.source import Source
 if TYPE_CHECKING:
     from mcp import Client
 
-    from react_toolsets.mcp.toolset import McpToolset
+    from react_toolsets.mcp.server import ServerHolder
 
 T = TypeVar("T")
 PATIENCE = 300.0
@@ -28,24 +28,24 @@ PATIENCE = 300.0
 
 
 class Inspection:
-    """The servers of one toolset, for the commands ``react-run mcp …``. Every method waits for its answer."""
+    """The servers of one holder, for the commands ``react-run mcp …``. Every method waits for its answer."""
 
-    def __init__(self, toolset: McpToolset) -> None:
-        self._toolset = toolset
+    def __init__(self, holder: ServerHolder) -> None:
+        self._holder = holder
 
     def end(self) -> None:
         """Stop the servers that were started to be looked at."""
-        asyncio.run(self._toolset.close())
+        asyncio.run(self._holder.close())
 
     @property
     def names(self) -> list[str]:
         """The servers, in order."""
-        return [source.name for source in self._toolset.sources]
+        return [source.name for source in self._holder.sources]
 
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """What the lock would say about each server now, and why not about the others."""
         live, failed = self._live()
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {name: lock_entry(targets[name], listing) for name, listing in live.items()}, failed
 
     def locked(self) -> dict[str, dict[str, Any]] | None:
@@ -53,7 +53,7 @@ class Inspection:
         lock = self._lock()
         if lock is None:
             return None
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {
             name: lock_entry(target, lock.servers[name]) for name, target in targets.items() if name in lock.servers
         }
@@ -88,9 +88,9 @@ class Inspection:
             remote: Whether those on other machines are asked, too.
         """
         asked: dict[str, Future[tuple[float, Listing]]] = {}
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if remote or not source.url:
-                server = self._toolset.hold(source.target(Path.cwd()))
+                server = self._holder.hold(source.target(Path.cwd()))
                 asked[source.name] = asyncio.run_coroutine_threadsafe(_timed(server.listing()), the_host().loop)
         found: dict[str, tuple[bool, str]] = {}
         for name, future in asked.items():
@@ -136,8 +136,8 @@ class Inspection:
 
     def _live(self) -> tuple[dict[str, Listing], dict[str, str]]:
         asked: dict[str, Future[Listing]] = {}
-        for source in self._toolset.sources:
-            listing = self._toolset.hold(source.target(Path.cwd())).listing()
+        for source in self._holder.sources:
+            listing = self._holder.hold(source.target(Path.cwd())).listing()
             asked[source.name] = asyncio.run_coroutine_threadsafe(listing, the_host().loop)
         live, failed = {}, {}
         for name, future in asked.items():
@@ -148,15 +148,15 @@ class Inspection:
         return live, failed
 
     def _ask(self, source: Source, send: Callable[[Client], Awaitable[T]]) -> T:
-        server = self._toolset.hold(source.target(Path.cwd()))
-        request = Request(timeout=self._toolset.timeout, max_timeout=self._toolset.max_timeout)
+        server = self._holder.hold(source.target(Path.cwd()))
+        request = Request(timeout=self._holder.timeout, max_timeout=self._holder.max_timeout)
         return the_host().do_now(server.request(send, request))
 
     def _lock(self) -> Lock | None:
-        return Lock.beside(self._toolset.agent_file) if self._toolset.agent_file.exists() else None
+        return Lock.beside(self._holder.agent_file) if self._holder.agent_file.exists() else None
 
     def _source(self, name: str) -> Source:
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if source.name == name:
                 return source
         raise ConfigError(f"there is no MCP server {name!r} here. Servers: {', '.join(self.names)}")

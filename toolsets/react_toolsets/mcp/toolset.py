@@ -220,7 +220,7 @@ class McpToolset(McpOptions):
         listing = self._listings.get(source.name)
         if listing is None:
             return
-        caller = Caller(toolset=self, source=source, locked=self._lock is not None)
+        caller = Caller(holder=self, source=source, locked=self._lock is not None)
         prefix = f"{source.name}__" if self.prefix is None else self.prefix
         wanted = [tool for tool in listing.tools if self._is_wanted(tool.name)]
         extra = [resources.LIST["name"], resources.READ["name"]] if self.resources else []

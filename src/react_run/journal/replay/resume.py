@@ -175,6 +175,6 @@ def _about_masks(journal: Journal) -> list[str]:
     """Whether what the run goes on with was masked; the text of the agent file is there for readers alone."""
     head, *records = journal.own
     said = {key: head[key] for key in ("prompt", "incoming", "opening")}
-    if any(MASK in to_json(record) for record in (said, *records)):
+    if MASK in to_json([said, *records]):
         return [f"secrets were masked in the journal: where the run used them, it goes on with {MASK}"]
     return []
