@@ -18,7 +18,8 @@ from react_run.engine.execution import interpreting, refused
 from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import ask_all, notify
+from react_run.layers import ask
 from react_run.messages import (
     Message,
     MessageList,
