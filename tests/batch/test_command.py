@@ -216,7 +216,7 @@ def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) ->
     status, out, err = call("batch", "status")
     assert (status, "finished" in out, "torn" in out) == (0, True, False)
     assert "batch torn is damaged: " in err
-    assert f"remove {home} to be rid of it" in err
+    assert f"to discard it, remove {home}" in err
 
 
 def test_a_row_s_run_can_be_looked_at_and_replayed(call: Call, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_the_limit_of_cost_ends_with_5_and_the_next_command_goes_on(call: Call, 
     command = ["batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "1"]
     status, _, err = call(*command, "--max-cost", "0.03")
     assert status == 5
-    assert "the same command goes on" in err
+    assert "the same command continues the batch" in err
     assert len(lines_of(tmp_path / "out.jsonl")) == 2
     assert call(*command)[0] == 0
     assert len(lines_of(tmp_path / "out.jsonl")) == 5
@@ -296,7 +296,7 @@ def test_ctrl_c_lets_rows_end_and_the_same_command_goes_on(call: Call, tmp_path:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said.decode()
-    assert b"the same command goes on" in said
+    assert b"the same command continues the batch" in said
     assert {line["attempts"] for line in lines_of(out)} == {1}
     assert call(*command, "-j", "30")[0] == 0
     assert [(line["index"], line["attempts"]) for line in lines_of(out)] == [(n, 1) for n in range(30)]

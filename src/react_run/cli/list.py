@@ -1,4 +1,4 @@
-"""``react-run list``: what is installed, and what cannot be loaded."""
+"""``react-run list``: list what is installed, and what cannot be loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLUMNS = {
     **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
 }
 ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
-"""Columns that a terminal must have for what can be left out of a table."""
+"""The terminal width from which optional columns are shown."""
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
@@ -73,7 +73,7 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
 
 def first_line(thing: object) -> str:
-    """The first line of a docstring of its own."""
+    """The first line of the class's own docstring."""
     from react_run.config.option_docs import shown_text
 
     own = thing.__dict__.get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", "")
@@ -97,7 +97,7 @@ def _agents() -> Iterator[dict[str, str]]:
 
 
 def _wrong(path: str, soundness: Soundness) -> str:
-    """The first thing that is wrong with an agent file."""
+    """The first mistake in an agent file."""
     from react_run.cli.check import problems_of
 
     problems = problems_of(path, False, None, soundness)
@@ -124,7 +124,7 @@ def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
         columns = tuple(column for column in columns if width() >= ROOM.get(column, 0))
         table = Table(*columns, box=box.SIMPLE, header_style="bold")
         for column in table.columns:
-            if column.header in ("name", "file", "run", "started"):  # what is copied or compared stays whole
+            if column.header in ("name", "file", "run", "started"):  # values that people copy or compare are not cut
                 column.no_wrap, column.overflow = True, "ignore"
         for entry in entries:
             table.add_row(*(Text(printable(entry[column])) for column in columns))

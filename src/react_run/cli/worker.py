@@ -1,4 +1,4 @@
-"""``react-run worker AGENT.yaml…``: rows of batches that other processes, or other machines, began."""
+"""``react-run worker AGENT.yaml…``: process rows of batches that other processes or machines started."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _listening(serving: list[_Serving], task: asyncio.Task[Any]) -> Iterator[Non
         nonlocal heard
         heard += 1
         if heard == 1:
-            _say("no more rows are begun; waiting for those at work (Ctrl-C again stops them)")
+            _say("no more rows will start; waiting for rows in progress (Ctrl-C again stops them)")
             for one in serving:
                 one.stop()
         elif heard == 2:
