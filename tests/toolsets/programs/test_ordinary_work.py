@@ -120,7 +120,7 @@ def test_a_room_has_terminals_and_shared_memory_of_its_own(root: Path, means: Me
     ]
 
 
-def test_a_path_into_directories_that_we_may_not_look_into_keeps_nothing_from_running(
+def test_directories_of_the_path_that_we_may_not_look_into_do_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = tmp_path / "closed"
