@@ -28,7 +28,7 @@ OURS = ("src/react_run", "models", "toolsets", "plugins")
 ROOMS = [
     *("errors", "support", "components", "parts, outcome", "support.files", "secrets", "questions"),
     *("config.yaml", "skills", "workspace", "tools", "messages", "models", "chat"),
-    *("run, results", "hooks, hookspecs", "engine, loop", "checks", "wrappers", "config", "plugins"),
+    *("run, results", "hooks, hookspecs, layers", "engine, loop", "checks", "wrappers", "config", "plugins"),
     *(
         "policies",
         "agent",

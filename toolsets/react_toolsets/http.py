@@ -10,7 +10,6 @@ import json
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
 from random import uniform
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from react_run import ToolError
-from react_run.support import retry_after
+from react_run.support import dataclass, retry_after
 
 if TYPE_CHECKING:
     import httpx

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
 from react_run.journal.locate import find_run
 from react_run.launch.options import AgentOptions, approve_all, built, speaks_for_us
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -18,7 +18,8 @@ from react_run.engine.execution import interpreting, refused
 from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import ask_all, notify
+from react_run.layers import ask
 from react_run.messages import (
     Message,
     MessageList,
@@ -32,7 +33,7 @@ from react_run.messages import (
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
-from react_run.support.fast_init import maker
+from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
