@@ -128,9 +128,9 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
 
         return import_path(kind, directory, trusted=trusted)
     names = ", ".join(sorted(known)) or "none"
-    raise UnknownKind(
-        f"unknown {group[:-1]} {kind!r}.{_elsewhere(group, kind) or near(kind, known)} Installed: {names}"
-    )
+    nearest = _elsewhere(group, kind) or near(kind, known)
+    own = "" if nearest else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
+    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{nearest} Installed: {names}{own}")
 
 
 def _elsewhere(group: str, kind: str) -> str:
