@@ -48,8 +48,13 @@ PROMISES = (
     ),
     Promise(
         "a fault at any await loses nothing",
-        "an exception or a cancellation at the N-th suspension, for every N",
+        "an exception, a cancellation or a time-out at the N-th suspension, for every N",
         ("test_faults.py",),
+    ),
+    Promise(
+        "a cancelled run says so, leaves nothing, and goes on from its journal",
+        "a cancellation at every await: threads, coroutines, a subagent, streams",
+        ("test_cancellation.py",),
     ),
     Promise(
         "a run comes out the same, whatever wakes first",
@@ -67,7 +72,7 @@ PROMISES = (
     Promise(
         "Ctrl-C ends with status 130, no traceback and no child",
         "signals at random times, on pseudo-terminals",
-        ("cli/test_interrupts.py", "cli/test_terminal.py"),
+        ("cli/test_ctrl_c.py", "cli/test_interrupts.py", "cli/test_terminal.py"),
     ),
     Promise(
         "agent files are right or refused with their place",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sysconfig
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any, cast
@@ -22,14 +23,13 @@ def foreign() -> set[str]:
 
 def look_at_ours_alone() -> None:
     """Pass over the kinds of other distributions in this process; those that a test installs count."""
-    others, every = foreign(), cast("Any", metadata.entry_points)
+    others, every = foreign(), metadata.distributions
 
-    def ours(**selected: Any) -> metadata.EntryPoints:
-        points: metadata.EntryPoints = every(**selected)
-        return metadata.EntryPoints(point for point in points if point.dist is None or point.dist.name not in others)
+    def ours(**context: Any) -> Iterator[metadata.Distribution]:
+        return (distribution for distribution in every(**context) if distribution.name not in others)
 
     if others:
-        cast("Any", metadata).entry_points = ours
+        cast("Any", metadata).distributions = ours
 
 
 def packages_without_foreign(target: Path) -> Path:

@@ -74,7 +74,7 @@ def _grown(run: Callable[[str], object], attack: Attack, small: int, large: int)
         sizes = small * times, large * times
         short, long = (seconds(run, text_of(attack, it), runs=3) for it in sizes)
         found.append(math.log(long / max(short, 1e-6)) / math.log(large / small))
-        if found[-1] <= EXPONENT or found[-1] > 3 or long > 0.05:
+        if found[-1] <= EXPONENT or (found[-1] > 3 and long > 0.01) or long > 0.05:
             break
     return min(found)
 

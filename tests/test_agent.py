@@ -70,7 +70,7 @@ def test_a_secret_among_options_is_masked() -> None:
         ({"plugins": "cache"}, ConfigError, "plugins: must be a list"),
         ({"plugins": ["cahce"]}, ConfigError, "Did you mean 'cache'"),
         ({"plugins": [Bare()]}, PluginError, "no method marked @hookimpl"),
-        ({"plugins": [Listens]}, PluginError, "give an object of that class"),
+        ({"plugins": [Listens]}, PluginError, "pass an instance of that class"),
         ({"toolsets": "math"}, ConfigError, "toolsets: must be a list"),
         ({"toolsets": double}, ConfigError, "toolsets: must be a list"),
         ({"toolsets": [5]}, ConfigError, r"toolsets\[0\]: must be the name of a toolset"),

@@ -558,7 +558,7 @@ def test_arguments_changed_while_permission_is_asked_keep_the_tool_from_running(
 
     result = run_agent([calls(("add", {"a": 1})), says("x")], tools=[add], plugins=[Sly()])
     assert not result.steps[0].executed
-    assert "changed while permission was asked" in result.steps[0].observation
+    assert "changed while waiting for permission" in result.steps[0].observation
 
 
 @pytest.mark.parametrize("ids", [("c1", "c1"), ("", ""), (None, None)])

@@ -30,7 +30,7 @@ def test_text_is_text_in_any_usual_encoding(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [b"\x00\x01\x02", b"PK\x03\x04zip", b"\x1f\x8bgz", b"\xff\xfe\x00", b"\x7fELF\x02"])
 def test_what_no_model_reads_is_refused_by_content(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"photo\.png is nothing that a model reads: PNG, JPEG"):
+    with pytest.raises(ValueError, match=r"photo\.png is not a file that models can read; they can read PNG, JPEG"):
         attachment(data, "photo.png", "image/png")
 
 
@@ -38,8 +38,8 @@ def test_what_no_model_reads_is_refused_by_content(data: bytes) -> None:
     ("data", "said"),
     [
         (b"", "is empty"),
-        (b"\xff\xd8\xff" + bytes(LARGEST), "20 MB are the most"),
-        (b"a" * (LARGEST_TEXT + 1), "1 MB are the most"),
+        (b"\xff\xd8\xff" + bytes(LARGEST), "20 MB is the limit"),
+        (b"a" * (LARGEST_TEXT + 1), "1 MB is the limit"),
     ],
 )
 def test_an_attachment_without_content_or_with_too_much_is_refused(data: bytes, said: str) -> None:
@@ -51,19 +51,19 @@ def test_a_file_that_is_too_large_is_refused_by_its_path(tmp_path: Path) -> None
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
         file.truncate(LARGEST + 10 * 2**20)
-    with pytest.raises(ValueError, match=r"large\.bin is 30\.0 MB; 20 MB are the most"):
+    with pytest.raises(ValueError, match=r"large\.bin is 30\.0 MB; 20 MB is the limit"):
         read_attachment(path)
 
 
 def test_a_device_without_an_end_is_refused_with_what_was_read_of_it() -> None:
-    with pytest.raises(ValueError, match=r"/dev/zero is 20\.0 MB; 20 MB are the most"):
+    with pytest.raises(ValueError, match=r"/dev/zero is 20\.0 MB; 20 MB is the limit"):
         read_attachment("/dev/zero")
 
 
 def test_a_wrong_kind_of_part_says_which_is_right() -> None:
     with pytest.raises(ValueError, match="make it an ImagePart"):
         FilePart(png(), "application/pdf")
-    with pytest.raises(ValueError, match=r"\(said to be image/png\) is text/plain"):
+    with pytest.raises(ValueError, match=r"\(declared as image/png\) is text/plain"):
         ImagePart(b"hello", "image/png")
 
 

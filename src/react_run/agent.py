@@ -23,7 +23,8 @@ from react_run.engine.services import Services
 from react_run.engine.state import EngineState
 from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError, ToolsetError
-from react_run.hooks import HookTable, ask, notify
+from react_run.hooks import HookTable, notify
+from react_run.layers import ask
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model
@@ -73,18 +74,19 @@ class ReActAgent:
 
     Args:
         config: The agent file's content; a mapping is validated first.
-        model: Used instead of the configured model; ``tool_protocol`` and ``fallback_models`` hold for it, too.
-        toolsets: Offered after the configured toolsets; a plain function is a tool.
+        model: Used instead of the configured model; ``tool_protocol`` and ``fallback_models`` apply to it as well.
+        toolsets: Offered after the configured toolsets; plain functions become tools.
         plugins: Outermost of all plugins, in this order.
-        journal: The file for the journal of a run, a directory for a file per run, or the plugins that keep it; ``()``
-            for none, whatever ``trace`` in the configuration says.
-        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), as docs/agent-files.md has them;
-            they replace those of a mapping.
+        journal: The file for the journal of a run, a directory for a file per run, or the plugins that write it; ``()``
+            for none, even if the configuration sets ``trace``.
+        keys: Other keys of an agent file (``system_prompt``, ``max_iterations``, …), documented in docs/agent-files.md;
+            they override the keys of a mapping.
 
     Models, toolsets and plugins are objects, or names and mappings with ``kind`` as in an agent file.
 
     Raises:
-        ConfigError, PluginError, ToolsetError: The agent cannot be built; the message names what and how to mend it.
+        ConfigError, PluginError, ToolsetError: The agent cannot be built; the message says what is wrong and how to fix
+            it.
     """
 
     def __init__(
@@ -100,14 +102,14 @@ class ReActAgent:
         if isinstance(config, ReActAgentConfig):
             if keys:
                 raise ConfigError(
-                    f"{', '.join(keys)}: a configuration that is built cannot be changed; "
-                    "give keys to from_yaml() or to ReActAgentConfig.from_mapping()"
+                    f"{', '.join(keys)}: a finished configuration cannot be changed; pass keys to from_yaml() or to "
+                    "ReActAgentConfig.from_mapping()"
                 )
             self.config = config
         else:
             named: dict[str, object] = {}
             if keys and model is not None and not isinstance(model, (Model, AsItIs)):
-                named, model = {"model": model}, None  # so that base_url, temperature, … are about this one
+                named, model = {"model": model}, None  # so that base_url, temperature, … apply to this one
             whole = {} if config is None else config
             merged = {**whole, **named, **keys} if isinstance(whole, Mapping) else whole
             self.config = ReActAgentConfig.from_mapping(merged)
@@ -120,7 +122,7 @@ class ReActAgent:
         self.tools = _tools(self.toolset, config)
         given, listed = plugin_order(added.plugins, config)
         policies = policies_for(self, [*given, *listed])
-        taken = {id(policy) for policy in policies}  # a plugin that takes a policy's place stands there only
+        taken = {id(policy) for policy in policies}  # a plugin that replaces a policy appears only in its position
         outer, inner = ([plugin for plugin in part if id(plugin) not in taken] for part in (given, listed))
         self._journals = _journals(config.trace if journal is None else journal)
         self._plugins: list[object] = [*outer, *policies, *inner, *self._journals, TERMINAL, Loop()]
@@ -143,12 +145,14 @@ class ReActAgent:
         """Build the agent that a YAML file describes; ``overrides`` replace top-level keys of the file.
 
         Raises:
-            ConfigError: Everything that is wrong with the file, each problem with its position.
+            ConfigError: Everything that is wrong with the file, with the position of each mistake.
         """
         return cls(ReActAgentConfig.from_yaml(path, **overrides))
 
     def replace(self, *, model: Model | None = None, journal: object = None) -> Self:
-        """The same agent with another model or journal; both share toolsets and plugins, which are opened once."""
+        """Return the same agent with another model or journal; both share toolsets and plugins, which are opened
+        once.
+        """
         journal = () if journal is None else journal
         again = type(self)(self.config, model=AsItIs(model or self.model), journal=journal, **self._given)
         again.workspace = self.workspace
@@ -172,20 +176,20 @@ class ReActAgent:
     ) -> RunResult:
         """Answer ``prompt``, as the next turn of the conversation ``messages``.
 
-        A limit, a stuck run or a failed tool ends in a result whose ``stop_reason`` says so; only these raise:
+        If a limit, a stuck run or a failed tool ends the run, ``stop_reason`` of the result says so.
 
         Args:
-            prompt: What to answer: text, or a list of texts, :class:`ImagePart` and :class:`FilePart`.
+            prompt: The prompt: text, or a list of texts, :class:`ImagePart` and :class:`FilePart`.
             messages: The conversation so far.
-            parent: The run that hands this one its task: this one works in its workspace, and inherits its limits, its
-                journal, and its plugins that say so (:func:`~react_run.plugins.inherited_plugins`) (X1).
+            parent: The run that delegates this task: the new run works in its workspace, and inherits its limits, its
+                journal, and the plugins that declare it (:func:`~react_run.plugins.inherited_plugins`) (X1).
             run_id: The id of the run, 32 hexadecimal digits; ``None`` makes one.
-            settings: What reaches the model with every request, such as ``{"temperature": 0}``.
-            workspace: The directory the run works in; ``None`` is the agent's, or the parent's.
+            settings: Settings sent with every model request, such as ``{"temperature": 0}``.
+            workspace: The working directory of the run; ``None`` means the agent's, or the parent's.
 
         Raises:
-            ConfigError: There is nothing to answer, the conversation is none, or the id is not usable.
-            ModelError: The provider failed for good; ``error.result`` is what the run had reached.
+            ConfigError: The prompt is empty, the conversation is invalid, or the id is not usable.
+            ModelError: The provider failed permanently; ``error.result`` is the result so far.
             ReactError: A plugin failed (layers and questions fail closed).
         """
         hooks = self.hooks if parent is None else self._subagent_hooks(parent)
@@ -237,9 +241,9 @@ class ReActAgent:
         run_id: str | None = None,
         workspace: str | PathLike[str] | None = None,
     ) -> Observation:
-        """Make one call, without a model: in a run of its own, so that permissions, limits and journal hold for it.
+        """Make one tool call without a model, in a separate run, so that permissions, limits and journal apply.
 
-        Skills that a model would have to activate first are not in the way.
+        Skills need not be activated first.
 
         Args:
             tool: The name of the tool.
@@ -248,7 +252,7 @@ class ReActAgent:
             workspace: As in :meth:`run`.
 
         Returns:
-            What a model would read; ``failed`` and ``outcome`` say whether the call worked.
+            The observation that a model would read; ``failed`` and ``outcome`` say whether the call worked.
 
         Raises:
             ReactError: A plugin failed.
@@ -268,9 +272,9 @@ class ReActAgent:
         return observed(run)
 
     async def complete(self, request: ChatCompletionRequest) -> ChatCompletionResponse:
-        """Answer a request in the ChatCompletion shape; its last user message is the prompt.
+        """Answer a request in the ChatCompletion format; its last user message is the prompt.
 
-        Its settings (temperature, max_tokens, …) reach the model; model and tools are the agent's own.
+        Its settings (temperature, max_tokens, …) are passed to the model; the model and the tools are the agent's own.
         """
         from react_run.chat import messages_from_request, settings_of
 
@@ -288,7 +292,9 @@ class ReActAgent:
         await self._lifecycle.close()
 
     def _subagent_hooks(self, parent: Run) -> HookTable:
-        """The hooks of a subagent's run: what it inherits stands outermost, a journal innermost, as in the parent's."""
+        """The hooks of a subagent's run: inherited plugins are outermost and the journal innermost, as in the parent
+        run.
+        """
         inherited = inherited_plugins(parent.state(EngineState).hooks)
         if self._for_subagents is None or list(map(id, self._for_subagents[0])) != list(map(id, inherited)):
             kept = set(_journals_of_parents(parent))
@@ -371,11 +377,15 @@ class ReActAgent:
         if run.prompt.strip() or state.attached:
             run.messages.append(Message(role="user", content=content_with(run.prompt, state.attached)))
         if not run.messages or run.messages[-1].role not in ("user", "tool"):
-            raise ConfigError("there is nothing to answer: give a prompt, or a conversation that ends with the user")
+            raise ConfigError(
+                "there is nothing to answer: give a prompt, or a conversation that ends with a user message"
+            )
 
 
 async def _in_time(run: Run, work: Awaitable[T], otherwise: T) -> T:
-    """What comes of ``work``; ``otherwise`` when the run's time is up meanwhile: then the run ends in its own layer."""
+    """Return the result of ``work``, or ``otherwise`` if the run's time is up first: then the run ends in its own
+    layer.
+    """
     try:
         return await work
     except asyncio.CancelledError:
@@ -385,12 +395,12 @@ async def _in_time(run: Run, work: Awaitable[T], otherwise: T) -> T:
 
 
 def _leave_result(run: Run, error: BaseException) -> None:
-    """Leave what the run has reached on the exception that ends it, as ``.result``: nothing paid for is lost (S6)."""
+    """Attach the result so far to the exception that ends the run, as ``.result``: nothing paid for is lost (S6)."""
     reason = StopReason.CANCELLED
     if isinstance(error, Exception):
         reason = StopReason.MODEL_ERROR if isinstance(error, ModelError) else StopReason.ERROR
     run.outcome.stop_reason = reason
-    with suppress(Exception):  # one that takes no attributes
+    with suppress(Exception):  # an exception that accepts no attributes
         error.result = run.result()  # type: ignore[attr-defined]  # every exception that takes attributes has it
 
 
@@ -410,7 +420,7 @@ def _journals_of_parents(run: Run | None) -> Iterator[int]:
 
 
 def _journals(journal: object) -> list[object]:
-    """The plugins that keep the journal of an agent's runs, placed next to the loop: they see every attempt."""
+    """The plugins that write the journal of an agent's runs. They are next to the loop, so they see every attempt."""
     if journal is None:
         return []
     if isinstance(journal, (list, tuple)):
@@ -421,7 +431,7 @@ def _journals(journal: object) -> list[object]:
 
 
 def _added(model: object, toolsets: object, plugins: object) -> ReActAgentConfig:
-    """What is given beside a configuration, checked and built as if it stood in one."""
+    """Components passed as arguments, checked and built as if they were in the configuration."""
     lists = {"toolsets": toolsets, "plugins": plugins}
     lists = {
         key: list(given) if isinstance(given, Iterable) and not isinstance(given, (str, Mapping)) else given
@@ -444,7 +454,7 @@ def _as_messages(incoming: Iterable[Message | Mapping[str, object]]) -> list[Mes
 
 
 def _models(given: Model | None, config: ReActAgentConfig) -> Model:
-    """What an agent talks to: the model given beside its configuration, or its own, with protocol and fallbacks."""
+    """The model of an agent, given as an argument or in the configuration, with its tool protocol and fallbacks."""
     model = given or config.model or _offline()
     return model_stack(model, config.fallback_models, tool_protocol=config.tool_protocol)
 

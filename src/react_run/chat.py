@@ -1,4 +1,4 @@
-"""OpenAI's ChatCompletion shapes, to and from our types: for callers and class-style wrappers."""
+"""Converts between OpenAI's ChatCompletion format and our types, for callers and wrapper classes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from react_run.models.stored import message_from_dict, message_to_dict
 
 
 class _Shape(BaseModel):
-    """Fields that we do not know are kept: the shape grows faster than this module."""
+    """Unknown fields are kept, because the format grows faster than this module."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
@@ -24,13 +24,13 @@ class ChatMessage(_Shape):
     """One message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    """Who speaks."""
+    """The role of the speaker."""
     content: str | list[dict[str, Any]] | None = None
     """Text, or content parts."""
     tool_calls: list[dict[str, Any]] | None = None
-    """What an assistant message asks for: `{id, type: function, function: {name, arguments}}`."""
+    """The calls that an assistant message requests: `{id, type: function, function: {name, arguments}}`."""
     tool_call_id: str | None = None
-    """Which call a tool message answers."""
+    """The id of the call that a tool message answers."""
 
     _source: Message | None = PrivateAttr(default=None)
 
@@ -43,15 +43,15 @@ class ChatCompletionRequest(_Shape):
     model: str | None = None
     """The model id."""
     tools: list[dict[str, Any]] | None = None
-    """What the model may call."""
+    """The tools that the model may call."""
     tool_choice: Literal["auto", "none", "required"] | dict[str, Any] | None = None
-    """Whether it may, must or must not call something."""
+    """Whether the model may, must or must not call a tool."""
     temperature: float | None = None
     """Sampling temperature."""
     max_tokens: int | None = None
-    """The most tokens the reply may have."""
+    """Maximum tokens of the reply."""
     stream: bool | None = None
-    """Whether the reply is wanted in pieces."""
+    """Whether to stream the reply."""
 
 
 class ChatUsage(_Shape):
@@ -62,18 +62,18 @@ class ChatUsage(_Shape):
     completion_tokens: int | None = None
     """Tokens written."""
     total_tokens: int | None = None
-    """Both together."""
+    """The sum of both."""
 
 
 class ChatChoice(_Shape):
     """One reply."""
 
     index: int = 0
-    """Its position."""
+    """The index of the choice."""
     message: ChatMessage
-    """What it says."""
+    """The message."""
     finish_reason: str | None = None
-    """Why it ended."""
+    """Why the reply ended."""
     provider_specific_fields: dict[str, Any] | None = None
     """For a run: `react_trace`, `iterations`, `success`, `termination_reason`, `unresolved_tool_failures`."""
 
@@ -82,29 +82,29 @@ class ChatCompletionResponse(_Shape):
     """A completion."""
 
     id: str = ""
-    """Which one it is."""
+    """The id of the completion."""
     object: Literal["chat.completion"] = "chat.completion"
-    """What it is."""
+    """The type of the object."""
     created: int = Field(default_factory=lambda: int(time.time()))
-    """When it was made, in seconds since 1970."""
+    """When it was created, in seconds since 1970."""
     model: str = ""
-    """Who answered."""
+    """The model that answered."""
     choices: list[ChatChoice]
-    """The reply."""
+    """The replies; here always one."""
     usage: ChatUsage | None = None
-    """What it used."""
+    """The tokens used."""
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------
 
 
 def messages_from_request(request: ChatCompletionRequest) -> list[Message]:
-    """The conversation of a request."""
+    """Convert the messages of a request."""
     return [_own(message) for message in request.messages]
 
 
 def _own(chat: ChatMessage) -> Message:
-    """Our form of ``chat``: the very message it was made from, unless somebody changed it since."""
+    """Convert ``chat`` back; if it was not changed, this is the very message it was made from."""
     data = chat.model_dump(exclude_unset=True)
     source = chat._source
     if source is not None and data == message_to_dict(source):
@@ -122,7 +122,7 @@ def _chat_message(message: Message) -> ChatMessage:
 
 
 def chat_request(request: ModelRequest, *, model: str = "") -> ChatCompletionRequest:
-    """What a model is about to be asked; :func:`model_request` takes changes back."""
+    """Convert a model request for wrappers; :func:`model_request` converts it back."""
     return ChatCompletionRequest.model_validate(
         {
             **request.settings,
@@ -135,9 +135,9 @@ def chat_request(request: ModelRequest, *, model: str = "") -> ChatCompletionReq
 
 
 def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelRequest:
-    """``original`` with what was changed in ``chat``; messages that were not touched stay the same objects.
+    """Return ``original`` with the changes made in ``chat``; unchanged messages stay the same objects.
 
-    Tools can be withdrawn, not added: a request carries no functions.
+    Tools can be removed but not added, because a request carries no functions.
     """
     offered = {as_mapping(tool.get("function")).get("name") for tool in chat.tools or ()}
     messages = messages_from_request(chat)
@@ -155,21 +155,21 @@ def model_request(chat: ChatCompletionRequest, original: ModelRequest) -> ModelR
 
 
 def settings_of(chat: ChatCompletionRequest) -> dict[str, object]:
-    """What a request says about how to generate: temperature, max_tokens, and whatever else it carries."""
+    """The generation settings of a request: temperature, max_tokens, and any further fields."""
     return chat.model_dump(exclude_none=True, exclude={"messages", "model", "tools", "tool_choice", "stream"})
 
 
 def chat_response(response: ModelResponse) -> ChatCompletionResponse:
-    """What a model answered."""
+    """Convert a model's response."""
     choice = ChatChoice(message=_chat_message(response.message), finish_reason=response.finish_reason)
     return ChatCompletionResponse(model=response.model, choices=[choice], usage=chat_usage(response.usage))
 
 
 def model_response(chat: ChatCompletionResponse, original: ModelResponse) -> ModelResponse:
-    """``original`` with the message and finish reason of ``chat``; usage stays what the provider reported.
+    """Return ``original`` with the message and finish reason of ``chat``; the usage stays as the provider reported it.
 
     Raises:
-        ModelError: ``chat`` holds no reply.
+        ModelError: ``chat`` contains no reply.
     """
     body = chat.model_dump(exclude_none=True)
     read = parse_response(body, provider="a response wrapper", model=original.model)
@@ -177,7 +177,7 @@ def model_response(chat: ChatCompletionResponse, original: ModelResponse) -> Mod
 
 
 def chat_usage(usage: Usage) -> ChatUsage | None:
-    """``usage`` in this shape; ``None`` when nothing is known of it."""
+    """Convert ``usage``; ``None`` if nothing is known about it."""
     if usage.input_tokens is None and usage.output_tokens is None:
         return None
     details: dict[str, Any] = {

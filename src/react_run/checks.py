@@ -1,4 +1,4 @@
-"""What decides whether an answer is accepted."""
+"""Checks decide whether an answer is accepted."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ class Check(Component, group="checks"):
     """Decides whether an answer is accepted (behaviour G3); its fields are its YAML options."""
 
     costly: ClassVar[bool] = False
-    """Whether it runs something: it is asked only about answers that every other check accepts."""
+    """Whether the check runs a program; such checks see only answers that every other check accepts."""
 
     sealed: list[str] = Field(default_factory=list)
-    """Files of the workspace that this check depends on, as names, directories or globs: if one of them is
-    changed, added or removed during a run, the answer is refused for good."""
+    """Files of the workspace that this check depends on, as names, directories or globs: if one of them is changed,
+    added or removed during a run, the answer is refused permanently."""
 
     @abstractmethod
     async def check(self, run: Run, answer: str) -> Verdict:
-        """Judge ``answer``; the feedback of a refusal goes back to the model verbatim.
+        """Judge ``answer``; if it is refused, the feedback goes back to the model verbatim.
 
-        A check that cannot be carried out raises: that refuses the answer for good, and says so.
+        A check that cannot be carried out raises an exception, which refuses the answer permanently and says so.
         """
 
     def guide(self) -> str:
-        """What a model should know of this check from the start, as a section with a heading; nothing by default."""
+        """What the model should know about this check from the start, as a section with a heading; nothing by
+        default.
+        """
         return ""
 
     def presented(self, answer: str) -> str:
-        """What the user gets to read of an accepted ``answer``; as it is by default. It must not raise."""
+        """Convert an accepted ``answer`` for the user; unchanged by default. Must not raise."""
         return answer

@@ -1,4 +1,4 @@
-"""The errors meant for people.
+"""Errors for people.
 
     ReactError
     ├── ConfigError      an agent file or an option is wrong
@@ -9,8 +9,8 @@
     │   └── JournalBusy  another run writes to it now
     └── ReplayMismatch   a replayed run differs from its recording
 
-Errors meant for the model are :class:`react_run.outcome.ToolError` and its children.
-The two families share no base, so neither can be caught by accident.
+Errors for the model are :class:`react_run.outcome.ToolError` and its children.
+The two families share no base, so that neither is caught by accident.
 """
 
 from __future__ import annotations
@@ -23,24 +23,39 @@ if TYPE_CHECKING:
     from react_run.results import RunResult
 
 BLAME = "raised by plugin "
-"""How the note begins that names the plugin and the hook which an exception came from."""
+"""The beginning of the note that says which plugin and hook an exception came from."""
+
+
+def pass_on_interrupt(error: BaseException) -> None:
+    """Raise a Ctrl-C that became another error on its way, as Python has it while a class is made.
+
+    Raises:
+        KeyboardInterrupt: ``error`` comes of one.
+    """
+    seen: set[int] = set()
+    above: BaseException | None = error
+    while above is not None and id(above) not in seen:
+        if isinstance(above, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        seen.add(id(above))
+        above = above.__cause__ or above.__context__
 
 
 def blamed(error: BaseException) -> str:
-    """Which plugin and hook ``error`` came from, such as ``plugin 'audit' in react_run``; empty when it is unknown."""
+    """The plugin and hook that ``error`` came from, such as ``plugin 'audit' in react_run``; empty if unknown."""
     notes = getattr(error, "__notes__", ())
     return next((note.removeprefix("raised by ") for note in notes if str(note).startswith(BLAME)), "")
 
 
 def result_left(error: BaseException) -> RunResult | None:
-    """What a run had reached when ``error`` ended it; every exception that leaves ``ReactAgent.run`` has it."""
+    """The result so far of the run that ``error`` ended; every exception from ``ReactAgent.run`` has it."""
     return getattr(error, "result", None)
 
 
 class ReactError(Exception):
     """Base of every error that react-run raises for people to read.
 
-    ``exit_status`` is what the command line returns when the error ends it.
+    ``exit_status`` is the exit status of the command line for this error.
     """
 
     exit_status = 1
@@ -51,7 +66,7 @@ class ConfigError(ReactError):
 
     exit_status = 2
     missing = ""
-    """The agent file that is not there, where that is what is wrong."""
+    """The missing agent file, if that is the error."""
 
 
 class PluginError(ReactError):
@@ -62,7 +77,7 @@ class PluginError(ReactError):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with toolsets; ``loc`` says where in their list, ``other`` with what it clashes."""
+    """One problem with toolsets; ``loc`` is the position in their list, ``other`` the position it conflicts with."""
 
     code: str
     text: str
@@ -70,7 +85,7 @@ class Fault:
     other: tuple[str | int, ...] | None = None
 
     def within(self, *outer: str | int) -> Fault:
-        """The same, seen from further out."""
+        """Return the same fault with a prefixed location."""
         other = None if self.other is None else (*outer, *self.other)
         return replace(self, loc=(*outer, *self.loc), other=other)
 
@@ -78,8 +93,8 @@ class Fault:
 class ToolsetError(ReactError):
     """A toolset or a tool is declared wrongly.
 
-    ``code`` is a short machine-readable name such as ``tool.name`` or ``tool.annotation``; ``faults`` are all that is
-    wrong, where several toolsets were looked at.
+    ``code`` is a short machine-readable name such as ``tool.name`` or ``tool.annotation``; ``faults`` lists all
+    problems if several toolsets were checked.
     """
 
     exit_status = 2
@@ -91,16 +106,16 @@ class ToolsetError(ReactError):
 
 
 class ModelError(ReactError):
-    """The provider failed, or answered with something that is not an answer.
+    """The provider failed, or its reply was unusable.
 
     Args:
         message: What happened and what to do about it.
-        provider: Who failed, such as ``openai`` or ``litellm``.
-        status: The HTTP status, when there was one.
+        provider: The provider that failed, such as ``openai`` or ``litellm``.
+        status: The HTTP status, if there was one.
         code: The provider's own error code, or one of ours (``context_overflow``, ``incomplete``, ``no_choice``, …).
         retryable: Whether the same request may succeed later (behaviour S6).
         retry_after: Seconds the provider asked us to wait.
-        parameter: The field of the request that was refused, when the provider names it.
+        parameter: The request field that was refused, if the provider names it.
     """
 
     exit_status = 3
@@ -124,11 +139,11 @@ class ModelError(ReactError):
         self.retry_after = retry_after
         self.parameter = parameter
         self.result: RunResult | None = None
-        """What the run had reached when the provider failed; set by ``ReActAgent.run``."""
+        """The result of the run up to the failure; set by ``ReActAgent.run``."""
         self.reached = True
-        """Whether the provider was reached; one that was not has used nothing (behaviour H3)."""
+        """Whether the provider was reached; if not, nothing was used (behaviour H3)."""
         self.recorded = False
-        """Whether it comes from a journal: then waiting for it to pass is pointless."""
+        """Whether the error comes from a journal: then waiting is pointless."""
 
 
 class JournalError(ReactError):
@@ -136,10 +151,10 @@ class JournalError(ReactError):
 
 
 class JournalBusy(JournalError):
-    """Another run writes to the journal now: whoever can wait may try again later."""
+    """Another run is writing to the journal; try again later."""
 
 
 class ReplayMismatch(ReactError):
-    """A replayed run asked for something else than its recording."""
+    """A replayed run differs from its recording."""
 
     exit_status = 6

@@ -1,4 +1,4 @@
-"""How hooks are called: ``ask()`` for layers, ``ask_all()`` for questions, ``notify()`` for events.
+"""How hooks are called: :func:`react_run.layers.ask` for layers, ``ask_all()`` for questions, ``notify()`` for events.
 
 pluggy registers plugins and validates their signatures; the calling order is ours, because pluggy cannot await, skip or
 retry, and enters all wrappers before any plain implementation (decision record 0004). Only its documented surface is
@@ -8,7 +8,7 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache
 from inspect import (
     getattr_static,
@@ -34,12 +34,13 @@ logger = logging.getLogger(__name__)
 Call = Callable[..., Any]
 Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
-PLAIN, AROUND, GENERATOR = range(3)
+PLAIN, AROUND, GENERATOR, LATE = range(4)
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
-"""Hooks whose plain implementations run in a worker thread, under a deadline (behaviour T2)."""
+"""Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
-"""Seconds on the event loop after which an implementation is named in the log."""
+"""If an implementation blocks the event loop for more than this many seconds, the log names it."""
 _INLINE = "__react_inline__"
+_LATE = "__react_late__"
 
 
 class IdentityProxy:
@@ -57,14 +58,28 @@ def unproxied(plugin: object) -> object:
 
 
 class Implementation:
-    """One plugin's implementation of one hook: ``start(*args)`` calls it with what it asks for of them.
+    """One plugin's implementation of one hook: ``start(*args)`` calls it with the arguments that it declares.
 
-    An implementation that surrounds the rest is given ``proceed`` after the arguments of the hook.
+    An implementation that surrounds the rest gets ``proceed`` after the arguments of the hook.
 
-    ``answers`` are the types that its answer may have, ``mask`` takes secrets out of what is logged.
+    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records. ``when`` and
+    ``errors`` say for which answers and errors an implementation marked :func:`late` is entered at all.
     """
 
-    __slots__ = ("answer", "answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
+    __slots__ = (
+        "answer",
+        "answers",
+        "errors",
+        "form",
+        "hook",
+        "in_thread",
+        "is_async",
+        "mask",
+        "plugin",
+        "plugin_name",
+        "start",
+        "when",
+    )
 
     def __init__(
         self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...], mask: Mask
@@ -77,6 +92,11 @@ class Implementation:
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
+        self.when: Call | None = None
+        self.errors: type[Exception] | tuple[type[Exception], ...] = ()
+        if hasattr(impl.function, _LATE):
+            self.form = LATE
+            self.when, self.errors = getattr(impl.function, _LATE)
         self.in_thread = hook in IN_THREADS and not self.is_async and not getattr(impl.function, _INLINE, False)
         self.start: Call = _starter(impl.function, impl.argnames, argnames)
         if not self.is_async and not self.in_thread and not _is_ours(self.plugin):
@@ -87,10 +107,10 @@ class Implementation:
         error.add_note(f"{BLAME}{self.plugin_name!r} in {self.hook}")
 
     def check(self, answer: object) -> None:
-        """Refuse an answer of another type: what is behind would trip over it, or take it for something else.
+        """Reject an answer of the wrong type, which later code would misunderstand.
 
         Raises:
-            PluginError: It is one.
+            PluginError: The answer has the wrong type.
         """
         fits = isinstance(answer, self.answers)
         if fits and type(answer) not in (list, tuple):
@@ -101,18 +121,37 @@ class Implementation:
             wanted = ", ".join(kind.__name__ for kind in self.answers)
             where = f" in a {type(answer).__name__}" if fits else ""
             raise PluginError(
-                f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; "
-                f"what it may answer: {wanted}, None"
+                f"plugin {self.plugin_name!r} answered {self.hook} with {odd}{where}; allowed answers: {wanted}, None"
             )
 
 
 def inline(function: F) -> F:
-    """Mark a plain implementation of ``react_guide``, ``react_sense`` or ``react_check_answer`` that only computes.
+    """Mark a synchronous implementation of ``react_guide``, ``react_sense`` or ``react_check_answer`` that only
+    computes.
 
-    It runs on the event loop then, without a thread and without a deadline: it must not wait for anything.
+    It then runs on the event loop, without a thread or a timeout, so it must not block.
     """
     setattr(function, _INLINE, True)
     return function
+
+
+def late(*, when: Call | None = None, errors: type[Exception] | tuple[type[Exception], ...] = ()) -> Callable[[F], F]:
+    """Mark an ``async`` implementation of a layer that begins with ``await proceed()`` and seldom has more to do.
+
+    It is entered only when it has: after everything further in, whose answer or error is what its first ``proceed()``
+    gives. In all other cases it costs next to nothing.
+
+    Args:
+        when: Called with the arguments of the hook and the answer; says whether it is entered for that. Never, when not
+            given.
+        errors: It is entered when one of these was raised further in.
+    """
+
+    def mark(function: F) -> F:
+        setattr(function, _LATE, (when, errors))
+        return function
+
+    return mark
 
 
 def _is_ours(plugin: object) -> bool:
@@ -121,7 +160,7 @@ def _is_ours(plugin: object) -> bool:
 
 
 def _watched(start: Call, what: str) -> Call:
-    """``start``, with a word in the log when it holds up the event loop, and with it every other run."""
+    """Wrap ``start`` so that blocking the event loop, and with it every other run, is logged."""
 
     def watched(*args: object) -> object:
         begun = perf_counter()
@@ -134,7 +173,9 @@ def _watched(start: Call, what: str) -> Call:
 
 
 def _starter(function: Call, wanted: tuple[str, ...], argnames: tuple[str, ...]) -> Call:
-    """A function of the arguments of the hook, and ``proceed``, that calls ``function`` with those it wants."""
+    """Return a function that takes all arguments of the hook, and ``proceed``, and calls ``function`` with those it
+    declares.
+    """
     if wanted in (argnames, (*argnames, "proceed")):
         return function  # the usual case: nothing between caller and plugin
     if not wanted:
@@ -151,7 +192,7 @@ Chain = tuple[Implementation, ...]
 
 
 class HookTable:
-    """The implementations of every hook of one agent, outermost first; an attribute per hook, and its ``plugins``."""
+    """The implementations of every hook of one agent, outermost first: one attribute per hook, and ``plugins``."""
 
     if TYPE_CHECKING:
 
@@ -178,18 +219,18 @@ def _moved(impl: pluggy.HookImpl) -> int:
 
 
 def hook_names() -> list[str]:
-    """The names of all hooks, in the order of the manual."""
+    """The names of all hooks, in the order of ``hookspecs.py``."""
     return [name for name in vars(Hooks) if name.startswith("react_")]
 
 
 @cache
 def layers() -> frozenset[str]:
-    """The hooks that surround a moment: those that the specification gives a ``proceed``."""
+    """The layer hooks: those with ``proceed`` in their specification."""
     return frozenset(name for name in hook_names() if "proceed" in signature(getattr(Hooks, name)).parameters)
 
 
 def check_form(impl: pluggy.HookImpl, hook: str) -> None:
-    """Refuse forms that the calling order cannot honour.
+    """Reject forms that the calling order cannot support.
 
     Raises:
         PluginError: An old-style hook wrapper, a generator that is not marked as a wrapper, or a method without its
@@ -203,7 +244,9 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
     elif not impl.wrapper and isgeneratorfunction(impl.function):
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
     elif _lacks_its_object(impl):
-        problem = "is a method of the class that was given as the plugin; give an object of that class"
+        problem = "is a method of the class that was given as the plugin; pass an instance of that class"
+    elif hasattr(impl.function, _LATE) and not ("proceed" in impl.argnames and iscoroutinefunction(impl.function)):
+        problem = "is marked @late, which is for `async def` with `proceed`"
     elif impl.wrapper and hook not in layers():
         problem = "is a wrapper, but only layer hooks can be surrounded"
     if problem:
@@ -216,119 +259,8 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
     return any(impl.function is found for kind in kinds for found in vars(kind).values())
 
 
-class _Proceed:
-    """A chain from one place inwards: handed as ``proceed`` to the implementation that surrounds it, while it runs."""
-
-    __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
-
-    def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
-        self.chain, self.index, self.args = chain, index, args
-        self.called = self.closed = False
-        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
-        self.result: Any = None
-
-    def __call__(self) -> Coroutine[Any, Any, Any]:
-        return _answer(self.chain, self.index, self.args, self)
-
-    def begin(self) -> None:
-        """Note that it was called.
-
-        Raises:
-            PluginError: What was answered is judged and recorded by now: nothing more may happen on its behalf.
-        """
-        if self.closed:
-            outer = self.chain[self.index - 1]
-            raise PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
-        self.called = True
-
-    def result_or_raise(self, impl: Implementation) -> Any:
-        """The result that an implementation without an answer of its own leaves standing.
-
-        Raises:
-            PluginError: There is none, because it did not proceed, or swallowed what came of it.
-        """
-        if self.called and not self.failure:
-            return self.result
-        raise PluginError(
-            f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
-        )
-
-
-def ask(chain: Chain, *args: object) -> Coroutine[Any, Any, Any]:
-    """Ask a layer: what to await for the answer of the outermost implementation that has one.
-
-    Raises:
-        PluginError: An implementation skipped the rest and gave no answer, or nobody answered.
-    """
-    if len(chain) == 1:  # the loop alone: one direct call
-        answer: Coroutine[Any, Any, Any] = chain[0].start(*args)
-        return answer
-    return _answer(chain, 0, args, None)
-
-
-async def _answer(chain: Chain, index: int, args: tuple[object, ...], place: _Proceed | None) -> Any:
-    """The first answer of ``chain`` from ``index`` on.
-
-    How it ended is remembered in ``place``, the ``proceed`` it was called by, so that nobody else is blamed for it.
-    """
-    if place is not None:
-        place.begin()
-    inner: _Proceed | None = None
-    try:
-        while index < len(chain):
-            impl = chain[index]
-            index += 1
-            if impl.form == PLAIN:
-                inner, answer = None, impl.start(*args)
-            else:
-                inner = _Proceed(chain, index, args)
-                answer = impl.start(*args, inner) if impl.form == AROUND else _surround(impl.start(*args), inner)
-            if impl.is_async or (answer is not None and isawaitable(answer)):
-                answer = await answer
-            if inner is not None:
-                inner.closed = True
-                answer = inner.result_or_raise(impl) if answer is None else answer
-            if answer is not None:
-                if type(answer) is not impl.answer:
-                    impl.check(answer)
-                if place is not None:
-                    place.result = answer
-                return answer
-        raise PluginError("nobody answered a layer hook: the loop is missing from the plugin manager")
-    except BaseException as error:
-        if place is not None:
-            place.failure = id(error)
-        if inner is not None:
-            inner.closed = True
-        if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
-            impl.blame(error)
-        raise
-
-
-async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:
-    assert proceed is not None  # there is one around every wrapper
-    try:
-        next(wrapper)
-    except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
-        raise PluginError("a wrapper returned before its yield; use the proceed form to skip") from stop
-    failure: BaseException | None = None
-    result = None
-    try:
-        result = await proceed()
-    except BaseException as error:
-        failure = error
-    try:
-        if failure is not None:
-            wrapper.throw(failure)
-        else:
-            wrapper.send(result)
-    except StopIteration as stop:
-        return stop.value
-    raise PluginError("a wrapper yielded twice")
-
-
 async def ask_all(chain: Chain, *args: object) -> list[Any]:
-    """Ask a question of every plugin, in order; the answers that are not ``None``."""
+    """Ask every plugin a question, in order, and return the answers that are not ``None``."""
     answers = []
     for impl in chain:
         try:
@@ -345,20 +277,20 @@ async def ask_all(chain: Chain, *args: object) -> list[Any]:
 
 
 async def notify(chain: Chain, *args: object) -> None:
-    """Tell every listener; what they raise is logged, and otherwise ignored. Only for a ``chain`` that is not empty."""
+    """Notify every listener; exceptions are logged and otherwise ignored. ``chain`` must not be empty."""
     for awaitable in dispatch(chain, *args):
         await await_listener(*awaitable)
 
 
 def dispatch(chain: Chain, *args: object) -> list[tuple[Implementation, Awaitable[object]]]:
-    """Tell every listener that is a plain function; return what the others still want awaited."""
+    """Notify every listener; return the awaitables of the asynchronous ones."""
     pending: list[tuple[Implementation, Awaitable[object]]] = []
     for impl in chain:
         try:
             answer = impl.start(*args)
         except _MEANT_FOR_ALL:
             raise
-        except BaseException as error:  # a cancellation of its own, too, or a panic of foreign code
+        except BaseException as error:  # also a cancellation of its own, or a panic in foreign code
             _log(impl, error)
         else:
             if answer is not None and isawaitable(answer):

@@ -1,21 +1,23 @@
-"""The hooks of react-run: this file is the manual.
+"""The hooks of react-run; this file is their reference.
 
-A plugin is any object with methods named as below and marked ``@hookimpl``. A method takes as many of the listed
-arguments as it needs, by name. There are three kinds of hook:
+A plugin is any object whose methods have the names below and are marked ``@hookimpl``. A method declares the arguments
+it needs, by name. There are three kinds of hook:
 
-*Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a moment and may
-answer instead of it. The form of the function says how:
+*Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a stage of the run and
+may answer in its place. There are four forms:
 
-* before, or instead: a plain or ``async`` function without ``proceed``. Change the carrier and return ``None`` to go
-  on, or return the answer.
+* before, or instead: a plain or ``async`` function without ``proceed``. Change the arguments and return ``None`` to
+continue, or return the answer.
 * around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice
   retries; returning without calling it skips. Returning ``None`` after calling it keeps its result.
+* around, but seldom with anything to do: marked ``@late(…)`` as well, which says for which answers and errors of what
+  is further in it is entered at all, afterwards.
 * around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
 
 *Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are
 asked of every plugin in order; so is ``react_ask``, until one has an answer.
 
-*Events* (all others) tell what happened.
+*Events* (all others) report what happened.
 
 Layers and questions fail closed: an exception ends the run, with a note that names plugin and hook. Events fail soft:
 exceptions are logged and otherwise ignored. All forms nest strictly in plugin order, first plugin outermost;
@@ -41,7 +43,7 @@ hookspec = pluggy.HookspecMarker("react_run")
 
 
 class Hooks:
-    """Every hook, in the order in which a run meets them."""
+    """All hooks, in the order in which a run calls them."""
 
     # -- the loop -------------------------------------------------------------------------------------------------
 
@@ -51,7 +53,7 @@ class Hooks:
 
     @hookspec
     def react_run_started(self, run: Run) -> None:
-        """Event: the run is set up and about to enter its first layer."""
+        """Event: the run is set up, and its first layer is about to start."""
 
     @hookspec
     def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult | None:
@@ -75,7 +77,7 @@ class Hooks:
     def react_iteration(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]
     ) -> Iteration | None:
-        """Layer: one iteration, that is one reply and all calls it asks for, up to their tool messages."""
+        """Layer: one iteration, that is one reply and all calls it requests, up to their tool messages."""
 
     @hookspec
     def react_iteration_finished(self, run: Run, iteration: Iteration) -> None:
@@ -83,13 +85,13 @@ class Hooks:
 
     @hookspec
     def react_model_call_started(self, run: Run, iteration: Iteration) -> None:
-        """Event: ``iteration.request`` is about to be answered."""
+        """Event: ``iteration.request`` is about to be sent."""
 
     @hookspec
     def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse | None:
-        """Layer: one answer of the model to ``iteration.request``; a plugin may change the request before."""
+        """Layer: the model's answer to ``iteration.request``; a plugin may change the request first."""
 
     @hookspec
     def react_model_call_finished(self, run: Run, iteration: Iteration, response: ModelResponse) -> None:
@@ -97,7 +99,7 @@ class Hooks:
 
     @hookspec
     def react_text_delta(self, run: Run, iteration: Iteration, text: str) -> None:
-        """Event: a piece of a draft arrived. The model streams only when somebody listens to this."""
+        """Event: a piece of the draft arrived. The model streams only if a plugin implements this hook."""
 
     @hookspec
     def react_text_discarded(self, run: Run, iteration: Iteration) -> None:
@@ -107,38 +109,40 @@ class Hooks:
 
     @hookspec
     def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
-        """Event: a requested call is about to be handled (it may still be refused or served from elsewhere)."""
+        """Event: a requested call is about to be handled (it may still be refused, or answered by a plugin)."""
 
     @hookspec
     def react_tool_call(
         self, run: Run, call: ToolCall, proceed: Callable[[], Awaitable[Observation]]
     ) -> Observation | None:
-        """Layer: one requested call. Calls of one reply are in this layer concurrently."""
+        """Layer: one requested call. The calls of one reply pass through this layer concurrently."""
 
     @hookspec
     def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:
         """Question, asked by ``ToolCall.execute()`` with the final arguments: return an observation to refuse.
 
-        Nothing executes without it: a refusal, an exception, or arguments changed meanwhile keep the tool from running.
+        No tool runs without it: a refusal, an exception, or arguments changed in the meantime prevent the tool from
+        running.
         """
 
     @hookspec
     def react_tool_progress(
         self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
     ) -> None:
-        """Event: a tool says how far it is, by ``call.report()``; at most twenty times a second for each call."""
+        """Event: a tool reported its progress with ``call.report()``; at most twenty times a second for each call."""
 
     @hookspec
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
-        """Event: the call has its observation (in order of time, before the iteration is judged)."""
+        """Event: the call has its observation (in chronological order, before the iteration is judged)."""
 
-    # -- judgement, once all calls of an iteration are in ---------------------------------------------------------
+    # -- judgement, once all calls of an iteration have finished
+    # ---------------------------------------------------------
 
     @hookspec
     def react_sense(
         self, run: Run, call: ToolCall, observation: Observation
     ) -> Signal | list[Signal] | tuple[Signal, ...] | None:
-        """Question, for each executed call in request order: what a sensor has to say about it (behaviour G2)."""
+        """Question, for each executed call in request order: what a sensor says about it (behaviour G2)."""
 
     @hookspec
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -149,7 +153,7 @@ class Hooks:
 
     @hookspec
     def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
-        """Question: whether a proposed answer is accepted; feedback goes back to the model verbatim (behaviour G3)."""
+        """Question: is the proposed answer accepted? Feedback goes back to the model verbatim (behaviour G3)."""
 
     # -- people ---------------------------------------------------------------------------------------------------
 
@@ -159,7 +163,7 @@ class Hooks:
 
     @hookspec
     def react_ask(self, run: Run, question: Question) -> object:
-        """Question: what a person says, as an ``Answer`` or its plain value; the first plugin that answers settles it.
+        """Question: a person's answer, as an ``Answer`` or a plain value; the first plugin that answers decides.
 
         ``None`` leaves it to the next plugin; the terminal comes last. ``Answer(None)`` says that the person cannot be
         asked.
@@ -167,9 +171,9 @@ class Hooks:
 
     @hookspec
     def react_decided(self, run: Run, question: Question, answer: Answer | None) -> None:
-        """Event: a question has its answer; ``None`` when the person cannot be asked."""
+        """Event: a question was answered; ``None`` if the person cannot be asked."""
 
-    # -- what intervened ------------------------------------------------------------------------------------------
+    # -- interventions ------------------------------------------------------------------------------------------
 
     @hookspec
     def react_guard_fired(self, run: Run, guard: str, detail: str) -> None:

@@ -1,6 +1,6 @@
 """The loop: think, call tools, observe, repeat until the model answers.
 
-It is the last plugin of every agent, and has no other door than the hooks. Everything that judges, limits, repairs or
+It is the last plugin of every agent, and hooks are its only interface. Everything that judges, limits, repairs or
 remembers is a plugin around it.
 """
 
@@ -25,8 +25,9 @@ from react_run.engine.usage import priced, spend
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.engine.worst_case import spend_failed, worst_case
 from react_run.errors import ModelError
-from react_run.hooks import Implementation, ask, notify
+from react_run.hooks import Implementation, notify
 from react_run.hookspecs import hookimpl
+from react_run.layers import ask
 from react_run.messages import Message, MessageView, ModelResponse, Usage
 from react_run.models.base import checked_response
 from react_run.outcome import Observation, Verdict
@@ -34,7 +35,7 @@ from react_run.run import Iteration, Run, RunResult, StopReason, ToolCall
 from react_run.support.render import render
 
 MAX_ITERATIONS_REACHED = "Maximum iterations reached before the model gave an answer."
-NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and answer anew."
+NOT_ACCEPTED = "This answer is not accepted, and no reason was given. Look at the task again, and give a new answer."
 
 
 class Loop:
@@ -52,7 +53,7 @@ class Loop:
 
     @hookimpl(trylast=True)
     async def react_iteration(self, run: Run, iteration: Iteration) -> Iteration:
-        if iteration.response is not None:  # a plugin has it done once more
+        if iteration.response is not None:  # a plugin repeats it
             if run.outcome.stop_reason is not None:
                 return iteration
             iteration.again(MessageView(run.messages))
@@ -112,14 +113,14 @@ async def iterate(run: Run) -> None:
 
 
 async def propose(run: Run, iteration: Iteration, response: ModelResponse) -> None:
-    """Have an answer checked; a refusal goes back to the model verbatim (G3)."""
+    """Check an answer; the feedback of a refusal goes back to the model verbatim (G3)."""
     refusals = []
     checks = run.state(EngineState).hooks.react_check_answer
     if checks:
         verdicts = [await _verdict(run, impl, response.text) for impl in checks]
         refusals = [verdict for verdict in verdicts if verdict is not None and not verdict.accepted]
     if not refusals:
-        cut = response.finish_reason == "length"  # S5: kept, and no success
+        cut = response.finish_reason == "length"  # S5: kept, but not a success
         return run.stop(StopReason.OUTPUT_LIMIT if cut else StopReason.COMPLETED, response.text)
     feedback = "\n\n".join(verdict.feedback for verdict in refusals)
     iteration.feedback = render(feedback if feedback.strip() else NOT_ACCEPTED)

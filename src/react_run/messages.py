@@ -1,12 +1,14 @@
-"""What is said between a run and a model: values, never changed once made."""
+"""Messages between a run and a model: immutable values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from react_run.support.fast_init import fast_init, maker
+from react_run.support.dataclasses import dataclass
+from react_run.support.maker import maker
 from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -16,12 +18,11 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
-    """One call that the model asks for.
+    """One call that the model requests.
 
-    ``arguments`` is a dict when the model's JSON was readable, else the raw text (behaviour A5).
+    ``arguments`` is a dict if the model's JSON could be parsed, else the raw text (behaviour A5).
     """
 
     id: str
@@ -30,7 +31,7 @@ class ToolRequest:
 
 
 def encodable(text: str) -> str:
-    """``text`` as every provider can be sent it: split surrogate pairs are joined, lone ones become U+FFFD."""
+    """Make ``text`` encodable for every provider: split surrogate pairs are joined, lone surrogates become U+FFFD."""
     if text.isascii():
         return text
     try:
@@ -40,18 +41,17 @@ def encodable(text: str) -> str:
     return text
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
 
     ``content`` is text, made encodable, or a list of content parts: ``ImagePart``, ``FilePart``, or mappings in
-    OpenAI's form, such as ``{"type": "text", "text": …}``, which are kept as they are. ``tool_requests`` belong to
+    OpenAI's form, such as ``{"type": "text", "text": …}``, which are kept unchanged. ``tool_requests`` belong to
     assistant messages, ``tool_request_id`` to tool messages. ``extra`` keeps provider fields verbatim (thinking blocks
     and their signatures, reasoning), to be sent back on the message they came with (behaviour L5).
 
     Raises:
-        TypeError: The content is neither.
+        TypeError: The content has another type.
     """
 
     role: Role
@@ -65,14 +65,14 @@ class Message:
         if isinstance(content, str):
             if not content.isascii():
                 object.__setattr__(self, "content", encodable(content))
-        elif content is None:  # what the libraries of providers have beside calls
+        elif content is None:  # what the providers' libraries send along with calls
             object.__setattr__(self, "content", "")
         elif not isinstance(content, Sequence) or not all(isinstance(part, Mapping) for part in content):
             raise TypeError(f"content of Message must be text or a list of content parts, not {type(content).__name__}")
 
     @property
     def text(self) -> str:
-        """The text of the message; of content parts, those of type ``text`` joined."""
+        """The text of the message; content parts of type ``text`` are joined."""
         if isinstance(self.content, str):
             return self.content
         parts = (part.get("text") for part in self.content if part.get("type", "text") == "text")
@@ -80,14 +80,14 @@ class Message:
 
     @property
     def said(self) -> str:
-        """The text without thinking that a server left at its beginning (behaviour S5)."""
+        """The text without the thinking that a server left at its beginning (behaviour S5)."""
         return split_thinking(self.text)[1]
 
     @property
     def thought(self) -> str:
-        """What the model thought: its reasoning, as far as the provider shows it, then its text."""
+        """The model's thought: its reasoning, if the provider shows it, then its text."""
         if not self.content and not self.extra:
-            return ""  # the usual case beside calls
+            return ""  # the usual case for messages with calls
         thinking, said = split_thinking(self.text)
         if not thinking and not self.extra:
             return said
@@ -95,17 +95,17 @@ class Message:
 
     @property
     def blank(self) -> bool:
-        """Whether it has no text, or white space only: some providers refuse the whole request for such a one."""
+        """Whether the message is empty or only white space; some providers reject requests with such messages."""
         return not self.content or (isinstance(self.content, str) and self.content.isspace())
 
 
 def content_with(text: str, parts: Sequence[Mapping[str, object]]) -> str | list[Mapping[str, object]]:
-    """The content of a message that says ``text`` and carries ``parts``."""
+    """The content of a message with ``text`` and ``parts``."""
     return [*([{"type": "text", "text": text}] if text else ()), *parts] if parts else text
 
 
 def _reasoning_in(extra: Mapping[str, object]) -> str:
-    """The reasoning among the fields of a provider, whatever it calls it."""
+    """The reasoning among a provider's fields, under any of its names."""
     for name in ("reasoning_content", "reasoning", "thinking"):
         if isinstance(text := extra.get(name), str) and text.strip():
             return text.strip()
@@ -118,10 +118,9 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
     return ""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What one model call, or a sum of them, used. ``None`` means unknown and is never turned into 0 (behaviour L8).
+    """The usage of one model call, or of several. ``None`` means unknown and is never turned into 0 (behaviour L8).
 
     Token counts are tokens as the provider counts them; ``cost`` is in USD; ``requests`` counts model calls.
     ``cached_tokens`` are part of ``input_tokens``, ``reasoning_tokens`` part of ``output_tokens``.
@@ -148,13 +147,13 @@ class Usage:
 
     @property
     def total_tokens(self) -> int | None:
-        """Input and output together, or ``None`` when either is unknown."""
+        """The sum of input and output tokens, or ``None`` if either is unknown."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return self.input_tokens + self.output_tokens
 
     def to_dict(self) -> dict[str, object]:
-        """The fields as in the result object (agent-files.md)."""
+        """The fields as in the result object (docs/agent-files.md)."""
         return {
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
@@ -167,24 +166,60 @@ class Usage:
 
 _usage = maker(Usage)
 NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
-"""Nothing used: where a sum starts."""
+"""Zero usage, the start of a sum."""
+
+
+class MessageList(list[Message]):
+    """A conversation that counts its changes in place (``changes``); adding to its end is none.
+
+    While the count stays the same, whatever was made of the messages, such as their encoded form, still holds.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        super().__init__(messages)
+        self.changes = 0
+
+
+def _counted(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def changed(self: MessageList, *args: Any, **options: Any) -> Any:
+        self.changes += 1
+        return change(self, *args, **options)
+
+    return changed
+
+
+for _name in ("__delitem__", "__imul__", "__setitem__", "clear", "insert", "pop", "remove", "reverse", "sort"):
+    setattr(MessageList, _name, _counted(_name))
 
 
 class MessageView(Sequence[Message]):
-    """The first ``length`` messages of an append-only list, without a copy."""
+    """A view of the first ``length`` messages of a list that grows."""
 
-    __slots__ = ("_length", "_messages")
+    __slots__ = ("_changes", "_length", "_messages")
 
     def __init__(self, messages: list[Message], length: int | None = None) -> None:
         self._messages = messages
         self._length = len(messages) if length is None else length
+        self._changes = messages.changes if type(messages) is MessageList else -1
 
     def __len__(self) -> int:
         return self._length
 
     def extends(self, other: Sequence[Message]) -> bool:
-        """Whether this begins with all of ``other`` because both view one list; found without looking at messages."""
-        return isinstance(other, MessageView) and other._messages is self._messages and other._length <= self._length
+        """Whether this view starts with all that ``other`` showed when it was made; compares no messages.
+
+        Both view one :class:`MessageList`, and messages were only added to it since.
+        """
+        if not isinstance(other, MessageView) or other._messages is not self._messages:
+            return False
+        messages = self._messages
+        added = type(messages) is MessageList and messages.changes == other._changes
+        return added and other._length <= self._length
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -206,10 +241,9 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
-    """Everything a model gets to see for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
+    """Everything the model sees for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
 
     ``messages`` is a fixed-length view of the run's list, never a copy. ``call`` is the 1-based number of this model
     call in its run (retries and recovery calls count), set by the loop just before the model is called.
@@ -224,7 +258,6 @@ class ModelRequest:
     output_schema: Mapping[str, Any] | None = None
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""
@@ -249,4 +282,4 @@ class TextDelta:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextDiscarded:
-    """The draft so far is withdrawn: a retry, a refused answer, or a reply that went on to call tools."""
+    """The draft so far is withdrawn because of a retry, a refused answer, or a reply that called tools after all."""

@@ -1,12 +1,11 @@
-"""What became of a tool call, in terms that policies and people can act on."""
+"""Outcomes of tool calls, in terms that policies and people can act on."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from react_run.support.fast_init import fast_init
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.parts import Part
@@ -16,8 +15,8 @@ class Disposition(StrEnum):
     """What a result means for the run (behaviour F).
 
     `SUCCESS`: it did what it was asked to do. `NO_RESULT`: it worked and found nothing. `RETRYABLE_ERROR`: other
-    arguments may do. `TERMINAL_ERROR`: no use in trying, the run ends. `CLARIFICATION_REQUIRED`: only a person can say,
-    the run ends with the question.
+    arguments may work. `TERMINAL_ERROR`: retrying is pointless, the run ends. `CLARIFICATION_REQUIRED`: only the user
+    can answer, the run ends with the question.
     """
 
     SUCCESS = "success"
@@ -32,7 +31,6 @@ class Disposition(StrEnum):
         return self is not Disposition.SUCCESS
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """How a toolset, or the runtime, reads a result.
@@ -40,13 +38,13 @@ class Outcome:
     Args:
         disposition: What it means for the run.
         code: A short stable name of the failure, such as ``unknown_unit``; empty for success.
-        message: What went wrong and how to correct it, for ``unresolved`` and the answer. The model reads the result
-            itself: a toolset that interprets one has its tool say there what would be right.
-        verified_summary: One line that states the result as a fact, used when an answer must be grounded (F5).
-        of_call: Whether a failure is one of this very call rather than of the tool, as when a sensor objects to what
-            was written: other arguments are then a new attempt (F1).
-        denied: Whether permission to run it was refused; the runtime sets it.
-        unknown: Whether the call may have taken effect all the same, as after a time-out: it is not repeated (F4).
+        message: What went wrong and how to correct it, for ``unresolved`` and the answer. The model reads only the
+            result itself, so the tool has to say there what would be right.
+        verified_summary: One line that states the result as a fact, used if an answer must be grounded (F5).
+        of_call: Whether the failure is one of this particular call rather than of the tool, such as a sensor's
+            objection to what was written: other arguments then count as a new attempt (F1).
+        denied: Whether permission was denied; set by the runtime.
+        unknown: Whether the call may still have taken effect, for example after a timeout: it is not repeated (F4).
     """
 
     disposition: Disposition
@@ -58,7 +56,7 @@ class Outcome:
     unknown: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "disposition", Disposition(self.disposition))  # its plain text will do
+        object.__setattr__(self, "disposition", Disposition(self.disposition))  # use its plain text
 
     @classmethod
     def success(cls, verified_summary: str = "") -> Outcome:
@@ -73,16 +71,15 @@ class Outcome:
         )
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """What the model reads about one call.
 
-    ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the whole
-    result when ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
-    (behaviour A). ``raw`` is the tool's own return value where it has one, for interpreters and wrappers. ``whole``
-    keeps the content as it is, however long: it is neither cut nor moved out of the conversation. ``parts`` are images
-    and files (``ImagePart``, ``FilePart``) that the model gets to see besides.
+    ``outcome`` is ``None`` for an opaque result: neither proof nor failure. ``spilled_to`` is the path of the full
+    result if ``content`` is only a preview (behaviour T4). ``repaired`` lists what was corrected in the arguments
+    (behaviour A). ``raw`` is the tool's return value, if there is one, for interpreters and wrappers. ``whole`` keeps
+    the content in full: it is neither cut nor moved out of the conversation. ``parts`` are images and files
+    (``ImagePart``, ``FilePart``) that the model sees as well.
     """
 
     content: str
@@ -117,8 +114,8 @@ class ToolError(Exception):
         message: Text for the model: what is wrong and what to do instead.
         code: A short stable name of the failure.
 
-    A class of errors that prove nothing sets ``opaque``: a file that is not there is no reason to doubt an answer, and
-    asking for another one is a new attempt (behaviours F1, F6).
+    An error class sets ``opaque`` if its errors prove nothing: a missing file is not a reason to doubt an answer, and
+    asking for another file is a new attempt (behaviours F1, F6).
     """
 
     disposition = Disposition.RETRYABLE_ERROR
@@ -131,7 +128,7 @@ class ToolError(Exception):
         self.code = code or self.default_code
 
     def outcome(self) -> Outcome:
-        """The outcome this error stands for."""
+        """The outcome that this error represents."""
         return Outcome(disposition=self.disposition, code=self.code or self.default_code, message=str(self))
 
 
@@ -143,7 +140,7 @@ class ToolFailed(ToolError):
 
 
 class ClarificationNeeded(ToolError):
-    """Only the user can settle it; the message is the question (behaviour F2)."""
+    """Only the user can answer; the message is the question (behaviour F2)."""
 
     disposition = Disposition.CLARIFICATION_REQUIRED
     default_code = "clarification_required"
@@ -157,7 +154,7 @@ class NoResult(ToolError):
 
 
 SEVERITIES = ("block", "warn", "hint")
-"""How serious a signal may be."""
+"""The severities of a signal."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -165,10 +162,11 @@ class Signal:
     """What a sensor says about an executed call (behaviour G2).
 
     ``block`` makes the call a retryable failure; ``warn`` and ``hint`` are appended to what the model reads.
-    ``location`` is the place it means, such as ``calc.py:3:1``, and ``scope`` where a later change that the sensor lets
-    pass settles a block: the location when not given, ``.`` for anywhere (behaviour F1b). ``patch`` is a unified diff
-    of workspace files, applied before the model is told. ``looked`` is false when the sensor could not look at all, so
-    that the call has not passed it.
+    ``location`` is the place in question, such as ``calc.py:3:1``. ``scope`` is the place where a later change that
+    passes the sensor clears a block: the location by default, ``.`` for anywhere (behaviour F1b). ``patch`` is a
+    unified diff
+    of workspace files, applied before the model is told. ``looked`` is false if the sensor could not look at all, so
+    the call has not passed it.
     """
 
     severity: Literal["block", "warn", "hint"]
@@ -189,7 +187,7 @@ class Signal:
 class Verdict:
     """Whether an answer is accepted; ``feedback`` goes to the model verbatim when it is not (behaviour G3).
 
-    ``final`` says that no other answer could be accepted either: the run ends at once, as unaccepted.
+    ``final`` means that no other answer would be accepted either: the run ends at once, as unaccepted.
     """
 
     accepted: bool
@@ -201,6 +199,6 @@ class Verdict:
 
 
 def _expect(owner: object, field: str, value: object, kind: type) -> None:
-    """What plugins and tools make is checked where they make it: the error then names their line, not ours."""
+    """Check values where plugins and tools create them, so that the traceback points to their line, not ours."""
     if not isinstance(value, kind):
         raise TypeError(f"{field} of {type(owner).__name__} must be {kind.__name__}, not {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""What a message carries besides text: images, PDF and text files, known by what is in them, not by their names."""
+"""Non-text parts of messages: images, PDF and text files, identified by content and not by name."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from os import PathLike
 from pathlib import Path
 
 LARGEST = 20 * 2**20
-"""Bytes of one attachment: what the large providers take of an image or a PDF."""
+"""Maximum bytes of one attachment: what the large providers accept for an image or a PDF."""
 LARGEST_TEXT = 2**20
-"""Bytes of an attached text, which goes out whole."""
+"""Maximum bytes of an attached text file, which is sent in full."""
 IMAGES = ("image/png", "image/jpeg", "image/webp", "image/gif")
-"""The images that models read."""
+"""The image types that models can read."""
 PDF = "application/pdf"
 _READABLE = "PNG, JPEG, WebP and GIF images, PDF, and text"
 _ENDINGS = {"image/jpeg": ".jpg", PDF: ".pdf", "text/plain": ".txt"}
@@ -26,10 +26,10 @@ _SHORTEST_IMAGE = 24
 
 
 class Part(Mapping[str, object]):
-    """Content that is not plain text. It is also the mapping that stands for it in OpenAI's messages.
+    """Content that is not plain text. It is also the mapping that represents it in OpenAI's messages.
 
-    ``data`` are its bytes, ``media_type`` what they are, ``name`` what it is called (it may be empty), and ``saved_to``
-    where a copy lies, relative to the workspace of the run, when there is one. Parts are values: never changed.
+    ``data`` holds the bytes, ``media_type`` their type, ``name`` the name (may be empty), and ``saved_to`` the path of
+    a saved copy, relative to the workspace of the run, if there is one. Parts are immutable.
     """
 
     def __init__(self, data: bytes, media_type: str, name: str = "", *, saved_to: str = "") -> None:
@@ -37,22 +37,22 @@ class Part(Mapping[str, object]):
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of its bytes, in hexadecimal."""
+        """The SHA-256 digest of the bytes, in hexadecimal."""
         return sha256(self.data).hexdigest()
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return len(self.data)
 
     @property
     def label(self) -> str:
-        """What it is, for people and models: name, type and size."""
+        """A description for people and models: name, type and size."""
         return f"{self.name or 'without a name'} ({self.media_type}, {self.size:,} bytes)"
 
     @property
     def ending(self) -> str:
-        """The usual ending of such a file's name."""
+        """The usual file extension for this type."""
         return _ENDINGS.get(self.media_type) or f".{self.media_type.partition('/')[2]}"
 
     @property
@@ -66,11 +66,11 @@ class Part(Mapping[str, object]):
         raise NotImplementedError
 
     def named(self, name: str) -> Part:
-        """The same with a name, where it has none."""
+        """Return the same part with a name, if it has none."""
         return self if self.name else type(self)(self.data, self.media_type, name, saved_to=self.saved_to)
 
     def saved(self, path: str) -> Part:
-        """The same, with a copy at ``path``."""
+        """Return the same part with a saved copy at ``path``."""
         return type(self)(self.data, self.media_type, self.name, saved_to=path)
 
     def __getitem__(self, key: str) -> object:
@@ -99,19 +99,18 @@ class ImagePart(Part):
 
     Args:
         data: The bytes of the image file.
-        media_type: What it is said to be; the bytes decide where they say something else.
-        name: What it is called.
-        saved_to: Where a copy lies, relative to the workspace of the run.
+        media_type: The declared type; if the bytes disagree, the bytes decide. name: The name of the file. saved_to:
+            The path of a saved copy, relative to the workspace of the run.
 
     Raises:
-        ValueError: It is none of these images.
+        ValueError: The bytes are not one of these image types.
     """
 
     def __init__(self, data: bytes, media_type: str = "", name: str = "", *, saved_to: str = "") -> None:
         found = recognised(data)
         if found not in IMAGES:
-            what = f"is {found}" if found else "are no known image"
-            said = f" (said to be {media_type})" if media_type else ""
+            what = f"is {found}" if found else "are not a known image"
+            said = f" (declared as {media_type})" if media_type else ""
             raise ValueError(f"these {len(data):,} bytes{said} {what}; models read PNG, JPEG, WebP and GIF")
         super().__init__(bytes(data), found, name, saved_to=saved_to)
 
@@ -121,16 +120,15 @@ class ImagePart(Part):
 
 
 class FilePart(Part):
-    """A PDF or a text file. Every model reads text files: they go out as text, between marks, as data.
+    """A PDF or a text file. Every model can read text files: they are sent as text, between markers, as data.
 
     Args:
         data: The bytes of the file.
-        media_type: What it is said to be: the kind of text, such as ``text/csv``; of other files the bytes decide.
-        name: What it is called.
-        saved_to: Where a copy lies, relative to the workspace of the run.
+        media_type: The declared type, such as ``text/csv`` for a text file; for other files, the bytes decide. name:
+            The name of the file. saved_to: The path of a saved copy, relative to the workspace of the run.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The bytes are neither.
     """
 
     def __init__(self, data: bytes, media_type: str = "", name: str = "", *, saved_to: str = "") -> None:
@@ -144,7 +142,7 @@ class FilePart(Part):
 
     @cached_property
     def text(self) -> str:
-        """What a text file says; nothing for a PDF."""
+        """The text of a text file; empty for a PDF."""
         return "" if self.media_type == PDF else _text_in(self.data) or ""
 
     @cached_property
@@ -156,7 +154,7 @@ class FilePart(Part):
 
 
 class AbsentPart(Part):
-    """Stands for an attachment whose bytes are not there: a text that says so."""
+    """A placeholder text for an attachment whose bytes are missing."""
 
     def __init__(self, media_type: str, name: str, digest: str, size: int) -> None:
         super().__init__(b"", media_type, name)
@@ -169,7 +167,7 @@ class AbsentPart(Part):
 
     @cached_property
     def fields(self) -> Mapping[str, object]:
-        return {"type": "text", "text": f"[attachment {self.label}: it was not kept]"}
+        return {"type": "text", "text": f"[attachment {self.label}: not kept]"}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Part) and other.digest == self.digest
@@ -178,7 +176,7 @@ class AbsentPart(Part):
 
 
 def recognised(data: bytes) -> str:
-    """The media type of ``data`` by its content, ``text/plain`` for any text; nothing when it is none that is known."""
+    """The media type of ``data`` by its content, ``text/plain`` for any text; empty if unknown."""
     if len(data) >= _SHORTEST_IMAGE:
         if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
             return "image/png"
@@ -194,15 +192,15 @@ def recognised(data: bytes) -> str:
 
 
 def attachment(data: bytes, name: str = "", media_type: str = "") -> ImagePart | FilePart:
-    """The part that ``data`` is.
+    """Return ``data`` as a part.
 
     Args:
         data: The bytes.
-        name: What it is called.
-        media_type: What it is said to be.
+        name: The name of the file.
+        media_type: The declared type.
 
     Raises:
-        ValueError: There is nothing in it, it is too large, or none of the kinds that models read.
+        ValueError: The data is empty, too large, or not of a type that models can read.
     """
     what = name or "the attachment"
     if not data:
@@ -211,18 +209,18 @@ def attachment(data: bytes, name: str = "", media_type: str = "") -> ImagePart |
         raise _too_large(what, len(data), LARGEST)
     found = recognised(data)
     if not found:
-        raise ValueError(f"{what} is nothing that a model reads: {_READABLE} are, by what is in the file")
+        raise ValueError(f"{what} is not a file that models can read; they can read {_READABLE}, identified by content")
     if found == "text/plain" and len(data) > LARGEST_TEXT:
         raise _too_large(what, len(data), LARGEST_TEXT)
     return ImagePart(data, found, name) if found in IMAGES else FilePart(data, media_type, name)
 
 
 def read_attachment(path: str | PathLike[str]) -> Part:
-    """The file at ``path`` as a part.
+    """Read the file at ``path`` as a part.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: As :func:`attachment`; the message begins with the path.
+        OSError: The file cannot be read.
+        ValueError: As for :func:`attachment`; the message begins with the path.
     """
     from mimetypes import guess_type
 
@@ -230,7 +228,7 @@ def read_attachment(path: str | PathLike[str]) -> Part:
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        raise _too_large(str(path), max(path.stat().st_size, len(data)), LARGEST)  # a device says that it has 0 bytes
+        raise _too_large(str(path), max(path.stat().st_size, len(data)), LARGEST)  # devices report 0 bytes
     try:
         return attachment(data, path.name, guess_type(path.name)[0] or "")
     except ValueError as error:
@@ -238,18 +236,18 @@ def read_attachment(path: str | PathLike[str]) -> Part:
 
 
 def part_from_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """A content part of OpenAI's form as one of ours, where its bytes come with it; another one as it is."""
+    """Convert a content part in OpenAI's format to one of ours if it includes the bytes; return others unchanged."""
     try:
         return read_part(fields)
-    except ValueError:  # the provider says what is wrong with it
+    except ValueError:  # leave it to the provider to report the error
         return fields
 
 
 def read_part(fields: Mapping[str, object]) -> Mapping[str, object]:
-    """As :func:`part_from_fields`, but strict.
+    """Convert a content part as :func:`part_from_fields` does, but strictly.
 
     Raises:
-        ValueError: Its bytes come with it, and are nothing that a model reads.
+        ValueError: The part includes its bytes, and they are nothing that a model reads.
     """
     kind, name = fields.get("type"), ""
     inner = fields.get(kind) if kind in ("image_url", "file") else None
@@ -264,7 +262,7 @@ def read_part(fields: Mapping[str, object]) -> Mapping[str, object]:
 
 def _too_large(what: str, size: int, most: int) -> ValueError:
     shown = f"{size / 2**20:.1f} MB; {most // 2**20} MB"
-    return ValueError(f"{what} is {shown} are the most for its kind: scale it down, or attach a part of it")
+    return ValueError(f"{what} is {shown} is the limit for its kind: scale it down, or attach a part of it")
 
 
 def _read_url(url: str) -> bytes:
@@ -278,7 +276,7 @@ def _read_url(url: str) -> bytes:
 
 
 def _text_in(data: bytes) -> str | None:
-    """``data`` as text; ``None`` when it is none."""
+    """Return ``data`` as text; ``None`` if it is not text."""
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
         text = data.decode("utf-16" if wide else "utf-8-sig")

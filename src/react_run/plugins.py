@@ -1,4 +1,4 @@
-"""The plugin manager of one agent: who is in it, and in what order (architecture §4)."""
+"""The plugin manager of one agent: its plugins and their order (architecture §4)."""
 
 from __future__ import annotations
 
@@ -21,55 +21,57 @@ from react_run.wrappers.calling import unwrap
 
 
 class Manager(pluggy.PluginManager):
-    """Passes over what every component has: that is a hundred attributes, and looking at each takes time."""
+    """Skips the hundred or so attributes that every component has, because inspecting each one takes time."""
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
-        """The hook options of one attribute, as pluggy reads them."""
+        """Return the hook options of one attribute, as pluggy reads them."""
         if name in _OF_EVERY_COMPONENT and isinstance(plugin, Component):
             return None
         return super().parse_hookimpl_opts(plugin, name)
 
 
 _BINDING = ("react_tool_permit", "react_ask")
-"""The hooks whose answers bind the runs of subagents, too: what they may do, and who is asked."""
+"""The hooks whose answers also bind subagents: what they may do, and whom they ask."""
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
 _BY_IDENTITY = (object.__eq__, Component.__eq__)
 
 _NAMED = {kind.__name__: kind for kind in (Iteration, ModelResponse, Observation, RunResult, Signal, Verdict)}
-"""The types that hooks answer with; the specification names them without importing them."""
+"""The types of hook answers; the specification names them without importing them."""
 
 
 def _answers(hook: str) -> tuple[type, ...]:
-    """What a plugin may answer besides nothing, as the specification says; anything, where it says nothing or all."""
+    """The types that a plugin may answer with, besides ``None``, according to the specification; any type if it does
+    not say.
+    """
     said: object = eval(getattr(Hooks, hook).__annotations__["return"], _NAMED)
     kinds = [get_origin(part) or part for part in get_args(said) or (said,) if part not in (None, NoneType)]
     return tuple(kind for kind in kinds if isinstance(kind, type)) or (object,)
 
 
 ANSWERS: Mapping[str, tuple[type, ...]] = {hook: _answers(hook) for hook in hook_names()}
-"""What a plugin may answer to each hook, besides nothing."""
+"""The answer types of each hook, besides ``None``."""
 
 
 def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:
-    """Register ``plugins``, outermost first, and compile their hooks; ``mask`` takes secrets out of what is logged.
+    """Register ``plugins``, outermost first, and compile their hooks; ``mask`` removes secrets from log records.
 
     Raises:
-        PluginError: An implementation does not match its hook, names no hook, or has a form that cannot be honoured.
+        PluginError: An implementation does not match its hook, names an unknown hook, or has an unsupported form.
     """
     manager = Manager("react_run")
     manager.add_hookspecs(Hooks)
     plugins = list(plugins)
     for position, plugin in enumerate(plugins):
         if any(plugin is earlier for earlier in plugins[:position]):
-            raise PluginError(f"plugin {plugin_name(plugin)!r} ({_where(plugin)}) is listed twice as one object")
+            raise PluginError(f"plugin {plugin_name(plugin)!r} ({_where(plugin)}) is listed twice (the same object)")
         _register(manager, plugin)
     return HookTable(manager, ANSWERS, mask)
 
 
 def inherited_plugins(hooks: HookTable) -> list[object]:
-    """The plugins behind ``hooks`` that hold for the runs of subagents, too, outermost first (behaviour X1).
+    """The plugins behind ``hooks`` that also apply to subagents, outermost first (behaviour X1).
 
-    They say so themselves (:attr:`react_run.components.Plugin.inherited_by_subagents`, for a wrapper: its own);
+    A plugin declares this itself (:attr:`react_run.components.Plugin.inherited_by_subagents`, for a wrapper: its own);
     otherwise those that answer ``react_tool_permit`` or ``react_ask`` do.
     """
     return [plugin for plugin in hooks.plugins if _is_inherited(plugin)]
@@ -90,7 +92,7 @@ def _register(manager: pluggy.PluginManager, given: object) -> None:
     callers = manager.get_hookcallers(plugin) or ()
     if not callers and not isinstance(given, Component):
         advice = (
-            f"give an object: {given.__name__}()" if isinstance(given, type) else "it has no method marked @hookimpl"
+            f"pass an instance: {given.__name__}()" if isinstance(given, type) else "it has no method marked @hookimpl"
         )
         raise _refused(name, given, advice)
     for caller in callers:
@@ -110,7 +112,7 @@ def _register(manager: pluggy.PluginManager, given: object) -> None:
 def _refused(name: str, plugin: object, why: str) -> PluginError:
     cls = _class_of(plugin)
     kind = kind_of_class("plugins", cls)
-    upgrade = f"\nCorrect it, or install another version of {kind.distribution}." if kind is not None else ""
+    upgrade = f"\nFix it, or install another version of {kind.distribution}." if kind is not None else ""
     return PluginError(f"plugin {name!r} ({_where(plugin)}): {why}{upgrade}")
 
 
@@ -124,7 +126,7 @@ def _free_name(manager: pluggy.PluginManager, plugin: object) -> str:
 
 
 def plugin_name(plugin: object) -> str:
-    """What messages call a plugin: its kind, else the name of its class or module."""
+    """The name of a plugin in messages: its kind, else the name of its class or module."""
     kind = getattr(plugin, "kind", "")
     if isinstance(kind, str) and kind:
         return kind

@@ -1,7 +1,7 @@
-"""The pytest plugin: fixtures for agents; with ``react_run = true``, cases as tests, and no real model is asked.
+"""The pytest plugin: fixtures for agents; with ``react_run = true``, cases become tests, and real models are blocked.
 
-It is loaded wherever react-run is installed, so importing it brings nothing but pytest, and it does nothing but offer
-its fixtures unless a project asks for more.
+It is loaded wherever react-run is installed, so it imports nothing but pytest, and only offers its fixtures unless a
+project asks for more.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from react_run.results import RunResult
 
 MARKER = "real_model"
-REASON = f"this is a test; mark it with @pytest.mark.{MARKER} to let it ask"
+REASON = f"real models are blocked in tests; mark this one with @pytest.mark.{MARKER} to allow them"
 FILES = ("test_*.yaml", "*cases.yaml")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare what a project may say in its configuration."""
+    """Declare the configuration options for projects."""
     parser.addini("react_run", "Block real models in tests, and collect the cases of react-run test.", "bool", False)
-    parser.addini("react_run_files", "Names of files whose cases are tests, as globs.", "args", list(FILES))
+    parser.addini("react_run_files", "Globs for the names of files whose cases become tests.", "args", list(FILES))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the rest where it is asked for."""
+    """Register the rest if the project asks for it."""
     if config.getini("react_run"):
         from react_run.evals.pytest_cases import CaseCollection
 
-        config.addinivalue_line("markers", f"{MARKER}: may ask real models (react-run)")
+        config.addinivalue_line("markers", f"{MARKER}: allow real models (react-run)")
         config.pluginmanager.register(CaseCollection(), "react_run_cases")
         config.pluginmanager.register(NoRealModels(), "react_run_no_real_models")
 
 
 class NoRealModels:
-    """Keeps tests from asking models of other machines, also in processes that they start."""
+    """Blocks models on other machines in tests and in processes that tests start."""
 
     @pytest.fixture(autouse=True)
     def _no_real_models(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,9 +48,9 @@ class NoRealModels:
 
 @pytest.fixture
 def react_agent(request: pytest.FixtureRequest) -> Callable[..., ReActAgent]:
-    """Builds the agent of a file beside the test: ``react_agent("agent.yaml", model="offline")``.
+    """Builds the agent of a file next to the test: ``react_agent("agent.yaml", model="offline")``.
 
-    Other arguments replace keys of the file. Nothing is kept of its runs.
+    Other arguments override keys of the file. Its runs are not saved.
     """
 
     def built(path: str | PathLike[str], **overrides: Any) -> ReActAgent:
@@ -66,7 +66,7 @@ def react_agent(request: pytest.FixtureRequest) -> Callable[..., ReActAgent]:
 def scripted(react_agent: Callable[..., ReActAgent]) -> Callable[..., ReActAgent]:
     """An agent that answers as you say: ``scripted("345")``, ``scripted(calls(("add", {"a": 1})), "1", tools=[add])``.
 
-    With ``agent=``, a file beside the test or an agent, that one answers so. Other arguments are those of
+    With ``agent=``, a file next to the test or an agent object, that agent answers. Other arguments are those of
     :func:`react_run.testing.agent_with`.
     """
 
@@ -86,10 +86,11 @@ def scripted(react_agent: Callable[..., ReActAgent]) -> Callable[..., ReActAgent
 
 @pytest.fixture
 def recorded(request: pytest.FixtureRequest, react_agent: Callable[..., ReActAgent]) -> Callable[..., RunResult]:
-    """Replays a recorded run, offline: ``recorded("runs/may.jsonl", "agent.yaml")`` is its result.
+    """Replays a recorded run offline: ``recorded("runs/may.jsonl", "agent.yaml")`` returns its result.
 
-    Args (of what it gives): the journal and the agent file, or an agent, both beside the test; ``tools="recorded"``
-    answers tool calls from the journal as well. Whatever is not as recorded raises ``ReplayMismatch``.
+    Arguments of the returned function: the journal, and the agent file or an agent; paths are relative to the test.
+    ``tools="recorded"`` also answers tool calls from the journal. Any difference from the recording raises
+    ``ReplayMismatch``.
     """
 
     def replayed(

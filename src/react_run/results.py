@@ -1,15 +1,15 @@
-"""What a run leaves behind: its steps, why it stopped, and its result."""
+"""The result of a run: its steps, why it stopped, and its answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
-from react_run.support.fast_init import fast_init
+from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StopReason(StrEnum):
-    """Why a run ended; plugins may stop a run with strings of their own."""
+    """Why a run ended; plugins may stop a run with their own strings."""
 
     COMPLETED = "completed"
     MAX_ITERATIONS = "max_iterations"
@@ -51,15 +51,14 @@ LIMIT_REASONS = frozenset(
 """Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReActStep:
-    """One tool request and what became of it (behaviour L9).
+    """One tool request and its result (behaviour L9).
 
-    ``thought`` is the text of the reply that asked for it, ``iteration`` that reply's iteration, ``attempt`` counts
-    calls of this tool since its last success, ``started`` is when it began (seconds since 1970), ``seconds`` what it
-    took. ``id`` is the id of the request in the conversation. ``opaque`` says that nobody interprets this tool's
-    results, so a failure of it is not proof (behaviour F).
+    ``thought`` is the text of the reply that requested it, ``iteration`` the number of that reply's iteration,
+    ``attempt`` counts calls of this tool since its last success, ``started`` is the start time (seconds since 1970),
+    ``seconds`` the duration. ``id`` is the id of the request in the conversation. ``opaque`` means that this tool's
+    results are not interpreted, so a failure proves nothing (behaviour F).
     """
 
     thought: str
@@ -115,7 +114,7 @@ class ReActStep:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unresolved:
-    """A failed call that stands: no later success cleared it."""
+    """A failed call that still counts: no later success cleared it."""
 
     tool: str
     code: str
@@ -124,7 +123,7 @@ class Unresolved:
     opaque: bool
 
     def to_dict(self) -> dict[str, object]:
-        """The fields as in the result object (agent-files.md)."""
+        """The fields as in the result object (docs/agent-files.md)."""
         return {
             "tool": self.tool,
             "code": self.code,
@@ -136,12 +135,12 @@ class Unresolved:
 
 @dataclass(eq=False, slots=True)
 class RunOutcome:
-    """How a run ends, as far as it is known: what becomes its :class:`RunResult`. Plugins may change it.
+    """How a run ends, as far as known; it becomes the :class:`RunResult`. Plugins may change it.
 
-    ``stop_reason`` is ``None`` while the run goes on. ``answer`` is what the user gets to read; ``unverified_answer``
-    what the model claimed while facts were missing; ``value`` the parsed answer under ``output_schema``;
-    ``disclosure`` what offering fewer tools has saved; ``emitted`` what plugins send along; ``plan`` the todo list that
-    the model keeps, each step with its ``status`` (``open``, ``doing``, ``done``).
+    ``stop_reason`` is ``None`` while the run continues. ``answer`` is the answer for the user; ``unverified_answer``
+    what the model claimed while facts were missing; ``value`` the parsed answer if there is an ``output_schema``;
+    ``disclosure`` the tokens saved by offering fewer tools; ``emitted`` the messages that plugins add for the caller;
+    ``plan`` the model's todo list, each step with its ``status`` (``open``, ``doing``, ``done``).
     """
 
     stop_reason: str | None = None
@@ -158,11 +157,11 @@ class RunOutcome:
 class RunResult:
     """How a run ended.
 
-    ``answer`` is what may be presented to the user; ``unverified_answer`` what the model claimed while facts were
-    missing (behaviour F5). ``success`` is true only for a completed run with a whole, non-empty answer that its tool
-    calls give no reason to doubt (F6). ``value`` is the parsed answer under ``output_schema``, ``None`` when the answer
-    was set aside. ``emitted`` is what plugins sent along, as it is; :meth:`to_dict` has it as JSON values. ``plan`` is
-    the todo list of the model, as it left it.
+    ``answer`` is the answer for the user; ``unverified_answer`` what the model claimed while facts were missing
+    (behaviour F5). ``success`` is true only for a completed run with a complete, non-empty answer that its tool calls
+    give no reason to doubt (F6). ``value`` is the parsed answer if there is an ``output_schema``, ``None`` if the
+    answer was set aside. ``emitted`` holds the messages that plugins added, unchanged; :meth:`to_dict` has them as JSON
+    values. ``plan`` is the model's todo list as it left it.
     """
 
     answer: str
@@ -184,14 +183,14 @@ class RunResult:
 
     @property
     def emitted_values(self) -> list[object]:
-        """What plugins sent along, as JSON values."""
+        """The messages that plugins added, as JSON values."""
         from react_run.models.stored import message_to_dict
 
         return [to_jsonable(message_to_dict(item) if isinstance(item, Message) else item) for item in self.emitted]
 
     @property
     def response(self) -> ChatCompletionResponse:
-        """The result in the ChatCompletion shape, with the trace in ``provider_specific_fields`` (behaviour L9)."""
+        """The result in the ChatCompletion format, with the trace in ``provider_specific_fields`` (behaviour L9)."""
         from react_run.chat import ChatChoice, ChatCompletionResponse, ChatMessage, chat_usage
 
         fields: dict[str, object] = {
@@ -212,12 +211,14 @@ class RunResult:
         )
 
     def _repr_markdown_(self) -> str:
-        """The answer, as notebooks show it, and below it how the run ended, where that was not well."""
+        """The answer as notebooks show it, followed by the stop reason if the run was not a success."""
         ended = "" if self.success else f"\n\n*not a success: {self.stop_reason}*"
         return f"{self.answer}{ended}"
 
     def to_dict(self) -> dict[str, object]:
-        """The result object of ``--json`` (agent-files.md); what plugins put into it that JSON lacks, as text."""
+        """The result object of ``--json`` (docs/agent-files.md); values of plugins that JSON cannot represent become
+        text.
+        """
         from react_run.models.stored import message_to_dict
 
         return {

@@ -1,24 +1,25 @@
-"""What hooks are handed: Run ⊃ Iteration ⊃ ToolCall. Hooks may read all of it, and change it.
+"""What hooks receive: Run ⊃ Iteration ⊃ ToolCall. Hooks may read and change all of it.
 
-These classes hold what happened and what comes next. How it is carried out is in :mod:`react_run.engine`.
+These classes hold what happened and what comes next; :mod:`react_run.engine` does the work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from uuid import uuid4
 
 from react_run.messages import NO_USAGE
 from react_run.results import ReActStep, RunOutcome, RunResult, StopReason
+from react_run.support.dataclasses import dataclass
 from react_run.support.display import shown
 from react_run.tools.arguments.key import identity, without_defaults
 
 if TYPE_CHECKING:
-    from react_run.agent import ReActAgent as ReActAgent  # others that lie below the agent take its name from here
+    from react_run.agent import ReActAgent as ReActAgent  # modules below the agent import its name from here
     from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, ToolRequest, Usage
     from react_run.outcome import Observation
     from react_run.questions import Answer, Question
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 
 class Engine(Protocol):
-    """What the carriers below hand on to :mod:`react_run.engine`; it is described at their methods."""
+    """What the classes below delegate to :mod:`react_run.engine`; see their methods."""
 
     def note(self, run: Run, guard: str, detail: str) -> None: ...
     def paused(self, run: Run, call: ToolCall | None) -> AbstractContextManager[None]: ...
@@ -48,12 +49,13 @@ class Engine(Protocol):
 class ToolCall:
     """One requested call on its way to an observation.
 
-    ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, they are checked
-    again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments, cut off).
-    ``executed`` becomes true when the tool itself is started, ``repeated`` when an earlier result
-    answers it. ``blocks`` are the sensors that object to it, each with the place it means;
-    ``passed`` those that had nothing against it. ``spent`` is what subagents of the call used. ``stop_reason`` and
-    ``stop_answer`` are what :meth:`stop` was given.
+    ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, and they are
+    checked again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments,
+    cut off).
+    ``executed`` becomes true when the tool itself starts, ``repeated`` when an earlier result answers the call.
+    ``blocks`` are the sensors that object to it, each with the place in question; ``passed`` are those that did not.
+    ``spent`` is the usage of the call's subagents. ``stop_reason`` and ``stop_answer`` are the arguments of
+    :meth:`stop`.
     """
 
     __react_context__: ClassVar[str] = "call"
@@ -90,7 +92,7 @@ class ToolCall:
 
     @property
     def key(self) -> Hashable:
-        """What equal calls of a tool have in common: their arguments, as they were when first asked for (F4)."""
+        """A key that equal calls of a tool share: their arguments as first requested (F4)."""
         if self._key is None:
             defaults = self.tool.defaults if self.tool is not None else None
             self._key = identity(without_defaults(self.arguments, defaults) if defaults else self.arguments)
@@ -103,12 +105,12 @@ class ToolCall:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the call got a result of its own that is not known to be a failure."""
+        """Whether the call has its own result that is not known to be a failure."""
         return self.observation is not None and not self.repeated and not self.observation.failed
 
     @property
     def result(self) -> Observation:
-        """The observation of a call that has one: after its layer, in sensors and in ``react_settle``.
+        """The observation of a finished call: available after its layer, in sensors and in ``react_settle``.
 
         Raises:
             RuntimeError: The call is still being handled.
@@ -120,56 +122,56 @@ class ToolCall:
     def stop(self, reason: str, answer: str = "") -> None:
         """End the run after the current iteration because of this call.
 
-        Calls of one reply run at the same time. Of several that stop the run, the first in request order counts.
+        Calls of one reply run concurrently. If several stop the run, the first in request order counts.
 
         Args:
-            reason: Becomes the run's ``stop_reason``.
-            answer: What the user gets to read.
+            reason: Becomes the run's ``stop_reason``. answer: The answer for the user.
         """
         if self.stop_reason is None:
             self.stop_reason, self.stop_answer = reason, answer
 
     def report(self, *, done: float | None = None, total: float | None = None, message: str = "") -> None:
-        """Say how far the tool is (event ``react_tool_progress``), from any thread.
+        """Report the tool's progress (event ``react_tool_progress``), from any thread.
 
         Args:
             done: How much is done, in any unit.
             total: How much there is to do, in the same unit.
-            message: What it is at, in a few words.
+            message: The current activity, in a few words.
 
         Raises:
-            TypeError, ValueError: A number is not one that can be shown, or the message is not text.
+            TypeError,
+            ValueError: A number cannot be shown, or the message is not text.
         """
         self.run._engine.report(self, done, total, message)
 
     def append(self, text: str) -> None:
-        """Add a paragraph to what the model will read about this call."""
+        """Append a paragraph to what the model reads about this call."""
         observation = self.result
         self.observation = replace(observation, content=f"{observation.content}\n\n{text}")
 
     def refusal(self) -> Coroutine[Any, Any, Observation | None]:
-        """Why this call may not run as it is now; ``None`` when every plugin permits it.
+        """Why this call may not run in its current form; ``None`` if every plugin permits it.
 
-        :meth:`execute` asks it. A plugin that answers a call from elsewhere asks it, too: what must not be asked for
-        must not be answered either.
+        :meth:`execute` calls this. A plugin that answers a call without running the tool must call it, too: a forbidden
+        call must not be answered either.
         """
         return self.run._engine.refusal(self)
 
     def execute(self) -> Coroutine[Any, Any, Observation]:
         """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
 
-        Whatever the tool does (return, raise, exceed its deadline) comes back as an observation.
+        Whatever the tool does (return, raise, exceed its timeout) becomes an observation.
         """
         return self.run._engine.execute(self)
 
 
 @dataclass(eq=False, slots=True)
 class Iteration:
-    """One iteration: a request, the reply, and the calls it asked for.
+    """One iteration: a request, the reply, and the calls it requests.
 
-    ``feedback`` is what checks said against a proposed answer, ``final`` that no other would do either. ``changed``
-    says that files were changed besides what the calls did, so that what was read before may no longer be so.
-    ``offered`` are the names of the tools that the model could call when it was asked, ``None`` when it was not asked.
+    ``feedback`` is the checks' objection to a proposed answer; ``final`` means that no other answer would be accepted.
+    ``changed`` means that files changed by other means than these calls, so earlier results may be out of date.
+    ``offered`` are the names of the tools that the model could call, ``None`` if it was not asked.
     """
 
     run: Run
@@ -189,116 +191,116 @@ class Iteration:
         return f"<Iteration {self.number}{said}, {len(self.calls)} call{'' if len(self.calls) == 1 else 's'}>"
 
     def again(self, messages: MessageView) -> None:
-        """Start over, on the conversation as it has become: what was done before is part of it."""
+        """Start over with the current conversation, which includes everything done before."""
         self.request = replace(self.request, messages=messages)
         self.response, self.feedback, self.final, self.skipped = None, None, False, False
         self.calls = []
 
     def skip(self) -> None:
-        """Say that this iteration makes no model call: it does not count as one of the run."""
+        """Declare that this iteration makes no model call, so that it does not count."""
         self.skipped = True
 
     async def withdraw(self) -> None:
-        """Withdraw the draft that was streamed in this iteration, if there is one."""
+        """Withdraw the draft streamed in this iteration, if there is one."""
         await self.run._engine.withdraw(self)
 
 
 @dataclass(eq=False)
 class Run:
-    """One conversation turn of an agent, from prompt to result: what plugins, tools and checks may use of it."""
+    """One conversation turn of an agent, from prompt to result, as plugins, tools and checks see it."""
 
     __react_context__: ClassVar[str] = "run"
 
     agent: ReActAgent
     """The agent, with ``name``, ``model``, ``config`` and ``tools``."""
     messages: list[Message]
-    """The conversation. Append to it only: the prefix that was sent never changes, except in compaction (L7)."""
+    """The conversation. Only append to it: the prefix already sent never changes, except in compaction (L7)."""
     offered_tools: tuple[Tool, ...]
     """The tools that the next request offers."""
     all_tools: dict[str, Tool]
-    """Every tool this run could call, by name."""
+    """All tools of this run, by name, offered or not."""
     max_iterations: int
-    """The iterations that the run may make."""
+    """The maximum number of iterations."""
     workspace: Path
-    """The directory the agent works in."""
+    """The working directory of the agent."""
     _engine: Engine = field(repr=False)
     id: str = field(default_factory=lambda: uuid4().hex)
-    """32 hexadecimal digits."""
+    """The id of the run: 32 hexadecimal digits."""
     prompt: str = ""
-    """What the run was asked."""
+    """The prompt of the run."""
     parent: Run | None = None
-    """The run whose tool started this one, when this is a subagent's run."""
+    """The run whose tool started this one, if this is a subagent's run."""
     iterations: list[Iteration] = field(default_factory=list)
-    """What was done so far; the last one is the current one."""
+    """The iterations so far; the last one is the current one."""
     usage: Usage = NO_USAGE
-    """Tokens and USD used so far, by subagents as well."""
+    """Tokens and USD used so far, subagents included."""
     outcome: RunOutcome = field(default_factory=RunOutcome)
-    """How the run ends, as far as it is known: stop reason, answer, steps and what plugins add to the result."""
+    """How the run ends, as far as known: stop reason, answer, steps, and what plugins add to the result."""
     _states: dict[object, object] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"<Run {self.id[:12]} {shown(self.prompt)}, iteration {len(self.iterations)} of {self.max_iterations}>"
 
     def state(self, kind: Callable[[], T]) -> T:
-        """This run's own instance of ``kind``, made on first use."""
+        """This run's instance of ``kind``, created on first use."""
         try:
             return self._states[kind]  # type: ignore[return-value]  # keyed by what made it
-        except KeyError:  # of two threads that make one, both get the first
+        except KeyError:  # if two threads create one, both get the first
             return self._states.setdefault(kind, kind())  # type: ignore[return-value]  # as above
 
     def stop(self, reason: str, answer: str = "") -> None:
-        """End the run after the current iteration; the first reason counts. About one tool call: ``call.stop()``.
+        """End the run after the current iteration; the first reason counts. Use ``call.stop()`` if a tool call is the
+        cause.
 
         Args:
-            reason: Becomes ``stop_reason``: a :class:`StopReason`, or a string of your own.
-            answer: What the user gets to read.
+            reason: Becomes ``stop_reason``: a :class:`StopReason`, or your own string. answer: The answer for the user.
         """
         if self.outcome.stop_reason is None:
             self.outcome.stop_reason, self.outcome.answer = reason, answer
 
     def note(self, guard: str, detail: str = "") -> None:
-        """Say that a guard, policy or plugin intervened (event ``react_guard_fired``).
+        """Report that a guard, policy or plugin intervened (event ``react_guard_fired``).
 
-        A tool may say so from its thread: listeners hear it on the thread of the event loop, as they hear everything.
+        A tool may call this from its thread; listeners are called on the event-loop thread, as always.
         """
         self._engine.note(self, guard, detail)
 
     async def ask(self, question: Question) -> Answer | None:
-        """What a person says to ``question``; ``None`` when the person cannot be asked.
+        """Ask a person ``question``, and return the answer; ``None`` if the person cannot be asked.
 
-        Every plugin is asked (``react_ask``), and the first answer settles it; the terminal comes last. Question and
-        answer are in the journal, and a run that is resumed or replayed goes on with what was said. Time in here counts
-        towards no deadline.
+        Plugins are asked in turn (``react_ask``), and the first answer counts; the terminal comes last. The journal
+        records question and answer, so a resumed or replayed run continues with the same answer. The time spent here
+        does not count towards any timeout.
 
         Raises:
-            PluginError: A plugin gave an answer that the question does not take.
+            PluginError: A plugin gave an answer that the question does not accept.
         """
         return await self._engine.ask(self, question)
 
     async def recorded(self, key: str, find: Callable[[], Awaitable[T]]) -> T:
-        """What ``find`` finds out about the world outside of the run: what a command says, what a file holds.
+        """Call ``find`` to observe the world outside the run, such as the output of a command or the content of a file.
 
-        It is recorded. Where a recording answers, it comes from there: a run that is replayed or resumed goes the way
-        it went, although the world has moved on, and nothing is done twice.
+        The value is recorded. A replayed or resumed run takes it from the recording, so it behaves the same even if the
+        world has changed, and nothing is done twice.
 
         Args:
-            key: What it is about, the same words every time.
-            find: Gives a JSON value.
+            key: Identifies the value; use the same text every time.
+            find: Returns a JSON value.
         """
         return await self._engine.recorded(self, key, find)
 
     def paused_for_user(self, call: ToolCall | None = None) -> AbstractContextManager[None]:
-        """Time in here is a person's, not the run's: it counts towards no deadline (behaviour T2).
+        """Pause the run's timeouts while a person is asked (behaviour T2).
 
-        Waits of several calls may overlap, in threads, too, and those of a subagent count for its parents.
+        Pauses of several calls may overlap, across threads too, and pauses of a subagent count for its parents.
 
         Args:
-            call: The call that the person is asked about; the one being handled when not given.
+            call: The call that the person is asked about; by default the one being handled.
         """
         return self._engine.paused(self, call)
 
     def at_end(self, give_back: Callable[[], Awaitable[None]]) -> None:
-        """Have something given back when the run has ended, however it ends; what was taken last is given back first.
+        """Register a cleanup for the end of the run, however it ends; the last one registered runs first.
 
         Args:
             give_back: Called once, and awaited.
@@ -306,7 +308,7 @@ class Run:
         self._engine.at_end(self, give_back)
 
     def result(self) -> RunResult:
-        """The result as things are now."""
+        """The result so far."""
         return self._engine.result(self)
 
 

@@ -1,4 +1,4 @@
-"""For people who write toolsets and plugins: run an agent offline, with replies you choose.
+"""Helpers for testing toolsets and plugins: run an agent offline, with scripted replies.
 
 from react_run.testing import calls, run_agent, says
 
@@ -25,18 +25,18 @@ from react_run.tools.toolset import ReActToolset
 
 
 def says(text: str, **fields: object) -> dict[str, object]:
-    """A scripted reply that is an answer; ``fields`` such as ``usage=`` or ``finish_reason=`` are added."""
+    """A scripted reply with an answer; ``fields`` such as ``usage=`` or ``finish_reason=`` are added."""
     return {"text": text, **fields}
 
 
 def calls(*requests: tuple[str, Mapping[str, object] | str], text: str = "", **fields: object) -> dict[str, object]:
-    """A scripted reply that asks for tools: ``calls(("add", {"a": 1, "b": 2}))``."""
+    """A scripted reply that calls tools: ``calls(("add", {"a": 1, "b": 2}))``."""
     wanted = [{"name": name, "arguments": arguments} for name, arguments in requests]
     return {"text": text, "tool_calls": wanted, **fields}
 
 
 class Functions(ReActToolset):
-    """Plain functions as a toolset."""
+    """Turns plain functions into a toolset."""
 
     functions: list[Any]
 
@@ -52,7 +52,7 @@ def agent_with(
     plugins: Iterable[object] = (),
     **config: object,
 ) -> ReActAgent:
-    """An agent with a scripted model; its ``.model.requests`` are what the model got to see.
+    """Build an agent with a scripted model; ``.model.requests`` has the requests that the model received.
 
     Raises:
         ValueError: There are no replies.
@@ -74,15 +74,16 @@ def replayed(
 ) -> RunResult:
     """Replay a recorded run through ``agent``, offline: a regression test (behaviour J3).
 
-    A run that failed, such as by an error of its provider, has to fail again; what it reached is returned.
+    If the recorded run failed, for example because of its provider, it has to fail again; the result so far is
+    returned.
 
     Args:
         recording: The journal of the run.
-        agent: Who has to do as was recorded.
+        agent: The agent to test.
         tools: ``live`` runs the tools again, ``recorded`` answers their calls from the recording.
 
     Raises:
-        ReplayMismatch: Something is not as recorded; the text says what.
+        ReplayMismatch: Something differs from the recording; the message says what.
         JournalError: The recording cannot be read, or does not end with a result.
     """
     from react_run.journal import read_journal
@@ -95,12 +96,12 @@ def replayed(
     return result
 
 
-if "pytest" in sys.modules:  # named in pytest_plugins; elsewhere pytest need not even be installed
+if "pytest" in sys.modules:  # only needed with pytest_plugins; pytest may not be installed elsewhere
     import pytest
 
     @pytest.fixture
     def replay_recording(request: pytest.FixtureRequest) -> Callable[..., RunResult]:
-        """:func:`replayed`, with paths that start beside the test file: ``pytest_plugins = ["react_run.testing"]``."""
+        """:func:`replayed`, with paths relative to the test file: ``pytest_plugins = ["react_run.testing"]``."""
 
         def beside(recording: str | PathLike[str], agent: ReActAgent, **options: Any) -> RunResult:
             return replayed(request.path.parent / recording, agent, **options)

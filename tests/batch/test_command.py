@@ -138,6 +138,23 @@ def test_why_rows_failed_is_said_where_the_output_is_a_file(call: Call, tmp_path
     assert "no such key" not in call("batch", "agent.yaml", "rows.jsonl", "-o", "out2.jsonl", "-q")[2]
 
 
+def test_an_agent_without_a_key_for_its_model_begins_no_row(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    command = ["batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl"]
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    keyless = "model: {kind: openai, model: gpt-5-mini}\n"
+    (tmp_path / "agent.yaml").write_text(keyless, encoding="utf-8")
+    for arguments in (command, ["worker", "agent.yaml", "--once"]):
+        status, _, err = call(*arguments)
+        assert (status, "no key for gpt-5-mini: set OPENAI_API_KEY" in err) == (2, True), err
+    assert not (tmp_path / "out.jsonl").exists()
+    assert "no batches so far" in call("batch", "status")[2]
+    other = "fallback_models: [{kind: scripted, replies: [{text: fine}]}]\n"
+    (tmp_path / "agent.yaml").write_text(keyless + other, encoding="utf-8")
+    assert call(*command)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -199,7 +216,7 @@ def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) ->
     status, out, err = call("batch", "status")
     assert (status, "finished" in out, "torn" in out) == (0, True, False)
     assert "batch torn is damaged: " in err
-    assert f"remove {home} to be rid of it" in err
+    assert f"to discard it, remove {home}" in err
 
 
 def test_a_row_s_run_can_be_looked_at_and_replayed(call: Call, tmp_path: Path) -> None:
@@ -221,7 +238,7 @@ def test_the_limit_of_cost_ends_with_5_and_the_next_command_goes_on(call: Call, 
     command = ["batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl", "-j", "1"]
     status, _, err = call(*command, "--max-cost", "0.03")
     assert status == 5
-    assert "the same command goes on" in err
+    assert "the same command continues the batch" in err
     assert len(lines_of(tmp_path / "out.jsonl")) == 2
     assert call(*command)[0] == 0
     assert len(lines_of(tmp_path / "out.jsonl")) == 5
@@ -279,7 +296,7 @@ def test_ctrl_c_lets_rows_end_and_the_same_command_goes_on(call: Call, tmp_path:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said.decode()
-    assert b"the same command goes on" in said
+    assert b"the same command continues the batch" in said
     assert {line["attempts"] for line in lines_of(out)} == {1}
     assert call(*command, "-j", "30")[0] == 0
     assert [(line["index"], line["attempts"]) for line in lines_of(out)] == [(n, 1) for n in range(30)]

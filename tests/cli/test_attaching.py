@@ -60,9 +60,13 @@ def test_a_blind_model_is_told_and_so_is_the_user(folder: Path) -> None:
     ("name", "data", "said"),
     [
         ("dott.png", None, "--attach dott.png: there is no such file. Did you mean 'dot.png'?"),
-        ("photo.png", b"PK\x03\x04\x00", "--attach photo.png: is nothing that a model reads: PNG, JPEG, WebP and GIF"),
+        (
+            "photo.png",
+            b"PK\x03\x04\x00",
+            "--attach photo.png: is not a file that models can read; they can read PNG, JPEG",
+        ),
         ("empty.txt", b"", "--attach empty.txt: is empty"),
-        ("long.txt", b"a" * 1_100_000, "--attach long.txt: is 1.0 MB; 1 MB are the most"),
+        ("long.txt", b"a" * 1_100_000, "--attach long.txt: is 1.0 MB; 1 MB is the limit"),
         (".", None, "--attach .: it cannot be read"),
     ],
 )

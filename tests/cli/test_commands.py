@@ -99,10 +99,10 @@ def test_tools_without_a_mark_are_named_and_are_no_mistake(call: Call, tmp_path:
     write(tmp_path, FUNCTIONS, "shop.py")
     path = write(tmp_path, FREE + "toolsets: [{kind: functions, path: shop.py}]\n", "a.yaml")
     status, out, _ = call("check", "--trust", path.name)
-    assert (status, "note: price, order: no mark says whether they change anything" in out) == (0, True)
+    assert (status, "note: price, order: nothing declares whether they change anything" in out) == (0, True)
     (entry,) = json.loads(call("check", "--trust", "--json", path.name)[1])["files"]
     assert (entry["ok"], len(entry["notes"]), "stock" in entry["notes"][0]) == (True, 1, False)
-    assert "note: price, order: no mark" in call("explain", "--trust", path.name)[1]
+    assert "note: price, order: nothing declares" in call("explain", "--trust", path.name)[1]
     marked = FREE + (
         "toolsets:\n  - kind: functions\n    path: shop.py\n"
         "    annotations: {price: {read_only: true}, order: {read_only: false}}\n"
@@ -507,8 +507,8 @@ def test_what_cannot_be_kept_does_not_keep_a_run_from_its_answer(
     monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path / "file"))
     status, out, err = call("agent.yaml", "go")
     assert (status, out) == (0, "The answer is 42.\n")
-    assert "no journal is kept" in err
-    assert "the conversation is not kept" in err
+    assert "the journal is not saved" in err
+    assert "the conversation is not saved" in err
 
 
 def test_a_damaged_conversation_is_reported(call: Call, tmp_path: Path) -> None:
@@ -602,7 +602,7 @@ def test_every_mistake_on_the_command_line_is_said_in_one_style(call: Call, argu
     status, out, err = call(*arguments)
     first, second = err.splitlines()
     assert (status, out, first.startswith("react-run: "), says in first) == (2, "", True, True)
-    assert second == f"`react-run {arguments[0]} --help` shows what there is."
+    assert second == f"`react-run {arguments[0]} --help` shows the options."
 
 
 @pytest.mark.parametrize("time", ["90", "30s", "10m", "2h", "0.5"])

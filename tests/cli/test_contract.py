@@ -27,7 +27,7 @@ REPLIES = "model: {{kind: scripted, replies: [{reply}]}}\n"
     ("text", "status", "said"),
     [
         (SCRIPTED, 0, ""),
-        (REPLIES.format(reply='""'), 1, "stopped: the model said nothing"),
+        (REPLIES.format(reply='""'), 1, "stopped: the model gave no answer"),
         ("model: [\n", 2, "agent.yaml:2:1"),
         ("toolsets: [mth]\n", 2, "Did you mean 'math'?"),
         (REPLIES.format(reply="{error: {status: 401, message: bad key}}"), 3, "bad key"),
@@ -147,7 +147,7 @@ def test_an_idle_pipe_that_was_merely_inherited_does_not_hold_up_a_run(tmp_path:
         os.close(reading)
         os.close(writing)
     assert asked(done.stdout) == "go"
-    assert "nothing came on standard input" in done.stderr
+    assert "nothing arrived on standard input" in done.stderr
 
 
 def test_a_closed_standard_input_is_no_input(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_a_working_directory_that_is_gone_is_said_to_be(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "react-run: the working directory does not exist any more; change to another\n"
+    assert done.stderr == "react-run: the working directory no longer exists; change to another one\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

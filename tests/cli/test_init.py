@@ -26,7 +26,7 @@ def test_nothing_that_exists_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text("mine", encoding="utf-8")
     done = react_run(tmp_path, "init")
     assert done.returncode == 2
-    assert "agent.yaml: exists already; nothing was written" in done.stderr
+    assert "agent.yaml: already exists; nothing was written" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["agent.yaml"]
 
 
@@ -34,9 +34,9 @@ def test_nothing_that_exists_is_overwritten(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--toolset", "My Tool"], "lower-case words"),
-        (["--plugin", "json"], "'json' exists already"),
-        (["--plugin", "react-run"], "'react_run' exists already"),
-        (["--toolset", "class"], "exists already"),
+        (["--plugin", "json"], "'json' already exists"),
+        (["--plugin", "react-run"], "'react_run' already exists"),
+        (["--toolset", "class"], "already exists"),
         (["--toolset", "a", "--plugin", "b"], "not both"),
     ],
 )
@@ -82,5 +82,5 @@ def test_a_package_passes_its_own_tests_right_after_its_installation(
 def test_an_empty_name_is_no_name_and_nothing_is_written(tmp_path: Path) -> None:
     done = react_run(tmp_path, "init", "--toolset", "")
     assert done.returncode == 2
-    assert "'' is not a name for a package" in done.stderr
+    assert "'' is not a valid package name" in done.stderr
     assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == []

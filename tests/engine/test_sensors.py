@@ -108,7 +108,7 @@ def test_every_executed_call_is_sensed_in_request_order_and_no_other() -> None:
     ("answer", "given"), [("text", "str"), (["text"], "str in a list"), ((None,), "NoneType in a tuple")]
 )
 def test_what_is_no_signal_ends_the_run_and_names_its_sensor(answer: Any, given: str) -> None:
-    with pytest.raises(PluginError, match=f"answered react_sense with {given}; what it may answer: Signal, list"):
+    with pytest.raises(PluginError, match=f"answered react_sense with {given}; allowed answers: Signal, list"):
         run([calls(("write", {"text": "x"})), says("ok")], Sensor(x=answer))
 
 

@@ -30,7 +30,7 @@ def test_the_report_lists_what_fails_first_and_ends_in_a_sentence(files: Path, c
     assert "passes 66.7 %" in out
     assert lines[-1].startswith("sums passes 66.7 % [")
     assert lines[-1].endswith("of its runs (3 cases x 3; 95 % interval, by case).")
-    assert "kept in " in err
+    assert "saved in " in err
 
 
 def test_the_result_is_json_and_marks_lead_to_runs(files: Path, call: Call) -> None:
@@ -144,7 +144,7 @@ def test_the_same_command_goes_on_with_what_is_unfinished_and_begins_anew_after_
     (files / "agent.yaml").write_text(AGENT + "limits: {max_cost: 1}\n")
     status, _, err = call("eval", "agent.yaml", "cases.yaml", "--max-cost", "1.01", "-j", "1")
     assert status == 5
-    assert "the same command goes on" in err
+    assert "the same command continues the evaluation" in err
     status, _, err = call("eval", "agent.yaml", "cases.yaml")
     assert status == 0
     kept = files / "home" / "data" / "evals"

@@ -386,7 +386,7 @@ def test_the_first_ctrl_c_lets_runs_end_and_the_same_command_goes_on(tmp_path: P
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
-    assert "interrupted; the same command goes on (kept in kept)" in said
+    assert "interrupted; the same command continues the evaluation (saved in kept)" in said
     before = samples.read_bytes()
     assert 0 < before.count(b"\n") < 40
     subprocess.run([*command, "-j", "40"], cwd=tmp_path, env=environment, check=True, capture_output=True)

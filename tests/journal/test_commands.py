@@ -156,7 +156,7 @@ def test_resume_goes_on_and_says_what_has_changed(call: Call, tmp_path: Path) ->
     assert "changed: max_iterations: now 7" in err
     assert read_journal(path).resumed
     status, _, err = call("resume", "--last")
-    assert (status, "had ended: this is its recorded answer" in err) == (0, True)
+    assert (status, "had already ended: this is its recorded answer" in err) == (0, True)
 
 
 def test_a_run_of_another_directory_is_resumed_and_replayed_there(
@@ -178,7 +178,7 @@ def test_a_run_from_python_needs_an_agent_file_to_be_replayed(call: Call, tmp_pa
 
     agent_of(journal=tmp_path / "run.jsonl").run_sync("go")
     status, _, err = call("replay", "run.jsonl")
-    assert (status, "name one that makes the same agent (--agent)" in err) == (2, True)
+    assert (status, "name one that builds the same agent (--agent)" in err) == (2, True)
 
 
 def test_runs_are_listed_shown_exported_and_removed(call: Call, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_two_processes_in_one_conversation_take_turns(call: Call, tmp_path: Path
     ]
     said = [process.communicate(timeout=60)[1] for process in several]
     assert time.monotonic() - started > 3 * 0.6
-    assert sum("waiting for another turn of this conversation" in text for text in said) >= 1
+    assert sum("waiting for another process to finish its turn of this conversation" in text for text in said) >= 1
     messages = Session.named("talk").read()
     users = [message.text for message in messages if message.role == "user"]
     assert sorted(users) == ["prompt 0", "prompt 1", "prompt 2"]
@@ -310,7 +310,7 @@ def test_a_resumed_turn_is_added_to_its_conversation_unless_that_has_gone_on(cal
     cut(second, 8)
     assert users() == ["one", "two"]
     status, _, err = call("resume", str(second))
-    assert (status, "has gone on since: this turn is not added" in err) == (0, True)
+    assert (status, "has continued since: this turn is not added" in err) == (0, True)
     assert Session.named("talk").path.read_bytes() == before
 
 

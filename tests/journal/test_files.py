@@ -66,20 +66,25 @@ def run_on(sink: Callable[[], FileSink]) -> tuple[list[int], list[str]]:
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
 @pytest.mark.parametrize("lets_through", [0, 7])
 def test_a_full_disk_ends_the_run_and_leaves_whole_records_only(
-    tmp_path: Path, number: int, lets_through: int, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    number: int,
+    lets_through: int,
+    caplog: pytest.LogCaptureFixture,
+    record_property: Callable[[str, object], None],
 ) -> None:
     whole = run_on(lambda: FileSink(tmp_path / "whole.jsonl"))
     assert whole == ([0, 1, 2], ["done"])
     records = len(read_journal(tmp_path / "whole.jsonl").records)
+    record_property("faults", records)
     for fails_at in range(1, records + 1):
         path = tmp_path / f"{fails_at}.jsonl"
         disk = Disk(fails_at, number, lets_through)
         changed, ends = run_on(lambda path=path, disk=disk: FileSink(path, write=disk.write, fsync=lambda _: None))  # type: ignore[misc]  # the values of this turn
         problem = f"cannot write the journal {path}: {os.strerror(number)}"
-        if fails_at < records - 1:
+        if fails_at < records:
             assert ends == [problem]
             assert caplog.messages == []
-        else:  # only the end of the last iteration and the footer are missing: the answer stands
+        else:  # only the footer is missing: the answer stands
             assert ends == ["done"]
             assert caplog.messages == [problem]
             caplog.clear()

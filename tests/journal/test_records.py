@@ -15,6 +15,8 @@ from react_run.errors import ModelError
 from react_run.journal import Journal, canonical_records
 from react_run.journal.files import FileSink
 from react_run.journal.recorder import Recorder
+from react_run.journal.replay.replay import replay
+from react_run.journal.replay.resume import resume
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import message_to_data
 from react_run.testing import calls, says
@@ -360,3 +362,29 @@ def test_a_recorder_can_be_given_a_sink_for_each_run() -> None:
     results = [agent.run_sync(prompt) for prompt in ("first", "second")]
     prompts = [sinks[result.run_id].records[0]["prompt"] for result in results]
     assert prompts == ["first", "second"]
+
+
+def test_an_iteration_whose_judgement_says_nothing_new_has_no_record_of_it() -> None:
+    journal = recorded(agent_of([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add]))
+    assert of_type(journal, "iteration_finished") == []
+    assert [use.executed for use in journal.iterations[-2].tools] == [True]
+    assert journal.iterations[-2].tools[0].seconds is not None
+
+
+def test_a_journal_that_has_such_records_is_replayed_and_resumed_like_one_without(tmp_path: Path) -> None:
+    agent = agent_of([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add])
+    journal = recorded(agent)
+    records = list(journal.records)
+    at = next(n for n, record in enumerate(records) if record["type"] == "tool_finished")
+    head = {name: records[at][name] for name in ("run", "time", "iteration")}
+    said = {"position": 0, "executed": True, "seconds": 0.25}
+    records.insert(at + 1, {"type": "iteration_finished", **head, "calls": [said]})
+    older = Journal(records=records)
+    assert canonical_records(older) == canonical_records(journal)
+    assert older.iterations[-2].tools[0].seconds == 0.25
+    assert asyncio.run(replay(older, agent)).complete
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records[:-2]), encoding="utf-8")
+    assert asyncio.run(resume(path, agent)).answer == "3"
+    again = of_type(read_journal(path), "iteration_finished")
+    assert again == records[at + 1 : at + 2]

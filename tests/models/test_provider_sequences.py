@@ -85,9 +85,9 @@ def waiting(tool: Tool, begun: asyncio.Event) -> Tool:
 KILLED_AFTER = {
     "kill_after_tool": ("tool_started", "id"),
     "kill_after_save": ("tool_finished", "id"),
-    "resume_after_turn": ("iteration_finished", "iteration"),
+    "resume_after_turn": ("", "iteration"),
 }
-"""The last record that was written before the run was killed: its type, and which of its fields the case names."""
+"""The last record that was written before the run was killed: its type, if one is named, and the field of the case."""
 
 
 def resumed(case: Case, client: str, folder: Path) -> list[Seen]:
@@ -111,8 +111,10 @@ def journal_until_killed(case: Case, client: str) -> Sequence[Record]:
     with StubServer(case.input["turns"]) as server:
         agent = agent_for(CLIENTS[client](server.url), Watching(), tools_of(case, []))
         agent.replace(journal=Recorder.into(sink)).run_sync("go")
-    (last,) = [n for n, record in enumerate(sink.records) if record["type"] == kind and record[field] == value]
-    return sink.records[: last + 1]
+    found = [
+        n for n, record in enumerate(sink.records) if record["type"].startswith(kind) and record.get(field) == value
+    ]
+    return sink.records[: found[-1] + 1]
 
 
 def together(case: Case, client: str, _: Path) -> list[Seen]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from react_run.components.kinds import installed
+from react_run.components.kinds import forget_installed
 
 
 def install(
@@ -42,7 +42,7 @@ def on_path(site: Path) -> Iterator[Path]:
     before = set(sys.modules)
     sys.path.insert(0, str(site))
     importlib.invalidate_caches()
-    installed.cache_clear()
+    forget_installed()
     try:
         yield site
     finally:
@@ -51,4 +51,4 @@ def on_path(site: Path) -> Iterator[Path]:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(site)):
                 del sys.modules[name]
         importlib.invalidate_caches()
-        installed.cache_clear()
+        forget_installed()

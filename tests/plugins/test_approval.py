@@ -405,7 +405,7 @@ def test_what_runs_is_what_was_approved_or_nothing(how: str, approval_first: boo
     traces, person, bug = Traces(), Person.saying("yes"), ChangesWhileAsking(how)
     result = writing(*([person, bug] if approval_first else [bug, person]), traces=traces)
     assert traces.writes == []
-    assert "changed while permission was asked" in result.steps[0].observation
+    assert "changed while waiting for permission" in result.steps[0].observation
 
 
 def test_a_plugin_that_breaks_while_permission_is_asked_keeps_the_tool_from_running() -> None:

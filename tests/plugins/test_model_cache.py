@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def test_no_secret_is_written_to_a_file(tmp_path: Path) -> None:
 def test_a_damaged_entry_is_as_good_as_none(tmp_path: Path, damage: str) -> None:
     path, fired = tmp_path / "replies.db", Fired()
     run(ModelCache(path=path))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE results SET text = ?", (damage,))
     result, asked = run(ModelCache(path=path), fired)
     assert (result.answer, asked) == ("done", 2)

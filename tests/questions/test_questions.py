@@ -124,7 +124,7 @@ def test_a_question_shows_everything_and_steers_no_terminal() -> None:
     )
     assert str(question) == ('Delete \\x1b[2Jit?\n  path: "a\\nb"\n  odd\\u202e: 1\nNow\nChoices: yes, no')
     form = Question("Who?", schema={"properties": {"name": {"type": "string", "description": "yours"}}})
-    assert str(form) == "Who?\n  name (text, may be left out): yours"
+    assert str(form) == "Who?\n  name (text, optional): yours"
 
 
 def test_what_is_asked_is_masked_and_bound_to_what_it_was() -> None:

@@ -9,8 +9,7 @@ import asyncio
 import json
 import ssl
 import zlib
-from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
 from random import uniform
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
 from react_run import ToolError
-from react_run.support import retry_after
+from react_run.support import dataclass, retry_after
 
 if TYPE_CHECKING:
     import httpx
@@ -28,6 +27,8 @@ T = TypeVar("T")
 MAX_BODY = 1024 * 1024
 """Bytes of a JSON answer, counted after decompression."""
 MAX_REDIRECTS = 3
+_LAYERS = 4
+"""Generators that a body comes through, one within the other, at most (httpx on httpcore)."""
 READS = ("GET", "HEAD")
 """The methods that change nothing: only these are tried again, and follow redirects."""
 PAUSES = (0.2, 0.6)
@@ -169,7 +170,19 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
                 raise RequestFailed("too_large", text, came=bytes(body[:limit]))
     except zlib.error:
         raise RequestFailed("invalid_response", f"{host} sent a body that cannot be decompressed.") from None
+    finally:
+        if isinstance(chunks, AsyncGenerator):
+            await _end(chunks)
     return bytes(body)
+
+
+async def _end(chunks: AsyncGenerator[bytes, None]) -> None:
+    """Close a generator and those that it reads from, which the event loop closes one after the other."""
+    if chunks.ag_frame is None:  # it came to its end
+        return
+    await chunks.aclose()
+    for _ in range(2 * _LAYERS):
+        await asyncio.sleep(0)
 
 
 def _inflater(encoding: str, host: str) -> Callable[[bytes, int], bytes]:

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its status (cli.md)."""
+    """Run the command line and exit with its status; docs/cli.md lists them."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments in (["--version"], ["-V"]):
         from react_run import __version__
@@ -21,5 +21,5 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
     from react_run.cli.exit import ended, leave
 
-    gc.set_threshold(20_000, 20, 50)  # imports make many objects and no garbage: looking for it was a tenth of a start
+    gc.set_threshold(20_000, 20, 50)  # imports leave no garbage: collecting took a tenth of the start-up
     leave(ended(arguments))

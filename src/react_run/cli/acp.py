@@ -36,7 +36,7 @@ def command(file: str, editor_servers: bool, no_save: bool, **given: Any) -> int
     from react_run.serve.acp.serving import serve_editor
 
     options = AgentOptions(file=file, **given)
-    config = options.config()  # what is wrong with the file is said before the editor waits
+    config = options.config()  # report mistakes in the file before the editor starts waiting
     runs = None if no_save else config.trace or runs_directory()
     if runs is not None and not runs.suffix:
         make_runs_directory(runs)
@@ -57,7 +57,7 @@ def command(file: str, editor_servers: bool, no_save: bool, **given: Any) -> int
 
 
 def _agent_of(options: AgentOptions, session: str, toolsets: list[dict[str, Any]], runs: Path | None) -> ReActAgent:
-    """An agent of a session's own, with a journal that names the session."""
+    """Build a separate agent for one session, with a journal that names the session."""
     from react_run.agent import ReActAgent
     from react_run.journal.recorder import Recorder
     from react_run.serve.acp.editor import Editor

@@ -15,7 +15,7 @@ EPILOG += " · 4 needs the user · 5 a limit was reached · 6 a replay differs �
 
 
 class Application(click.Group):
-    """Commands by name, each imported when it is called; anything else is an agent file to run."""
+    """Commands by name, each imported when it is called; any other name is an agent file to run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands."""
@@ -29,7 +29,7 @@ class Application(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put ``run`` before anything that names no command."""
+        """Insert ``run`` before arguments that do not begin with a command."""
         own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         if args and args[0] not in COMMANDS and args[0] not in own:
             args = ["run", *args]
@@ -41,7 +41,7 @@ class Application(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[click.shell_completion.CompletionItem]:
-        """Commands, and the files in reach."""
+        """Complete the names of commands and files."""
         from click.shell_completion import CompletionItem
 
         commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
@@ -75,7 +75,7 @@ def application(context: click.Context, version: bool) -> None:
 
 
 def no_such_file(name: str) -> str:
-    """The text for an agent file that is not there: perhaps a command was meant."""
+    """Error text for a missing agent file; the user may have meant a command."""
     text = f"there is no file {name}"
     path = Path(name)
     files = [*path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
@@ -86,4 +86,4 @@ def no_such_file(name: str) -> str:
     near = get_close_matches(name, COMMANDS, n=1, cutoff=0.6)
     if near:
         return f"{text}. Did you mean the command {near[0]!r}?"
-    return text if path.suffix else f"{text}, and no such command; react-run --help lists the commands"
+    return text if path.suffix else f"{text}, and it is not a command; react-run --help lists the commands"

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from react_run.parts import Part
 
 MOST = 32 * 2**20
-"""Bytes that one prompt carries: what the large providers take of a request."""
+"""Maximum total bytes per prompt: what the large providers accept in one request."""
 _MENTIONED = re.compile(r'(?<!\S)@(?:"(?P<quoted>[^"]+)"|(?P<bare>\S+))')
 _BEHIND = ".,;:!?)]}'\""
-"""What ends a sentence rather than a file's name."""
+"""Punctuation that ends a sentence rather than a file name."""
 
 
 def with_files(prompt: str | Sequence[str | Part], files: Iterable[str]) -> str | Sequence[str | Part]:
-    """``prompt`` with files.
+    """Return ``prompt`` with files attached.
 
     Raises:
         ConfigError: A file cannot be attached; the message says which and why.
@@ -33,7 +33,7 @@ def with_files(prompt: str | Sequence[str | Part], files: Iterable[str]) -> str 
 
 
 def with_mentioned(line: str) -> tuple[str | Sequence[str | Part], list[str]]:
-    """What a line of a chat asks, with the files that it mentions, and the words that look like files and are none.
+    """Return the prompt of a chat line with the files it mentions, and the words that look like files but are not.
 
     Raises:
         ConfigError: A file cannot be attached.
@@ -58,7 +58,7 @@ def _existing(name: str, *, quoted: bool) -> str | None:
 def _together(prompt: str | Sequence[str | Part], parts: list[Part]) -> str | Sequence[str | Part]:
     size = sum(part.size for part in parts)
     if size > MOST:
-        raise ConfigError(f"the attachments are {size / 2**20:.1f} MB together; {MOST // 2**20} MB are the most")
+        raise ConfigError(f"the attachments are {size / 2**20:.1f} MB together; the limit is {MOST // 2**20} MB")
     if not parts:
         return prompt
     return [*([prompt] if isinstance(prompt, str) else prompt), *parts]

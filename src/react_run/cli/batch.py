@@ -14,7 +14,7 @@ ENGINE_HELP = "The queue: sqlite (on this machine, the default) or postgres://US
 
 
 class _Commands(click.Group):
-    """Takes whatever names no command for the agent file of a batch to run."""
+    """Treats any word that is not a command as the agent file of a batch to run."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in HELP["help_option_names"]:

@@ -1,4 +1,4 @@
-"""How far a batch is, while one waits: a line on a terminal, a line per minute elsewhere."""
+"""Progress of a running batch: a status line on a terminal, one line per minute elsewhere."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 _REFRESH = 0.5
 _LINE_EVERY = 60.0
 _WINDOW = 60.0
-"""Seconds over which the rate is taken."""
+"""Seconds over which the rate is averaged."""
 _RECENT = 101
-"""Rows over which the median time is taken."""
+"""Number of rows for the median duration."""
 _REASONS = 3
-"""Reasons of failures that are shown at the end, the most frequent first."""
+"""How many reasons for failures to show at the end, most frequent first."""
 
 
 class Meter:
     """Shows progress on standard error.
 
     Args:
-        quiet: Show nothing but what must be said.
+        quiet: Show only necessary messages.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -46,24 +46,24 @@ class Meter:
         self._started = monotonic()
 
     def say(self, text: str) -> None:
-        """A line for people, above the bar."""
+        """Print a line above the progress bar."""
         if self._bar is not None:
             self._bar.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
         else:
             print(printable(text), file=sys.stderr, flush=True)
 
     def count(self, result: RowResult) -> None:
-        """A result was written."""
+        """Note that a result was written."""
         self.count_seconds(result.seconds)
         if result.status == "error" and result.error:
             self._failures[result.error] += 1
 
     def count_seconds(self, seconds: float) -> None:
-        """A row took so long."""
+        """Note how long a row took."""
         self._seconds.append(seconds)
 
     def sum_up(self, now: Progress) -> None:
-        """What became of all rows, and why some failed: their output may be a file that nobody looks at."""
+        """Summarise all rows, and say why some failed: the output may be a file that nobody looks at."""
         if not self.quiet:
             parts = [f"{now.ok} ok", f"{now.unsuccessful} unsuccessful", f"{now.error} failed"]
             spent = "cost unknown" if now.cost is None else f"${now.cost:.4f}"
@@ -75,7 +75,7 @@ class Meter:
 
     @contextmanager
     def shown(self, batch: Batch) -> Iterator[None]:
-        """Show how far a batch is until the end of the block; then sum it up."""
+        """Show the progress of a batch until the end of the block; then print a summary."""
         self._begin()
         task = asyncio.ensure_future(self._follow(batch))
         try:
@@ -118,7 +118,7 @@ class Meter:
             await asyncio.sleep(_REFRESH)
 
     def text(self, batch: Batch) -> str:
-        """How far it is, in one line."""
+        """The progress in one line."""
         now = self.last
         parts = [f"{now.done}/{now.total}"]
         parts += [f"{now.unsuccessful} unsuccessful"] if now.unsuccessful else []
@@ -126,7 +126,7 @@ class Meter:
         return " · ".join([*parts, *self.pace(batch), cost(now), *self.waits(batch)])
 
     def pace(self, batch: Batch) -> list[str]:
-        """How many rows run, how fast rows end, and when all will have."""
+        """How many rows are running, how fast rows finish, and the estimated time left."""
         parts = [f"{self.last.running} running"]
         if rate := self._rate():
             parts.append(f"{rate:,.0f}/min")
@@ -135,7 +135,7 @@ class Meter:
         return parts
 
     def waits(self, batch: Batch) -> list[str]:
-        """What providers asked for."""
+        """Delays that providers requested."""
         parts = [f"{model} asked to wait {seconds:.0f} s" for model, seconds in batch.gate.pauses().items()]
         return [*parts, *([f"-j {batch.gate.width} for now"] if batch.gate.width < batch.gate.full else [])]
 
@@ -151,7 +151,7 @@ class Meter:
 
 
 def cost(now: Progress) -> str:
-    """What was spent so far, and what all rows will cost at this rate."""
+    """The cost so far, and the projected cost of all rows."""
     if now.cost is None:
         return "cost unknown"
     if not now.cost or not now.done:

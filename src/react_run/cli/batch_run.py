@@ -1,4 +1,4 @@
-"""What ``react-run batch`` does: inputs, agent, queue and output put together, and how it ends."""
+"""The work of ``react-run batch``: connects inputs, agent, queue and output, and picks the exit status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, aclosing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from uuid import uuid4
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
 from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
+from react_run.launch.keys import must_have_key
 from react_run.launch.options import AgentOptions, approve_all, built
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -32,13 +34,12 @@ if TYPE_CHECKING:
 
 SPOOLED = "input"
 KEPT = ("input", "form", "prompt", "id_field", "output")
-"""What is kept of a command, for one that names the batch only."""
+"""The options that are saved for a later command that gives only the batch name."""
 
 
 class Listener:
-    """Signals of a batch: the first Ctrl-C lets the rows at work end, the second stops them, the third leaves at once.
-
-    ``heard`` counts them.
+    """Signal handling of a batch: the first Ctrl-C lets rows in progress finish, the second stops them, the third exits
+    at once. ``heard`` counts them.
     """
 
     def __init__(self) -> None:
@@ -46,13 +47,13 @@ class Listener:
 
     @contextmanager
     def listening(self, batch: Batch, task: asyncio.Task[Any], meter: Meter) -> Iterator[None]:
-        """Listen until the end of the block."""
+        """Handle signals until the end of the block."""
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
             self.heard += 1
             if self.heard == 1:
-                meter.say("no more rows are begun; waiting for those at work (Ctrl-C again stops them)")
+                meter.say("no more rows will start; waiting for rows in progress (Ctrl-C again stops them)")
                 batch.stop()
             elif self.heard == 2:
                 task.cancel()
@@ -100,17 +101,17 @@ class BatchRun:
     _begun: bool = field(default=False, init=False)
 
     def go(self) -> int:
-        """Run the batch; the exit status."""
+        """Run the batch and return the exit status."""
         if self.engine != "sqlite":
             return self._go_on_postgres()
         home = self._home()
         self.options.must_exist()
         with ExitStack() as stack:
             stack.enter_context(home.held())
+            agent = self.agent()
             if self.fresh:
                 self._forget(home)
             known = home.exists
-            agent = self.agent()
             home.make()
             try:
                 source = self._source(home)
@@ -123,7 +124,7 @@ class BatchRun:
                     return self.drive(runner, agent, queue, source, output, written, home.name)
             except BaseException:
                 if not known and not self._begun:
-                    home.remove()  # nothing was begun: the next command is the first
+                    home.remove()  # nothing was started: the next command starts from scratch
                 raise
 
     def _go_on_postgres(self) -> int:
@@ -139,7 +140,7 @@ class BatchRun:
                 self._warn_of_workspaces(agent)
             source = self._source(home)
             if source is None:
-                raise ConfigError("name the INPUTS: with --engine postgres://… they are not kept")
+                raise ConfigError("name the INPUTS: with --engine postgres://… they are not saved")
             with logs_to(complain), asyncio.Runner() as runner:
                 engine, known = runner.run(self._engine(home, agent))
                 try:
@@ -178,7 +179,9 @@ class BatchRun:
         plugins = self.options.extra_plugins()
         if self.yes:
             approve_all(config, plugins)
-        return built(config, plugins, ())
+        agent = built(config, plugins, ())
+        must_have_key(agent)
+        return agent
 
     def _home(self) -> Home:
         from react_run.batch.home import Home, find_home, name_for
@@ -200,7 +203,9 @@ class BatchRun:
             path.unlink(missing_ok=True)
 
     def _source(self, home: Home) -> Path | None:
-        """The file to read; standard input is kept in the batch's directory first. ``None`` is what was read before."""
+        """The file to read; standard input is first saved in the batch's directory. ``None`` means the inputs that were
+        read before.
+        """
         if self.inputs == "-":
             path = home.directory / SPOOLED
             part = path.with_suffix(".part")
@@ -241,7 +246,7 @@ class BatchRun:
 
         if not isinstance(output, FileOutput):
             return 0
-        if self.fresh or again:  # the lines of rows that are retried are written anew, and so are the others
+        if self.fresh or again:  # retried rows get new lines, so all lines are written again
             output.clear()
         return output.indices() if self.unordered else output.lines()
 
@@ -255,7 +260,7 @@ class BatchRun:
         written: int | bytearray,
         name: str,
     ) -> int:
-        """Run the rows and write what becomes of them."""
+        """Run the rows and write their results."""
         from react_run.batch.inputs import read_rows
         from react_run.batch.running import Batch
         from react_run.cli.batch_progress import Meter
@@ -320,9 +325,9 @@ class BatchRun:
 
     def _how_to_go_on(self, name: str) -> str:
         if self.output is not None and self.inputs != "-":
-            return "the same command goes on"
+            return "the same command continues the batch"
         more = "" if self.engine == "sqlite" else f" --engine {shlex.quote(self.engine)}"
-        return f"go on with: react-run batch {shlex.quote(self.options.file)} --resume {name}{more}"
+        return f"continue with: react-run batch {shlex.quote(self.options.file)} --resume {name}{more}"
 
 
 def _status(progress: Progress) -> int:
@@ -330,11 +335,11 @@ def _status(progress: Progress) -> int:
 
 
 class StandardOutput:
-    """Lines on standard output, which begins anew each time."""
+    """Writes lines to standard output, which starts empty each time."""
 
     def write(self, results: Sequence[Line]) -> None:
         sys.stdout.write("".join(f"{shown(result.line())}\n" for result in results))
         sys.stdout.flush()
 
     def close(self) -> None:
-        """It stays open for others."""
+        """Leave it open for others."""

@@ -1,4 +1,4 @@
-"""Looking at batches, and stopping them."""
+"""Show and stop batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ("batch", "state", "rows", "ok", "unsuccessful", "failed", "running",
 
 
 def show_status(name: str | None, engine: str, *, as_json: bool) -> int:
-    """Show how far the batches are, or one of them."""
+    """Show the progress of all batches, or of one."""
     found = [_described(one) for one in _queues(name, engine)]
     if as_json:
         print(json_text(found if name is None else found[0], indent=2))
@@ -49,14 +49,14 @@ def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progre
 
 
 def _if_whole(home: Home) -> tuple[str, str | None, Progress, str | None] | None:
-    """What a batch looks like; a damaged one is told of, and hides none of the others."""
+    """Describe a batch; a damaged one is reported, and does not hide the others."""
     from react_run.batch.engine import EngineError
     from react_run.cli.exit import complain
 
     try:
         return _looked_at(home)
     except EngineError as error:
-        complain(f"batch {home.name} is damaged: {error}; remove {home.directory} to be rid of it")
+        complain(f"batch {home.name} is damaged: {error}; to discard it, remove {home.directory}")
         return None
 
 
@@ -95,7 +95,7 @@ def _cell(value: object) -> str:
 
 
 def stop_batch(name: str, engine: str) -> int:
-    """Have no more rows of a batch begun."""
+    """Stop a batch from starting more rows."""
     if not is_embedded(engine):
         from react_run.batch.catalogue import stop
 
@@ -111,7 +111,7 @@ def stop_batch(name: str, engine: str) -> int:
 
 
 def write_results(name: str, engine: str, only: str | None) -> int:
-    """Write the results that there are."""
+    """Write the results so far."""
 
     def show(result: RowResult) -> None:
         if only in (None, result.status):

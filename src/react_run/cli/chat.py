@@ -44,7 +44,7 @@ def talk(
     no_save: bool = False,
     raw: bool = False,
 ) -> int:
-    """Talk until the user leaves; the exit status."""
+    """Chat until the user leaves, and return the exit status."""
     from react_run.cli.conversation import Conversation
 
     with Conversation(

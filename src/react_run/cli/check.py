@@ -1,4 +1,4 @@
-"""``react-run check FILE…``: everything that is wrong with agent files, at once and offline."""
+"""``react-run check FILE…``: report everything that is wrong with agent files, at once and offline."""
 
 from __future__ import annotations
 
@@ -70,9 +70,8 @@ def _missing(name: str) -> str:
 def problems_of(
     name: str, trust: bool, env_file: str | None, soundness: Soundness, notes: dict[str, list[str]] | None = None
 ) -> list[dict[str, object]]:
-    """What is wrong with one file: nothing, its own problems, or why no agent can be built from it.
-
-    What is only doubtful goes into ``notes``, by file.
+    """The problems of one file: none, mistakes in the file, or the reason why no agent can be built from it. Warnings
+    go into ``notes``, by file.
     """
     from react_run.cli.exit import complain, warnings_to
     from react_run.components.looking import looking

@@ -1,4 +1,4 @@
-"""The table of commands: what each does, and the module it lives in."""
+"""The table of commands: what each one does, and its module."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMMANDS = {
     "list": "List installed toolsets, plugins, models, checks and scorers, and agents.",
     "schema": "Print the JSON Schema of agent files.",
     "init": "Create an agent, a toolset package or a plugin package.",
-    "doctor": "Check the installation, and say how to mend it.",
+    "doctor": "Check the installation, and say how to fix it.",
     "trace": "Show what happened in a run: a tree, a page, or data.",
     "replay": "Run again with recorded replies, and show the first difference.",
     "resume": "Continue a run that was interrupted, killed, or failed.",
@@ -24,7 +24,7 @@ COMMANDS = {
     "serve": "Serve agents to OpenAI clients, with a web page to watch them.",
     "acp": "Serve an agent to an editor (Agent Client Protocol).",
     "ui": "Look at saved runs in a browser.",
-    "trust": "Let agent files in a directory start programs and load code beside them.",
+    "trust": "Let agent files in a directory start programs and load code next to them.",
     "completion": "Print the completion script for a shell.",
 }
-"""Every command, in the order of the help text; each is ``command`` of the module of its name in this package."""
+"""All commands, in the order of the help text; each is the object ``command`` in the module of the same name."""

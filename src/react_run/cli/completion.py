@@ -1,4 +1,4 @@
-"""``react-run completion SHELL``: the script that makes a shell complete commands, options and names."""
+"""``react-run completion SHELL``: print the script for completing commands, options and names in a shell."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _react_run_completion() {
 }
 complete -o nosort -F _react_run_completion react-run
 """
-"""Adds files to the words offered: the script that click writes takes the words away where files are offered, too."""
+"""Offers words and files together; the script that click writes drops the words where files are offered."""
 
 
 @click.command("completion", context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-"""A conversation with an agent: turns, slash commands, and a history that survives both."""
+"""A chat with an agent: turns, slash commands, and the conversation history."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
-
-import click
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.interrupts import drive
@@ -41,18 +39,18 @@ HELP = """\
 /tools        the agent's tools
 /reset        forget the conversation
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
-/model ID     go on with another model
+/model ID     switch to another model
 /SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
 @FILE         anywhere in a message: attach an image, PDF or text file
 /quit         leave (or Ctrl-D); Ctrl-C ends one answer"""
 
 
 WORDS = ("exit", "quit", "help")
-"""What means a command without its slash, too: nobody asks a model to quit."""
+"""Words that count as commands even without a slash: nobody asks a model to quit."""
 
 
 class Conversation:
-    """One chat. Use it as a context manager: what the agent opened is closed at the end."""
+    """One chat. Use it as a context manager, which closes what the agent opened."""
 
     def __init__(
         self,
@@ -67,7 +65,7 @@ class Conversation:
         self.options, self.verbosity, self.no_save, self.raw = options, verbosity, no_save, raw
         self.session, self.continues = session, continues
         self.typed = False
-        """Whether a person types the lines: what is piped in names no files to send."""
+        """Whether a person types the lines; piped input cannot attach files."""
         self.screen = Screen()
         self.runner = asyncio.Runner()
         self._build()
@@ -86,12 +84,12 @@ class Conversation:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(Exception):  # what cannot be closed must not spoil the end of a chat
+        with suppress(Exception):  # a failure to close must not spoil the end of a chat
             self.runner.run(self.agent.__aexit__())
         self.runner.close()
 
     def talk(self) -> int:
-        """Take turns until the user leaves; the exit status."""
+        """Take turns until the user leaves, and return the exit status."""
         with warnings_to(self.screen.note), logs_to(self.screen.note):
             return self._talk()
 
@@ -115,11 +113,11 @@ class Conversation:
 
     @property
     def name(self) -> str:
-        """What the agent is called."""
+        """The name of the agent."""
         return printable(self.config.name or Path(self.options.file).stem)
 
     def _about(self) -> str:
-        """Who one talks with: model, tools, and the conversation so far."""
+        """Describe the agent: model, tools, and the conversation so far."""
         tools = len(self.agent.tools)
         parts = [self.name, self.agent.model.name, f"{tools} tool{'' if tools == 1 else 's'}"]
         if self.session:
@@ -147,7 +145,7 @@ class Conversation:
         self.draft = draft if drafts else None
 
     def _handle(self, line: str) -> bool:
-        """Do what a line says; whether to go on."""
+        """Handle one line, and return whether to continue."""
         if line.casefold() in WORDS:
             line = f"/{line.casefold()}"
         if not line.startswith("/"):
@@ -175,7 +173,7 @@ class Conversation:
             complain(str(error))
             return
         for word in strange:
-            self.screen.note(f"{printable(word)} is no file here: it goes out as text")
+            self.screen.note(f"{printable(word)} is not a file here: it is sent as text")
         self._turn(prompt)
 
     def _turn(self, prompt: str | Sequence[str | Part]) -> None:
@@ -194,7 +192,7 @@ class Conversation:
             self.screen.end_draft()
             if error.status != INTERRUPTED:
                 raise
-            self.screen.note("interrupted; this turn is forgotten")
+            self.screen.note("interrupted; this turn is discarded")
             return
         except ReactError as error:
             self.screen.stop_status()
@@ -232,16 +230,16 @@ class Conversation:
         return True
 
     def _prompt(self, name: str, arguments: str) -> bool:
-        """Ask what a prompt of an MCP server says; what stands in it names no files of ours."""
-        from react_run.cli.mcp import pairs, toolset_of
+        """Send a prompt of an MCP server; its text cannot attach our files."""
+        from react_run.launch.mcp_servers import pairs, toolset_of
         from react_run.outcome import ToolError
 
         server, _, prompt = name[1:].partition(":")
         try:
             given = dict(pairs(shlex.split(arguments)))
             text = toolset_of(self.config, server).inspection().prompt(server, prompt, given)
-        except (ToolError, ValueError, click.UsageError) as error:
-            complain(self.config.masker.mask(error.message if isinstance(error, click.UsageError) else str(error)))
+        except (ToolError, ReactError, ValueError) as error:
+            complain(self.config.masker.mask(str(error)))
             return True
         self._say(self.config.masker.mask(text))
         if prompt and text.strip():
@@ -250,7 +248,7 @@ class Conversation:
 
     def _save(self, name: str) -> bool:
         if not name:
-            self._say("write /save FILE")
+            self._say("usage: /save FILE")
             return True
         path = from_home(name)
         path.write_text(self.config.masker.mask(transcript(self.messages, path.suffix)), encoding="utf-8")
@@ -268,9 +266,9 @@ class Conversation:
         except ReactError:
             self.options = before[0]
             raise
-        with suppress(Exception):  # the agent before is gone, whatever it says
+        with suppress(Exception):  # the previous agent is gone, even if closing it fails
             self.runner.run(before[1].__aexit__())
-        self._say(f"now with {self.agent.model.name}")
+        self._say(f"now using {self.agent.model.name}")
         return True
 
 
@@ -284,7 +282,7 @@ def transcript(messages: list[Message], suffix: str) -> str:
 
 
 def _as_markdown(message: Message) -> Iterator[str]:
-    """What was said, asked of a tool, or told by one."""
+    """The text of a message, a tool request or a tool result."""
     text = message.said.strip()
     if message.role == "tool":
         fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=2) + 1)

@@ -1,4 +1,4 @@
-"""``react-run doctor``: what is wrong with the installation, each failure with its fix."""
+"""``react-run doctor``: check the installation, and give a fix for each failure."""
 
 from __future__ import annotations
 

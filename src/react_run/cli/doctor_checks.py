@@ -1,4 +1,4 @@
-"""The single checks of ``doctor``."""
+"""The individual checks of ``doctor``."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ PROVIDERS: Mapping[str, str] = {
     "GROQ_API_KEY": "https://api.groq.com",
     "OPENROUTER_API_KEY": "https://openrouter.ai",
 }
-"""The variables in which the usual providers expect their keys, and where these live."""
+"""The environment variables for the keys of common providers, and the providers' addresses."""
 
 MALICIOUS = {"litellm": ("1.82.7", "1.82.8")}
 """Releases that must not be installed."""
 
 
 def installation() -> Iterator[Finding]:
-    """Python, our version, directories, releases that must not be there."""
+    """Check Python, our version, directories, and known malicious releases."""
     from react_run import __version__
 
     version = ".".join(map(str, sys.version_info[:3]))
@@ -48,7 +48,7 @@ def installation() -> Iterator[Finding]:
         yield _writable(name, directory)
     for distribution, releases in MALICIOUS.items():
         if _version(distribution) in releases:
-            fix = f"pip install --upgrade {distribution}, then change every key that this machine knows"
+            fix = f"pip install --upgrade {distribution}, then replace every key stored on this machine"
             yield Finding("failed", distribution, f"{_version(distribution)} is a malicious release", fix)
 
 
@@ -76,12 +76,12 @@ def _writable(name: str, directory: Path) -> Finding:
 
 
 def _nearest(directory: Path) -> Path:
-    """The directory, or the one above it that is there."""
+    """The directory, or its nearest existing parent."""
     return next((path for path in (directory, *directory.parents) if path.exists()), directory)
 
 
 def kinds() -> Iterator[Finding]:
-    """Whether everything installed can be loaded."""
+    """Check that everything installed can be loaded."""
     from react_run.errors import PluginError
 
     for group in GROUPS:
@@ -108,22 +108,22 @@ def kinds() -> Iterator[Finding]:
 
 
 def keys() -> Iterator[Finding]:
-    """Which keys are set; never what they are."""
+    """Check which keys are set, without showing them."""
     present = [name for name in PROVIDERS if os.environ.get(name)]
     for name in present:
         yield Finding("ok", name, "set (not shown)")
     if not present:
-        detail = "no key of a usual provider is set; an agent that names no model runs on the offline model"
+        detail = "no key of a common provider is set; an agent without a model runs on the offline model"
         yield Finding("note", "keys", detail, f"export one, such as {next(iter(PROVIDERS))}=…, or use --env-file")
 
 
 def providers() -> Iterable[Finding]:
-    """Whether the providers whose keys are set can be reached."""
+    """Check that the providers whose keys are set can be reached."""
     return [reachable(address) for name, address in PROVIDERS.items() if os.environ.get(name)]
 
 
 def reachable(address: str) -> Finding:
-    """Whether a connection to ``address`` can be made; nothing is sent."""
+    """Check that ``address`` accepts connections; nothing is sent."""
     parts = urlsplit(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     what = f"provider {parts.hostname}"
@@ -131,21 +131,21 @@ def reachable(address: str) -> Finding:
     try:
         socket.create_connection((parts.hostname or "", port), PATIENCE).close()
     except OSError as error:
-        fix = "check the network, the proxy (HTTPS_PROXY) and base_url; agents can run offline meanwhile: -m offline"
+        fix = "check the network, the proxy (HTTPS_PROXY) and base_url; meanwhile, agents can run offline: -m offline"
         return Finding("failed", what, f"cannot be reached on port {port}: {error}", fix)
     return Finding("ok", what, f"reachable in {(time.monotonic() - started) * 1000:.0f} ms")
 
 
 def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding]:
-    """Whether an agent file is right, its model reachable, and whether its toolsets start."""
+    """Check that an agent file is valid, that its model can be reached, and that its toolsets start."""
     from react_run.cli.check import problems_of
-    from react_run.cli.mcp import mcp_toolsets
     from react_run.cli.validation import Soundness
     from react_run.config import load_config
+    from react_run.launch.mcp_servers import mcp_toolsets
 
     problems = problems_of(file, trust, None, Soundness())
     for problem in problems:
-        yield Finding("failed", "agent file", str(problem["text"]), f"mend it; react-run check {file}")
+        yield Finding("failed", "agent file", str(problem["text"]), f"fix the file: react-run check {file}")
     if problems:
         return
     yield Finding("ok", "agent file", file)
@@ -166,7 +166,7 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
 
 
 def _servers(toolset: Any, *, offline: bool) -> Iterator[Finding]:
-    """Whether each MCP server of a toolset works."""
+    """Check that each MCP server of a toolset works."""
     from react_run.errors import ReactError
 
     inspection: Servers = toolset.inspection()
@@ -183,12 +183,12 @@ def _servers(toolset: Any, *, offline: bool) -> Iterator[Finding]:
         what = f"MCP server {name}"
         works, said = found.get(name, (True, ""))
         if name not in found:
-            yield Finding("note", what, "it is on another machine, which is not asked with --offline")
+            yield Finding("note", what, "it is on another machine, which --offline does not contact")
         elif not works:
             yield Finding("failed", what, said, f"run its command by hand, and read .react-run/logs/mcp-{name}.log")
         elif locked and name in different:
-            fix = "look at it with react-run mcp diff, and lock it again when it is right"
-            yield Finding("failed", what, f"{said}; it is not what was locked: {'; '.join(different[name])}", fix)
+            fix = "review it with react-run mcp diff, and lock it again if it is right"
+            yield Finding("failed", what, f"{said}; it differs from the lock: {'; '.join(different[name])}", fix)
         else:
             yield Finding("ok", what, f"{said}, as locked" if locked else said)
 
@@ -203,7 +203,7 @@ def _has_key(model: Model) -> Finding:
     if not isinstance(model, RemoteModel):
         return Finding("ok", what, "runs here, and needs no key")
     address = model.base_url or "its provider's own address"
-    return Finding("ok", what, f"a provider is known for this id, and the key is set where one is needed ({address})")
+    return Finding("ok", what, f"the provider of this id is known, and its key is set if one is needed ({address})")
 
 
 def _memory(model: Model) -> Iterator[Finding]:
@@ -223,7 +223,7 @@ def _starts(toolset: object) -> Finding:
     from react_run.tools.composite import offered
     from react_run.tools.toolset import ReActToolset
 
-    assert isinstance(toolset, ReActToolset)  # a configuration holds nothing else there
+    assert isinstance(toolset, ReActToolset)  # a configuration cannot hold anything else here
     what = f"toolset {kind_name(toolset)}"
 
     async def start() -> int:
@@ -238,5 +238,7 @@ def _starts(toolset: object) -> Finding:
         count = asyncio.run(start())
     except Exception as error:
         reason = "it took too long" if isinstance(error, TimeoutError) else f"{type(error).__name__}: {error}"
-        return Finding("failed", what, f"does not start: {reason}", "check its options and what they point to")
+        return Finding(
+            "failed", what, f"does not start: {reason}", "check its options, and the files and addresses they name"
+        )
     return Finding("ok", what, f"starts, {count} tool{'' if count == 1 else 's'}")

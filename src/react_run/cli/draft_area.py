@@ -1,4 +1,4 @@
-"""The draft of an answer on a terminal: rows that can be taken away again."""
+"""The draft of an answer on a terminal: rows that can be erased again."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ _BELOW = "\x1b[J"
 
 
 class DraftArea:
-    """Rows of text at the end of the screen. Its methods return what to write.
+    """Rows of text at the bottom of the screen. The methods return the text to write.
 
-    A draft that is longer than the screen shows its end: what has left the screen could not be taken away any more.
+    Of a draft longer than the screen only the end is shown: text that has scrolled off could not be erased.
     """
 
     def __init__(self) -> None:
         self._rows: list[str] = [""]
         self._drawn: list[str] = [""]
         self.text = ""
-        """All of the draft."""
+        """The whole draft."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing stands there."""
+        """Whether the area is empty."""
         return not self.text
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of it is on the screen."""
+        """Whether the whole draft is on the screen."""
         return self._drawn == self._rows
 
     def add(self, text: str) -> str:
-        """More of the draft."""
+        """Append to the draft."""
         self.text += text
         *whole, last = (self._rows.pop() + text.expandtabs(4)).split("\n")
         for line in whole:
@@ -41,13 +41,13 @@ class DraftArea:
         return self._draw()
 
     def erase(self) -> str:
-        """Take everything away."""
+        """Erase the draft."""
         up = len(self._drawn) - 1
         self._rows, self._drawn, self.text = [""], [""], ""
         return f"\r{_up(up)}{_BELOW}"
 
     def end(self) -> str:
-        """Leave it there, and go on below it."""
+        """Keep the draft on the screen, and continue below it."""
         self._rows, self._drawn, self.text = [""], [""], ""
         return "\n"
 
@@ -69,7 +69,7 @@ def _up(rows: int) -> str:
 
 
 def _wrapped(line: str, columns: int) -> list[str]:
-    """``line`` in rows of at most ``columns``, broken between words where there is a place."""
+    """Split ``line`` into rows of at most ``columns``, between words if possible."""
     rows: list[str] = []
     while cells(line) > columns:
         end, used = 0, 0

@@ -13,11 +13,11 @@ from react_run.messages import ModelRequest
 from react_run.models.base import Model
 
 _LONGEST = 80
-"""Characters that are shown of a file's bytes."""
+"""How many characters of an encoded file to show."""
 
 
 def show_first_request(options: AgentOptions, prompt: str, attach: Sequence[str] = ()) -> int:
-    """Print the first request as the JSON that would be sent; of files, only the beginning."""
+    """Print the first request as the JSON that would be sent, with only the beginning of files."""
     from react_run.cli.attaching import with_files
 
     asked = with_files(prompt, attach)
@@ -31,7 +31,7 @@ def show_first_request(options: AgentOptions, prompt: str, attach: Sequence[str]
 
 
 def _shortened(data: object) -> object:
-    """``data`` with a note in place of the bytes of files."""
+    """Return ``data`` with a note in place of the bytes of files."""
     if isinstance(data, str) and data.startswith("data:") and len(data) > _LONGEST:
         return f"{data[:_LONGEST]}… ({len(data):,} characters)"
     if isinstance(data, dict):
@@ -40,7 +40,7 @@ def _shortened(data: object) -> object:
 
 
 def body(model: Model, request: ModelRequest) -> dict[str, object]:
-    """``request`` in OpenAI's shape, with the settings of ``model``."""
+    """Return ``request`` in OpenAI's format, with the settings of ``model``."""
     from react_run.models.remote import RemoteModel
     from react_run.models.wire import message_json
 

@@ -1,4 +1,4 @@
-"""What ``--engine`` may say."""
+"""The values of ``--engine``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ EMBEDDED = "sqlite"
 
 
 def is_embedded(engine: str) -> bool:
-    """Whether ``--engine`` means this machine.
+    """Return whether ``--engine`` means this machine.
 
     Raises:
-        ConfigError: It means nothing.
+        ConfigError: The value is invalid.
     """
     if engine == EMBEDDED:
         return True
@@ -20,7 +20,7 @@ def is_embedded(engine: str) -> bool:
 
 
 def must_be_known(engine: str) -> None:
-    """Refuse what no engine is called.
+    """Reject unknown engines.
 
     Raises:
         ConfigError: There is no such engine.

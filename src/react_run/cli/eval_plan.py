@@ -1,4 +1,4 @@
-"""From a command line to what an evaluation runs: agents and cases, and all that is wrong with them."""
+"""Turns the command line into agents and cases to run, and reports everything that is wrong with them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from react_run.errors import ConfigError
 from react_run.evals.plan import Plan, Variant, distinct_names
+from react_run.launch.keys import missing_key, without_key
 from react_run.launch.options import AgentOptions, approve_all, built
 
 if TYPE_CHECKING:
@@ -26,16 +27,16 @@ def planned(
     repeat: int | None = None,
     approve: bool = False,
 ) -> Plan:
-    """What is run.
+    """Plan what to run.
 
     Args:
-        options: How the agent is made.
+        options: How to build the agent.
         cases: The file of cases.
         against: The file of another agent.
         against_model: Another model for the same agent.
-        only: A text that names of cases must contain.
-        tags: Tags of which a case must have one.
-        repeat: How often each case runs that does not say so itself.
+        only: A text that the names of cases must contain.
+        tags: Tags; a case must have at least one.
+        repeat: How often to run each case that does not say so itself.
         approve: Whether every tool call is approved.
 
     Raises:
@@ -54,7 +55,7 @@ def planned(
         raise ConfigError(_no_case(suite, only, tags))
     if live := [case.name for case in wanted if case.recorded_tools]:
         raise ConfigError(f"{live[0]}: recorded_tools is for react-run test; eval runs the tools")
-    if any(case.answers_itself for case in wanted):  # what drives the agent was written by whoever wrote the cases
+    if any(case.answers_itself for case in wanted):  # the author of the cases wrote what drives the agent
         options = replace(options, foreign=not is_in_trusted(cases))
     return Plan(
         cases=wanted,
@@ -96,28 +97,19 @@ def _variants(
 
 
 def check_keys(plan: Plan) -> None:
-    """Say that a key is missing before anything is asked, and paid for.
+    """Report a missing key before any request is made and paid for.
 
     Raises:
-        ConfigError: One is; the text names the variable.
+        ConfigError: A key is missing; the message names the variable.
     """
     asks = not all(case.answers_itself for case in plan.cases)
-    problems = []
-    for variant in plan.variants if asks else ():
-        config = variant.agent.config
-        missing = [_missing_key(model) for model in (config.model, *config.fallback_models) if model is not None]
-        if missing and all(missing):
-            problems.append(f"{variant.name}: no key for {variant.agent.model.name}: set {missing[0]}")
+    agents = {variant.name: without_key(variant.agent) for variant in plan.variants} if asks else {}
+    problems = [f"{name}: {problem}" for name, problem in agents.items() if problem]
     judges = {id(scorer): scorer for case in plan.cases for scorer in plan.criteria(case) if scorer.asks_model}
     problems += [
         f"the scorer {scorer.label}: no key for its model: set {variable}"
         for scorer in judges.values()
-        if (variable := _missing_key(getattr(scorer, "model", None)))
+        if (variable := missing_key(getattr(scorer, "model", None)))
     ]
     if problems:
         raise ConfigError("\n".join(problems))
-
-
-def _missing_key(model: object) -> str:
-    ask = getattr(model, "missing_key", None)
-    return str(ask()) if callable(ask) else ""

@@ -1,4 +1,4 @@
-"""How far an evaluation is, while one waits."""
+"""Progress of a running evaluation."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class EvalMeter(Meter):
-    """Shows progress on standard error: what passed so far, and what it costs."""
+    """Shows progress on standard error: the pass rate and the cost so far."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(quiet=quiet)
         self._outcomes: Counter[str] = Counter()
 
     def count_sample(self, sample: Sample) -> None:
-        """A sample was written."""
+        """Note that a sample was written."""
         self._outcomes[sample.outcome] += 1
         self.count_seconds(sample.seconds)
 
     def text(self, batch: Batch) -> str:
-        """How far it is, in one line."""
+        """The progress in one line."""
         now, seen = self.last, self._outcomes
         parts = [f"{now.done}/{now.total}"]
         if counted := seen["pass"] + seen["fail"]:

@@ -1,4 +1,4 @@
-"""What ``react-run eval`` does: agents, cases and a directory put together, and how it ends."""
+"""The work of ``react-run eval``: connects agents, cases and a directory, and picks the exit status."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from react_run.evals.gates import against_baseline, check_baseline, judge_gates
 from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
 from react_run.launch.options import AgentOptions
+from react_run.support.dataclasses import dataclass
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class EvalRun:
     _listener: Listener = field(default_factory=Listener, init=False)
 
     def go(self) -> int:
-        """Measure; the exit status."""
+        """Run the evaluation and return the exit status."""
         self._check_options()
         plan = self.plan
         baseline = read_result(Path(self.baseline)) if self.baseline else None
@@ -110,7 +111,7 @@ class EvalRun:
 
     @cached_property
     def plan(self) -> Plan:
-        """What is run; everything that is wrong with agents and cases is found here."""
+        """Plan what to run; every mistake in agents and cases is found here."""
         return planned(
             self.options,
             Path(self.cases),
@@ -123,7 +124,9 @@ class EvalRun:
         )
 
     def _directory(self) -> Path:
-        """Where it is kept: what is named, else that of the last unfinished sitting of the same, else a new one."""
+        """The directory for the result: the one given, else that of the last unfinished evaluation of the same kind,
+        else a new one.
+        """
         if self.output is not None:
             _list(Path(self.output))
             return Path(self.output)
@@ -149,7 +152,7 @@ class EvalRun:
         return not complete and kept == json.loads(json.dumps(self.plan.record()))
 
     def _measured(self, plan: Plan, directory: Path) -> tuple[Result, int | None]:
-        """The result, and the exit status when it ended before its end."""
+        """The result, and the exit status if the evaluation stopped early."""
         from react_run.batch.running import BatchHalted
         from react_run.cli.eval_progress import EvalMeter
         from react_run.evals.running import Evaluation
@@ -174,7 +177,7 @@ class EvalRun:
             except BatchHalted as halted:
                 if self._listener.heard:
                     self._interrupted(meter, directory)
-                meter.say(f"{halted}\nthe same command goes on")
+                meter.say(f"{halted}\nthe same command continues the evaluation")
                 status = halted.exit_status
             except asyncio.CancelledError:
                 self._interrupted(meter, directory)
@@ -182,7 +185,7 @@ class EvalRun:
         return result, status
 
     def _interrupted(self, meter: EvalMeter, directory: Path) -> None:
-        meter.say(f"interrupted; the same command goes on (kept in {directory})")
+        meter.say(f"interrupted; the same command continues the evaluation (saved in {directory})")
         raise Interrupted(INTERRUPTED)
 
     async def _samples(self, evaluation: Evaluation, plan: Plan, meter: EvalMeter) -> None:
@@ -220,11 +223,11 @@ class EvalRun:
 
         for line in lines(result, everything=self.everything, coloured=lambda text, to: coloured(text, to, sys.stdout)):
             print(line)
-        print(f"kept in {printable(str(directory))}", file=sys.stderr)
+        print(f"saved in {printable(str(directory))}", file=sys.stderr)
 
 
 def _make(directory: Path) -> None:
-    """Make the directory that everything is kept in: that it cannot be made must not look like a gate that fails."""
+    """Create the directory for the result; a failure here must not look like a failed gate."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
@@ -232,12 +235,12 @@ def _make(directory: Path) -> None:
 
 
 def _list(directory: Path) -> None:
-    """Have the page list an evaluation that is kept elsewhere, and its runs found by their ids."""
+    """Let the web page list an evaluation that is saved elsewhere, and find its runs by id."""
     from react_run.batch.home import name_for
     from react_run.journal.locate import evals_directory
 
     link = evals_directory() / name_for(directory)
-    with suppress(OSError):  # it is kept all the same
+    with suppress(OSError):  # the result is saved anyway
         evals_directory().mkdir(parents=True, exist_ok=True, mode=0o700)
         if not link.is_symlink():
             link.symlink_to(directory.absolute(), target_is_directory=True)

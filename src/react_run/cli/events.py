@@ -8,7 +8,7 @@ from react_run.run import ToolFinished, ToolStarted
 
 
 def as_event(event: StreamEvent) -> tuple[str, dict[str, object]]:
-    """The name of an event, and its data."""
+    """Return the name of an event, and its data."""
     match event:
         case TextDelta():
             return "text_delta", {"text": event.text}

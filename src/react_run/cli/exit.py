@@ -1,4 +1,4 @@
-"""How the command line ends: every error owns its exit status; tracebacks only when ``--debug`` asks for them."""
+"""How the command line exits: every error has its exit status; tracebacks are shown only with ``--debug``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from react_run.support.text import printable
 DEBUG = "--debug"
 COMPLETE = "_REACT_RUN_COMPLETE"
 PATIENCE = 0.9
-"""Seconds that threads of others may take to end when everything is done."""
+"""Seconds to wait at exit for threads that others started."""
 INTERRUPTED = 128 + signal.SIGINT
 _debugging = ContextVar("debugging", default=False)
+_lost = threading.Event()
 
 
-class Interrupted(Exception):  # it is a way to end, not an error
+class Interrupted(Exception):  # this is an exit, not an error
     """The user or the system ended the run by a signal."""
 
     def __init__(self, status: int) -> None:
@@ -35,7 +36,7 @@ class Interrupted(Exception):  # it is a way to end, not an error
 
 
 def ended(arguments: list[str]) -> int:
-    """Run the command line; its exit status."""
+    """Run the command line and return its exit status."""
     debug = DEBUG in arguments
     _debugging.set(debug)
     arguments = [argument for argument in arguments if argument != DEBUG]
@@ -43,7 +44,7 @@ def ended(arguments: list[str]) -> int:
         if stream is not None and hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=plain_letters())
     try:
-        with nullcontext() if debug else warnings_to(complain):
+        with lost_interrupts(), nullcontext() if debug else warnings_to(complain):
             status = _called(arguments, debug)
     except BrokenPipeError:
         return _pipe_closed()
@@ -53,18 +54,52 @@ def ended(arguments: list[str]) -> int:
 
 
 def leave(status: int) -> NoReturn:
-    """Exit; neither a late Ctrl-C nor a thread that hangs for longer than :data:`PATIENCE` has a say in it any more."""
+    """Exit; neither a late Ctrl-C nor a thread that hangs longer than :data:`PATIENCE` can prevent it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Python remembers a Ctrl-C that ended an exec() of a text, such as dataclasses do while they are imported, although
+    # it was caught: it would kill itself with SIGINT in place of exiting with a status. The next exec() forgets it.
+    exec("")
     if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
         watch = threading.Timer(PATIENCE, os._exit, (status,))
         watch.daemon = True
         watch.start()
+    gc.freeze()  # Python looks for garbage twice more while it ends: a tenth of a short run
     sys.exit(status)
 
 
 @contextmanager
+def lost_interrupts() -> Iterator[None]:
+    """Remember a Ctrl-C that Python can raise nowhere, as in a callback of a C library, and show no traceback of it."""
+    before = sys.unraisablehook
+
+    def hear(lost: sys.UnraisableHookArgs) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            _lost.set()
+        else:
+            before(lost)
+
+    sys.unraisablehook = hear
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        _lost.clear()
+
+
+def end_if_interrupted() -> None:
+    """End now if a Ctrl-C got lost before.
+
+    Raises:
+        Interrupted: One did.
+    """
+    if _lost.is_set():
+        _lost.clear()
+        raise Interrupted(INTERRUPTED)
+
+
+@contextmanager
 def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
-    """Have warnings said in words, without the place in the code that they come from."""
+    """Print warnings as plain text, without the line of code that issued them."""
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         say(f"warning: {printable(str(message))}")
@@ -76,7 +111,7 @@ def warnings_to(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def logs_to(say: Callable[[str], None]) -> Iterator[None]:
-    """Have what is logged, and heard by nobody else, said in words: what failed and why, without its traceback."""
+    """Print log records that no other handler takes: what failed and why, without the traceback."""
     import logging
 
     class Words(logging.Handler):
@@ -97,7 +132,7 @@ def _called(arguments: list[str], debug: bool) -> int:
     from click.exceptions import Abort, ClickException, Exit, UsageError
 
     from react_run.cli.app import application, no_such_file
-    from react_run.errors import ReactError, blamed
+    from react_run.errors import ReactError, blamed, pass_on_interrupt
 
     try:
         if COMPLETE in os.environ:
@@ -114,14 +149,15 @@ def _called(arguments: list[str], debug: bool) -> int:
     except BrokenPipeError:
         raise
     except ClickException as error:
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help text
             error.show()
         else:
             asked = error.ctx if isinstance(error, UsageError) else None
-            way_out = f"\n`{asked.command_path} --help` shows what there is." if asked else ""
+            way_out = f"\n`{asked.command_path} --help` shows the options." if asked else ""
             complain(f"{error.format_message()}{way_out}")
         return error.exit_code
     except Exception as error:
+        pass_on_interrupt(error)
         if debug:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
@@ -137,17 +173,17 @@ def _called(arguments: list[str], debug: bool) -> int:
 
 
 def complain(text: str) -> None:
-    """Say on stderr what is wrong."""
+    """Print an error on stderr."""
     if sys.stderr is not None:
         print(f"react-run: {printable(text)}", file=sys.stderr, flush=True)
 
 
 def reason_of(error: OSError) -> str:
-    """What went wrong with a file or stream, in words."""
+    """Describe an error with a file or stream."""
     if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF) and not error.filename:
         return f"cannot write the output: {error.strerror}"
     if error.errno == errno.ENOENT and not error.filename:
-        return "the working directory does not exist any more; change to another"
+        return "the working directory no longer exists; change to another one"
     return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
 
 
@@ -166,7 +202,7 @@ def _flushed(status: int) -> int:
 
 
 def _pipe_closed() -> int:
-    """Whoever read the output has read enough: that is not a failure, and nothing more is written."""
+    """The reader closed the pipe: this is not a failure, and nothing more is written."""
     for stream in (sys.stdout, sys.stderr):
         _to_nowhere(stream)
     return 0
@@ -178,10 +214,10 @@ def _to_nowhere(stream: TextIO | None) -> None:
 
 
 def settle_in() -> None:
-    """This process lives long: have the collector leave alone what was loaded, and look seldom.
+    """Tune the garbage collector for a long-lived process: skip what is already loaded, and collect seldom.
 
-    With thousands of runs at once, Python's own thresholds spend more time on looking for garbage than the runs take,
-    and ended runs need no collector. Only programs do this: a library must not decide it for the process it is in.
+    With thousands of concurrent runs, Python's default thresholds spend more time collecting than the runs take, and
+    finished runs need no collector. Only programs do this: a library must not decide it for its host process.
     """
     gc.freeze()
     gc.set_threshold(20_000, 50, 100)

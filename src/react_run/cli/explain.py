@@ -1,4 +1,4 @@
-"""``react-run explain FILE``: what an agent file means, and where every value came from."""
+"""``react-run explain FILE``: show what an agent file means, and where every value comes from."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
         explained = explanation(agent, drive)
     explained["notes"] = [text for text in (doubts(agent.tools),) if text]
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
-    masked = cast("dict[str, Any]", config.masker.mask_data(explained))  # before lines are broken and cut
+    masked = cast("dict[str, Any]", config.masker.mask_data(explained))  # before lines are wrapped and cut
     print(json_text(masked, indent=2) if as_json else shown("\n".join(_as_text(masked))))
     return 0
 
@@ -90,7 +90,7 @@ def _as_text(explained: dict[str, Any]) -> list[str]:
 
 
 def _defaults(rows: list[dict[str, str]]) -> list[str]:
-    """What nobody said, in as few lines as it takes: ``key value``; what has no value is named only."""
+    """Default values, in as few lines as possible: ``key value``, or only the key if it has no value."""
     said = [f"{row['key']} {row['shown']}" for row in rows if row["shown"] not in _NOTHING]
     unset = [row["key"] for row in rows if row["shown"] in _NOTHING]
     lines = []
@@ -101,7 +101,7 @@ def _defaults(rows: list[dict[str, str]]) -> list[str]:
 
 
 def _parameters(schema: dict[str, Any]) -> list[str]:
-    """One line for each parameter; the whole schema is in ``--json``."""
+    """One line per parameter; ``--json`` has the whole schema."""
     required = schema.get("required", ())
     return [
         fitted(f"    - {name}{'' if name in required else '?'}: {_sort(parameter)}".rstrip(": "), 120)

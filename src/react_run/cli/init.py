@@ -40,7 +40,7 @@ def command(directory: str | None, toolset: str | None, plugin: str | None) -> i
 
 
 def start_agent(directory: Path) -> int:
-    """Write an agent file, and the schema of agent files beside it."""
+    """Write an agent file, and the schema of agent files next to it."""
     _refuse_existing(directory, [Path("agent.yaml"), Path("react-run.schema.json")])
     from react_run.config.json_schema import agent_file_schema
 
@@ -59,11 +59,11 @@ def start_package(what: str, name: str, directory: Path) -> int:
     """Write a package with one toolset or plugin and its tests."""
     if not _NAME.fullmatch(name):
         raise click.UsageError(
-            f"{name!r} is not a name for a package: use lower-case words joined by '-', such as my-ledger"
+            f"{name!r} is not a valid package name: use lower-case words joined by '-', such as my-ledger"
         )
     module = name.replace("-", "_")
     if keyword.iskeyword(module) or module in sys.stdlib_module_names or _installed(module):
-        raise click.UsageError(f"a module {module!r} exists already; choose another name, such as my-{name}")
+        raise click.UsageError(f"a module {module!r} already exists; choose another name, such as my-{name}")
     class_name = "".join(part.capitalize() for part in name.split("-"))
     values = {"name": name, "module": module, "class_name": class_name}
     found = _below(_templates(what), Path())
@@ -101,7 +101,7 @@ def _filled(template: Traversable, **values: str) -> str:
 def _refuse_existing(directory: Path, paths: Iterable[Path]) -> None:
     existing = [str(directory / path) for path in paths if (directory / path).exists()]
     if existing:
-        raise click.UsageError(f"{', '.join(existing)}: exists already; nothing was written")
+        raise click.UsageError(f"{', '.join(existing)}: already exists; nothing was written")
 
 
 def _write(directory: Path, contents: dict[Path, str]) -> None:

@@ -1,4 +1,4 @@
-"""Driving one coroutine from the main thread: the first Ctrl-C ends it in good order, the second at once."""
+"""Runs one coroutine from the main thread: the first Ctrl-C ends it cleanly, the second at once."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn, TypeVar
 
-from react_run.cli.exit import Interrupted
+from react_run.cli.exit import Interrupted, end_if_interrupted
 from react_run.support.threads import run_blocking
 
 T = TypeVar("T")
 GRACE = 0.8
-"""Seconds a run may take to end in good order after the first Ctrl-C."""
+"""Seconds a run may take to end cleanly after the first Ctrl-C."""
 
 
 def drive(
@@ -25,16 +25,21 @@ def drive(
     at_once: Callable[[], None] = lambda: None,
     runner: asyncio.Runner | None = None,
 ) -> T:
-    """Run ``main`` to its end.
+    """Run ``main`` until it finishes.
 
     Args:
         main: What to run.
-        at_once: Called before the process leaves without waiting any longer.
-        runner: Whose loop to use; it goes on afterwards, so there only the second Ctrl-C leaves without waiting.
+        at_once: Called before the process exits without waiting any longer.
+        runner: The runner whose loop to use; it continues afterwards, so only the second Ctrl-C exits without waiting.
 
     Raises:
         Interrupted: SIGINT or SIGTERM ended it; ``main`` was cancelled and has ended.
     """
+    try:
+        end_if_interrupted()
+    except Interrupted:
+        main.close()
+        raise
     if runner is not None:
         return runner.run(_Drive(at_once, patient=True).guard(main))
     return run_blocking(_Drive(at_once, patient=False).guard(main))
@@ -63,9 +68,9 @@ class _Drive:
         for number in (signal.SIGINT, signal.SIGTERM):
             handler = signal.getsignal(number)
             with suppress(ValueError, RuntimeError, NotImplementedError):  # not the main thread, or not POSIX
-                # Has a signal wake the loop, also when another thread got it or it came just before the loop slept.
+                # Lets a signal wake the loop, even if another thread received it or it came just before the loop slept.
                 loop.add_signal_handler(number, lambda: None)
-            with suppress(ValueError):  # not the main thread, which alone hears signals
+            with suppress(ValueError):  # only the main thread receives signals
                 signal.signal(number, self._heard)
                 before[number] = handler
         try:
@@ -77,7 +82,7 @@ class _Drive:
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _heard(self, number: int, _: FrameType | None) -> None:
-        """A handler of the interpreter, not of the loop: it is called while plain code holds up the loop, too."""
+        """A handler of the interpreter, not of the loop: it is called even while synchronous code blocks the loop."""
         self.heard += 1
         if self.heard == 1:
             self.status = 128 + number
@@ -94,7 +99,7 @@ class _Drive:
         watch.start()
 
     def leave(self) -> NoReturn:
-        """Leave without waiting for anything; not for the last words either, when they do not come out."""
+        """Exit without waiting for anything, not even for output that cannot be flushed."""
         if not self.leaving:
             self.leaving = True
             self.at_once()

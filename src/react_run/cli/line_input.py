@@ -1,4 +1,4 @@
-"""Lines that a person types: with editing and history when prompt-toolkit is installed, plain otherwise."""
+"""Reads lines that a person types, with editing and history if prompt-toolkit is installed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ PROMPT = "> "
 
 
 class LineReader(Protocol):
-    """Where lines come from."""
+    """A source of lines."""
 
     interactive: bool
 
     def read(self) -> str:
-        """The next line.
+        """Return the next line.
 
         Raises:
             EOFError: There are no more.
@@ -27,7 +27,7 @@ class LineReader(Protocol):
 
 
 def line_reader(words: Sequence[str]) -> LineReader:
-    """The best reader for this terminal; ``words`` are completed where that is possible."""
+    """Return the best reader for this terminal; it completes ``words`` if it can."""
     if not is_terminal(sys.stdin):
         return _Piped()
     if is_terminal(sys.stdout) and not is_dumb():

@@ -1,4 +1,4 @@
-"""``react-run list``: what is installed, and what cannot be loaded."""
+"""``react-run list``: list what is installed, and what cannot be loaded."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ COLUMNS = {
     **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
 }
 ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
-"""Columns that a terminal must have for what can be left out of a table."""
+"""The terminal width from which optional columns are shown."""
 WHOLE = ("name", "file", "run", "started")
-"""What is copied or compared, and so is never cut."""
+"""Columns with values that people copy or compare, which are never cut."""
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
@@ -75,7 +75,7 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
 
 def first_line(thing: object) -> str:
-    """The first line of a docstring of its own."""
+    """The first line of the class's own docstring."""
     from react_run.config.option_docs import shown_text
 
     own = thing.__dict__.get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", "")
@@ -99,7 +99,7 @@ def _agents() -> Iterator[dict[str, str]]:
 
 
 def _wrong(path: str, soundness: Soundness) -> str:
-    """The first thing that is wrong with an agent file."""
+    """The first mistake in an agent file."""
     from react_run.cli.check import problems_of
 
     problems = problems_of(path, False, None, soundness)

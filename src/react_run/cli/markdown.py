@@ -1,4 +1,4 @@
-"""An answer as Markdown on a terminal; rich is imported here, and only for an answer that has some."""
+"""Renders answers as Markdown on a terminal; rich is imported only for answers that contain Markdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INLINE = re.compile(
 
 
 def has_markdown(text: str) -> bool:
-    """Whether ``text`` would look different as Markdown; plain prose and numbers stay as they are."""
+    """Whether ``text`` would look different as Markdown; plain prose and numbers would not."""
     return bool(_BLOCKS.search(text) or _INLINE.search(text))
 
 
@@ -46,7 +46,7 @@ def show(text: str) -> None:
     class Answer(Markdown):
         elements: ClassVar = {**Markdown.elements, "heading_open": LeftHeading}
 
-    # Tags stay text: what the library does not show would be missing. A line of dashes makes no heading of a number.
+    # HTML tags stay text, because the library would drop them. A line of dashes does not turn a number into a heading.
     parser = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).disable("lheading")
     answer = Answer("", hyperlinks=False, code_theme="ansi_dark")
     answer.parsed = _faithful(parser.parse(printable(text)))
@@ -55,7 +55,7 @@ def show(text: str) -> None:
 
 
 def _faithful(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens, changed so that nothing is lost: line breaks, addresses, stars between letters (``2**3**4``)."""
+    """Change the tokens so that nothing is lost: line breaks, addresses, asterisks between letters (``2**3**4``)."""
     for token in tokens:
         children = token.children or []
         for before, child, after in zip([None, *children], children, [*children[1:], None], strict=False):
@@ -80,7 +80,7 @@ def _joins(before: Token | None, after: Token | None) -> bool:
 
 
 def _partner(tokens: Sequence[Token], opening: Token) -> Token:
-    """What closes ``opening``."""
+    """The token that closes ``opening``."""
     kind, depth = opening.type.removesuffix("_open"), 0
     for token in tokens[next(at for at, each in enumerate(tokens) if each is opening) :]:
         depth += {f"{kind}_open": 1, f"{kind}_close": -1}.get(token.type, 0)

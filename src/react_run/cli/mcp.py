@@ -1,11 +1,11 @@
-"""``react-run mcp …``: the MCP servers of an agent, for people.
+"""``react-run mcp …``: manage the MCP servers of an agent.
 
-The toolset of kind ``mcp`` does the work (:class:`Servers` is what is asked of it); here are words and questions.
+The toolset of kind ``mcp`` does the work, through :class:`Servers`; this module prints and asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -14,6 +14,7 @@ import click
 
 from react_run.cli.terminal import json_text, shown
 from react_run.errors import ConfigError, ToolsetError
+from react_run.launch.mcp_servers import mcp_toolsets, pairs, toolset_of
 from react_run.launch.options import AgentOptions, built, parsed
 
 if TYPE_CHECKING:
@@ -84,14 +85,14 @@ def lock(file: str, env_file: str | None, trust: bool, yes: bool) -> int:
 
 
 def _compared(all_servers: list[Servers]) -> tuple[dict[str, Any], dict[str, Any], dict[str, list[str]]]:
-    """What the servers offer, what the lock says they do, and what is different, by server."""
+    """What the servers offer, what the lock says, and the differences, by server."""
     entries: dict[str, Any] = {}
     before: dict[str, Any] = {}
     changed: dict[str, list[str]] = {}
     for servers in all_servers:
         found, failed = servers.entries()
         for name, reason in failed.items():
-            raise ConfigError(f"nothing is locked, for {name} cannot be asked: {reason}")
+            raise ConfigError(f"nothing was locked, because {name} cannot be asked: {reason}")
         if twice := sorted(set(found) & set(entries)):
             raise ConfigError(f"two MCP servers have the name {twice[0]!r}: give each a name of its own")
         entries |= found
@@ -110,7 +111,7 @@ def diff(file: str, env_file: str | None, trust: bool) -> int:
         for line in lines:
             print(shown(f"{name}: {line}"))
     if not found:
-        click.echo("nothing is different from the lock", err=True)
+        click.echo("there are no differences from the lock", err=True)
     return 1 if found else 0
 
 
@@ -211,7 +212,7 @@ def import_(path: str) -> int:
     text, variables = toolset.imported(Path(path))
     print(shown(text), end="")
     for variable in variables:
-        click.echo(f"set {variable}: its value stands literally in {path}", err=True)
+        click.echo(f"set {variable}: its value is written literally in {path}", err=True)
     return 0
 
 
@@ -219,7 +220,7 @@ def import_(path: str) -> int:
 def _servers(
     file: str, env_file: str | None, trust: bool, name: str | None = None
 ) -> Iterator[tuple[ReActAgentConfig, list[Servers]]]:
-    """The servers that ``file`` names, or the toolset of the one that is called ``name``."""
+    """The servers in ``file``, or the toolset of the server called ``name``."""
     config = AgentOptions(file=file, env_file=env_file, trust=trust).config()
     toolsets = [toolset_of(config, name)] if name else list(mcp_toolsets(config.toolsets))
     if not toolsets:
@@ -232,48 +233,12 @@ def _servers(
             inspection.end()
 
 
-def mcp_toolsets(toolsets: Any) -> Iterator[Any]:
-    """Those of kind ``mcp``, also inside others."""
-    from react_run.config.dump import kind_name
-
-    for toolset in toolsets:
-        if kind_name(toolset) == "mcp":
-            yield toolset
-        elif hasattr(toolset, "toolsets"):
-            yield from mcp_toolsets(toolset.toolsets)
-
-
-def toolset_of(config: ReActAgentConfig, name: str) -> Any:
-    """The toolset with the MCP server ``name``.
-
-    Raises:
-        ConfigError: There is none.
-    """
-    found = {server: toolset for toolset in mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
-    if name not in found:
-        raise ConfigError(f"{config.path} names no MCP server {name!r}. Servers: {', '.join(found) or 'none'}")
-    return found[name]
-
-
 def _lock_of(servers: Servers) -> Entries:
     try:
         return servers.locked() or {}
     except ToolsetError as error:
         click.echo(f"{error}", err=True)
         return {}
-
-
-def pairs(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """What ``KEY=VALUE`` of a command line says.
-
-    Raises:
-        UsageError: One has no such form.
-    """
-    for argument in arguments:
-        key, sign, value = argument.partition("=")
-        if not sign or not key:
-            raise click.UsageError(f"{argument}: write KEY=VALUE, such as path=notes.txt")
-        yield key, value
 
 
 def _tool_lines(entry: Mapping[str, Any], changed: list[str] | None = None) -> Iterator[str]:

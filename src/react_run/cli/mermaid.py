@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def graph(agent: ReActAgent, extra: Sequence[object] = ()) -> str:
-    """The text of the graph; ``extra`` are the plugins that were given outside of the file."""
+    """Return the text of the graph; ``extra`` are plugins given outside the file."""
     config = agent.config
     lines = ["flowchart LR", f"  agent([{_label(config.name or config.id or 'agent')}])"]
     lines.append(f"  agent --> model[/{_label(agent.model.name)}/]")

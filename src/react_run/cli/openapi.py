@@ -1,6 +1,6 @@
-"""``react-run openapi fetch``: bring the OpenAPI document of a service, and note where it came from.
+"""``react-run openapi fetch``: download the OpenAPI document of a service, and note where it came from.
 
-The toolset of kind ``openapi`` does the work; here are words and questions.
+The toolset of kind ``openapi`` does the work; this module prints and asks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from react_run.errors import ConfigError
 
 HELP = {"help_option_names": ["-h", "--help"]}
 LISTED = 40
-"""Differences that are shown."""
+"""How many differences to show."""
 
 
 @click.group("openapi", context_settings=HELP, no_args_is_help=True)
@@ -60,6 +60,6 @@ def fetch(url: str, output: str | None, yes: bool) -> int:
 
 
 def _name(url: str, suffix: str) -> str:
-    """A name for the file, from the last part of the address."""
+    """A file name made from the last part of the URL."""
     last = PurePosixPath(urlsplit(url).path).name
     return last if last.endswith((".json", ".yaml", ".yml")) else f"{last or 'openapi'}{suffix}"

@@ -12,7 +12,7 @@ _TIMES = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 
 
 def duration(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """The seconds that an option means by ``90``, ``30s``, ``10m``, ``2h`` or ``7d``."""
+    """Convert ``90``, ``30s``, ``10m``, ``2h`` or ``7d`` to seconds."""
     if value is None:
         return None
     text = value.strip().lower()
@@ -36,7 +36,7 @@ def named_file(context: click.Context, parameter: click.Parameter, value: Any) -
 
 
 def agent_options(function: F) -> F:
-    """The options that say how an agent file is read: model, values, plugins, trust."""
+    """The options for loading an agent file: model, values, plugins, trust."""
     for option in reversed(
         (
             click.option(
@@ -89,7 +89,7 @@ def _with_address(context: click.Context, parameter: click.Parameter, sets: tupl
 
 
 def session_options(function: F) -> F:
-    """Which conversation a command goes on with."""
+    """The options for continuing a conversation."""
     text = "Continue (or begin) the conversation NAME."
     named = click.option("--session", metavar="NAME", shell_complete=_complete_sessions, help=text)
     text = "Continue the last conversation with this agent."
@@ -97,7 +97,7 @@ def session_options(function: F) -> F:
 
 
 def run_argument(function: F) -> F:
-    """The run that a command is about; the command gets ``None`` for the last one."""
+    """The run argument of a command; ``None`` means the latest run."""
 
     def given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if (value is None) != context.params.pop("last", False):
@@ -113,7 +113,7 @@ def run_argument(function: F) -> F:
 
 
 def _fetched(context: click.Context, engine: str, run: str | None) -> str:
-    """A copy of a run that a database keeps; its store is that of the command."""
+    """A copy of a run from a database, kept while the command runs."""
     from react_run.cli.engines import must_be_known
     from react_run.journal.shipped_store import PostgresStore
 

@@ -1,16 +1,16 @@
-"""What the command line keeps of a run: its journal and its conversation. Neither may keep a run from its answer."""
+"""Saves the journal and the conversation of a run. A failure to save must not prevent the answer."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.journal.sessions import Session
 from react_run.launch.options import AgentOptions
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def shown_run(journal: Path, run: Run) -> str:
-    """What to call a run on a command line: its short id, when its journal lies where ids are looked up."""
+    """How to name a run on the command line: by its short id if its journal is where ids are looked up."""
     from react_run.journal.locate import runs_directory
 
     return run.id[:12] if journal.parent == runs_directory() else shlex.quote(str(journal))
@@ -28,16 +28,16 @@ def shown_run(journal: Path, run: Run) -> str:
 
 @dataclass(kw_only=True)
 class Keeping:
-    """What is kept of the runs of one agent.
+    """Saves the runs of one agent.
 
     Args:
-        options: How the agent was made.
+        options: How the agent was built.
         config: Its configuration.
-        note: Says what cannot be kept.
-        record: The file for the journal, instead of our own place.
-        no_save: Keep nothing that was not asked for.
+        note: Reports what cannot be saved.
+        record: The file for the journal, instead of the default location.
+        no_save: Save only what was asked for.
         session: The name of the conversation.
-        continues: Whether the last conversation is continued when none is named.
+        continues: Whether to continue the last conversation if none is named.
     """
 
     options: AgentOptions
@@ -50,7 +50,7 @@ class Keeping:
 
     def __post_init__(self) -> None:
         self._told = False
-        """Whether it was said that there is nothing to go on with."""
+        """Whether the user was told that there is no conversation to continue."""
         self.session = self.config.session = self.config.session if self.session is None else self.session
         assert self.config.path is not None  # the command line reads files
         self._conversation = (
@@ -73,7 +73,7 @@ class Keeping:
         try:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            self.note(f"no journal is kept: {directory} cannot be made ({error.strerror})")
+            self.note(f"the journal is not saved: {directory} cannot be made ({error.strerror})")
             return None
         return directory
 
@@ -82,7 +82,7 @@ class Keeping:
         return self.continues or self.session is not None
 
     def earlier(self) -> list[Message]:
-        """The conversation so far, when it is to be continued.
+        """The conversation so far, if it is to be continued.
 
         Raises:
             ConfigError: It cannot be read.
@@ -92,18 +92,18 @@ class Keeping:
         earlier = self._conversation.read()
         if self.continues and self.session is None and not earlier and not self._told:
             self.note(
-                f"there is no conversation with {self.config.path} to go on with: this one starts anew (they are kept "
-                "by the path of the agent file; give one a name with --session)"
+                f"there is no conversation with {self.config.path} to continue: starting a new one (conversations are "
+                "saved by the path of the agent file; --session gives one a name)"
             )
         self._told = True
         return earlier
 
     @contextmanager
     def turn(self, begun: Sequence[Message] = ()) -> Iterator[Sequence[Message]]:
-        """One turn of the conversation: what was said so far. Other processes wait until it is over.
+        """Hold one turn of the conversation, and return the messages so far. Other processes wait until it is over.
 
         Args:
-            begun: What was said so far, where that is nobody else's business.
+            begun: The messages so far, if the conversation is not shared.
         """
         if self.no_save or not self._goes_on:
             yield begun or self.earlier()
@@ -112,17 +112,19 @@ class Keeping:
             try:
                 stack.enter_context(self._conversation.turn(self._say_waiting))
             except OSError as error:
-                self.note(f"the conversation cannot be locked ({error.strerror}): nobody else should be in it now")
+                self.note(
+                    f"the conversation cannot be locked ({error.strerror}): make sure that no other process uses it"
+                )
             yield self.earlier()
 
     def _say_waiting(self) -> None:
-        self.note("waiting for another turn of this conversation to end")
+        self.note("waiting for another process to finish its turn of this conversation")
 
     def keep(self, messages: Sequence[Message]) -> None:
-        """Keep the conversation for the next time."""
+        """Save the conversation for the next time."""
         if self.no_save:
             return
         try:
             self._conversation.write(messages, self.config.masker)
         except OSError as error:
-            self.note(f"the conversation is not kept: {self._conversation.path} cannot be written ({error.strerror})")
+            self.note(f"the conversation is not saved: {self._conversation.path} cannot be written ({error.strerror})")

@@ -1,4 +1,4 @@
-"""What a run is doing, told to the screen: a plugin for the status line and ``-v``, and one for the draft."""
+"""Shows what a run is doing: a plugin for the status line and ``-v``, and one for the draft answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _SHORT_PLAN = 50
 
 
 class Progress:
-    """Follows a run: step, running tools, tokens; with ``verbosity`` a line per tool call, and more."""
+    """Follows a run: iteration, running tools, tokens; depending on ``verbosity``, also a line per tool call and
+    more.
+    """
 
     def __init__(self, screen: Screen, masker: Masker, verbosity: int = 0) -> None:
         self.screen, self.masker, self.verbosity = screen, masker, verbosity
@@ -41,10 +43,10 @@ class Progress:
         """Model calls and tool calls of subagents."""
 
     def begin(self) -> None:
-        """Forget the run before."""
+        """Forget the previous run."""
         self.run, self.running, self.far, self.thinking, self.tool_calls = None, [], {}, False, 0
         self.below = (0, 0)
-        self.undecided.clear()  # a turn that was interrupted leaves its question behind
+        self.undecided.clear()  # an interrupted turn leaves its question behind
         self.screen.pause(False)
 
     def status(self, seconds: float) -> str:
@@ -91,7 +93,7 @@ class Progress:
 
     @hookimpl(tryfirst=True)
     def react_tool_permit(self, call: ToolCall) -> None:
-        self.undecided.add(call)  # somebody may ask the user now
+        self.undecided.add(call)  # a plugin may ask the user now
         self.screen.pause(True)
 
     @hookimpl(tryfirst=True)
@@ -104,7 +106,7 @@ class Progress:
         self.decided(id(question))
 
     def decided(self, what: object) -> None:
-        """Nobody asks about ``what`` any more: a call, or a question."""
+        """Note that ``what``, a call or a question, no longer waits for the user."""
         self.undecided.discard(what)
         self.screen.pause(bool(self.undecided))
 
@@ -129,7 +131,7 @@ class Progress:
             self._note(f"  guard {guard}: {detail}", "yellow")
 
     def _brief(self, call: ToolCall, observation: Observation) -> str:
-        """That a tool ran, and with what; what it said only where it failed."""
+        """Show that a tool ran, with its arguments; show the result only if it failed."""
         given = self.masker.mask_data(call.arguments)
         lone = next(iter(given.values())) if isinstance(given, dict) and len(given) == 1 else given
         asked = lone if isinstance(lone, str) else json.dumps(lone, ensure_ascii=False, default=str) if lone else ""
@@ -139,9 +141,9 @@ class Progress:
         return fitted(printable(f"{_indent(call.run)}{'✗' if failed else '·'} {text}"), width() - 1)
 
     def _line(self, call: ToolCall, observation: Observation) -> str:
-        """Mark, name, short arguments, head of the result, seconds; those of subagents stand further in."""
+        """Mark, name, short arguments, head of the result, seconds; calls of subagents are indented."""
         mark = coloured("✗", "red") if observation.failed else coloured("✓", "green")
-        # Masked before it is encoded once more or cut: half a secret is one, too.
+        # Mask before encoding or cutting: even half a secret is a secret.
         arguments = json.dumps(self.masker.mask_data(call.arguments), ensure_ascii=False, default=str)
         content = self.masker.mask(" ".join(observation.content.split()))
         seconds = f"{call.seconds or 0:.2f} s"
@@ -161,7 +163,7 @@ class Progress:
 
 
 class Permitted:
-    """Tells :class:`Progress` that a call was permitted: it stands last where the other stands first."""
+    """Tells :class:`Progress` that a call was permitted: it is innermost, :class:`Progress` outermost."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
@@ -172,17 +174,17 @@ class Permitted:
 
 
 class Draft:
-    """Shows the draft of an answer as it arrives, without secrets, and sets it aside when it was not the answer."""
+    """Shows the draft of an answer as it arrives, with secrets masked, and dims it if it was not the answer."""
 
     def __init__(self, screen: Screen, masker: Masker) -> None:
         self.screen, self.masker = screen, masker
         self.begin()
 
     def begin(self) -> None:
-        """Forget the draft before."""
+        """Forget the previous draft."""
         self._held = StreamMasker(self.masker)
         self.shown = ""
-        """What stands on the screen as the current draft."""
+        """The text on the screen that is the current draft."""
 
     @hookimpl
     def react_text_delta(self, run: Run, text: str) -> None:
@@ -200,7 +202,7 @@ class Draft:
             self.begin()
 
     def finish(self) -> None:
-        """Show what was held back."""
+        """Show text that was held back."""
         self._show(self._held.rest())
 
     def _show(self, text: str) -> None:

@@ -14,14 +14,14 @@ from react_run.cli.exit import complain
 from react_run.cli.terminal import is_terminal
 
 PATIENCE = 2.0
-"""Seconds to wait for the first byte of a pipe that was not asked for with ``-``."""
+"""Seconds to wait for the first byte from a pipe if ``-`` was not given."""
 
 
 def prompt_from(words: tuple[str, ...]) -> str | None:
-    """The prompt that the command line and standard input make; ``None`` means: nobody said anything, so talk.
+    """Build the prompt from the command line and standard input; ``None`` means that there is none, so chat.
 
     Raises:
-        UsageError: There is nothing to ask.
+        UsageError: The prompt is empty.
     """
     explicit = "-" in words
     text = " ".join(word for word in words if word != "-")
@@ -44,7 +44,7 @@ def _standard_input(*, patient: bool) -> str:
 
 
 def _decoded(data: bytes) -> str:
-    """Text as Windows pipes it, too: with a byte order mark, in UTF-16 where that says so."""
+    """Decode text, including Windows pipes: a byte order mark may announce UTF-16."""
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = data.decode("utf-16" if marked else "utf-8-sig", errors="replace")
     if "\ufffd" in text and "\ufffd".encode() not in data:
@@ -55,7 +55,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _has_something() -> bool:
-    """Whether standard input is worth reading beside a prompt: an idle pipe that was merely inherited is not."""
+    """Whether to read standard input in addition to a prompt: not from an inherited pipe that stays idle."""
     descriptor = sys.stdin.fileno()
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):
@@ -64,5 +64,5 @@ def _has_something() -> bool:
         return False
     if select.select([descriptor], [], [], PATIENCE)[0]:
         return True
-    complain(f"nothing came on standard input within {PATIENCE:g} s; going on without it (give - to wait for it)")
+    complain(f"nothing arrived on standard input within {PATIENCE:g} s; continuing without it (give - to wait for it)")
     return False

@@ -1,4 +1,4 @@
-"""From a journal back to the agent that it records."""
+"""Rebuilds the agent that a journal records."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIMITS = ("max_iterations", "max_cost", "run_timeout")
 
 
 def naming_damage(command: Callable[..., int]) -> Callable[..., int]:
-    """The same command on a RUN, but what fails because its journal is damaged is told as the damage."""
+    """Wrap a command on a RUN so that failures caused by a damaged journal are reported as damage."""
 
     @wraps(command)
     def called(*, run: str | None, **given: Any) -> int:
@@ -40,10 +40,10 @@ def naming_damage(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOptions:
-    """How the recorded agent is made again; the working directory becomes that of the run, where it exists.
+    """Return the options that rebuild the recorded agent; change to the working directory of the run, if it exists.
 
-    A run that was trusted when it began still is, but only with its own agent, and from a journal that we keep. Any
-    other journal is the word of whoever wrote it: with it, what takes trust takes it anew.
+    A run that was trusted when it began is still trusted, but only with its own agent and from a journal in our
+    directory. Anyone may have written any other journal, so it needs to be trusted again.
 
     Args:
         journal: The recording.
@@ -51,8 +51,8 @@ def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOpti
         trust: Whether to trust its directory for this run.
 
     Raises:
-        ConfigError: The run was started from Python, so nobody knows how to make its agent; or it is not ours, and
-            changes the agent in ways that take trust.
+        ConfigError: The run was started from Python, so its agent cannot be rebuilt; or the journal is not ours, and
+            changes the agent in ways that need trust.
     """
     header = journal.header
     kept = _kept_here(journal)
@@ -60,12 +60,12 @@ def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOpti
     if agent is not None:
         recorded = {**recorded, "file": str(Path(agent).absolute())}
     if recorded["file"] is None:
-        raise ConfigError("the run was not started from an agent file: name one that makes the same agent (--agent)")
+        raise ConfigError("the run was not started from an agent file: name one that builds the same agent (--agent)")
     options = replace(AgentOptions.from_record(recorded), foreign=not kept)
     if not (kept or trust) and (changed := _changes(options)):
         raise ConfigError(
-            f"the journal is not one that is kept here, and it changes the agent ({', '.join(changed)}): see what it "
-            "says (`react-run trace RUN --json`), then give --trust"
+            f"the journal is not in our own directory, and it changes the agent ({', '.join(changed)}): review it "
+            "(`react-run trace RUN --json`), then give --trust"
         )
     if Path(header["workspace"]).is_dir():
         os.chdir(header["workspace"])
@@ -73,7 +73,7 @@ def options_of(journal: Journal, agent: str | None, *, trust: bool) -> AgentOpti
 
 
 def _changes(options: AgentOptions) -> list[str]:
-    """The options that may have an agent do what its file does not say."""
+    """The options that make an agent do things its file does not say."""
     return [
         *(["--model"] if (options.model or "").startswith("{") else []),
         *(f"--set {setting}" for setting in options.sets),
@@ -84,7 +84,7 @@ def _changes(options: AgentOptions) -> list[str]:
 
 
 def _kept_here(journal: Journal) -> bool:
-    """Whether it is one of our own."""
+    """Whether the journal is in our own directory."""
     from react_run.journal.locate import is_kept_here
 
     return journal.path is not None and is_kept_here(journal.path)

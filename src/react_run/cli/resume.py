@@ -1,9 +1,9 @@
-"""``react-run resume RUN``: go on with a run that was interrupted, killed, or failed (behaviour J4)."""
+"""``react-run resume RUN``: continue a run that was interrupted, killed, or failed (behaviour J4)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
 from react_run.cli.run_once import OneRun
 from react_run.launch.options import built
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -54,7 +55,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     journal = read_journal(path)
     options = options_of(journal, agent, trust=trust)
     if journal.footer is not None and journal.footer["status"] == "finished":
-        options.config()  # whose journal is not ours gets what it would get otherwise: a refusal
+        options.config()  # a journal that is not ours is refused, as always
         return _ended(journal, as_json=as_json)
     style = "json" if as_json else "text"
     session = journal.header["session"]
@@ -64,7 +65,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
 
 
 def _ended(journal: Journal, *, as_json: bool) -> int:
-    """Show what a run that has ended came to, with its exit status: nothing is done again."""
+    """Show the result of a run that has ended, with its exit status; nothing is done again."""
     from react_run.cli.exit import complain
     from react_run.cli.statuses import status_of, why
     from react_run.cli.terminal import json_text, shown
@@ -72,7 +73,7 @@ def _ended(journal: Journal, *, as_json: bool) -> int:
 
     result = result_of(journal)
     print(json_text(result.to_dict()) if as_json else shown(result.answer), flush=True)
-    complain(f"run {journal.run_id[:12]} had ended: this is its recorded answer")
+    complain(f"run {journal.run_id[:12]} had already ended: this is its recorded answer")
     if reason := why(result):
         complain(reason)
     return status_of(result)
@@ -80,7 +81,7 @@ def _ended(journal: Journal, *, as_json: bool) -> int:
 
 @dataclass(kw_only=True)
 class _Resumed(OneRun):
-    """A run that goes on from its journal."""
+    """A run that continues from its journal."""
 
     path: Path
     force: bool = False
@@ -127,8 +128,8 @@ class _Resumed(OneRun):
         return result
 
     def _keep(self, keeping: Keeping, earlier: Sequence[Message], result: RunResult) -> None:
-        """Add the turn to its conversation, unless that has gone on without it."""
+        """Add the turn to its conversation, unless the conversation has continued without it."""
         if list(earlier) == list(self.ready.incoming):
             keeping.keep(result.messages)
         else:
-            self.screen.note(f"the conversation {keeping.session!r} has gone on since: this turn is not added to it")
+            self.screen.note(f"the conversation {keeping.session!r} has continued since: this turn is not added to it")

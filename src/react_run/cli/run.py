@@ -18,10 +18,10 @@ _GUARD = "\0"
 
 
 class RunCommand(click.Command):
-    """Takes prompts such as ``-2**2`` for what they are: no options."""
+    """Accepts prompts such as ``-2**2``, which look like options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Guard words that begin like a negative number, unless they are the value of an option."""
+        """Protect words that begin like a negative number, unless they are the value of an option."""
         takers = {name for option in self.params if _takes_value(option) for name in option.opts}
         before = ["", *args]
         guarded = [
@@ -84,7 +84,7 @@ def command(
         overrides={key: value for key, value in overrides.items() if value is not None},
     )
     style = given.pop("output_format") or ("json" if as_json else "text")
-    if style == "text":  # otherwise this is told like every other error, as JSON
+    if style == "text":  # otherwise this is reported like every other error, as JSON
         options.must_exist()
     asked = prompt_from(tuple(word.removeprefix(_GUARD) for word in prompt))
     if given.pop("dry_run"):

@@ -1,11 +1,11 @@
-"""One run of an agent, shown in one of three styles."""
+"""Runs an agent once, and shows the run in one of three formats."""
 
 from __future__ import annotations
 
 import errno
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
 from react_run.journal.locate import find_run
 from react_run.launch.options import AgentOptions, approve_all, built, speaks_for_us
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -34,7 +35,7 @@ OFFLINE = "no model named: the offline stand-in answers what the tools can answe
 
 @dataclass(kw_only=True)
 class OneRun:
-    """The options of a run, and what answers with them."""
+    """The options of a run, and the run itself."""
 
     options: AgentOptions
     style: str = "text"
@@ -58,7 +59,7 @@ class OneRun:
         self.screen = Screen(quiet=self.quiet)
 
     def answer(self, prompt: Prompt) -> int:
-        """Run the agent on ``prompt`` and show the result; the exit status."""
+        """Run the agent on ``prompt``, show the result, and return the exit status."""
         self.screen.start_status(starting)
         try:
             with warnings_to(self.screen.note), logs_to(self.screen.note):
@@ -177,7 +178,7 @@ class OneRun:
         print(json_text(shown), flush=True)
 
     def _show_what_is_left(self, error: Exception) -> None:
-        """Write what a run that failed had reached: the answer that was ready, or what its tools verified."""
+        """Write what a failed run had achieved: the answer if it was ready, or the facts that its tools verified."""
         result = result_left(error)
         if result is not None and result.answer and self.config is not None:
             self.screen.stop_status()
@@ -197,11 +198,11 @@ class OneRun:
 
 
 def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool = False) -> None:
-    """Write the accepted answer, unless it stands there as the draft.
+    """Write the accepted answer, unless it is already shown as the draft.
 
     Args:
         answer: The answer.
-        draft: What was shown of it so far.
+        draft: The part shown so far.
         screen: Where it was shown.
         raw: Whether Markdown stays as it is on a terminal; it always does elsewhere.
     """
@@ -224,7 +225,7 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool =
 
 
 def described(error: Exception) -> dict[str, object]:
-    """An error as data, for ``--json``, with what the run had reached."""
+    """An error as data for ``--json``, with what the run had achieved."""
     from react_run.config.yaml import AgentFileError
 
     data: dict[str, object] = {"type": type(error).__name__, "message": str(error)}

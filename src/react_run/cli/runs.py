@@ -1,4 +1,4 @@
-"""``react-run runs``: the runs that were kept."""
+"""``react-run runs``: saved runs."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _exported(journal: Journal, form: str) -> str:
 
 
 def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
-    """A time as people write it, ``30d``, in seconds."""
+    """Convert an age such as ``30d`` to seconds."""
     if value is None:
         return None
     found = re.fullmatch(r"(\d+)\s*([mhdw])", value.strip())
@@ -184,7 +184,7 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
     try:
         return timedelta(**{_UNITS[found[2]]: int(found[1])}).total_seconds()
     except (OverflowError, ValueError):
-        raise click.BadParameter("this is longer than time can be counted") from None
+        raise click.BadParameter("this age is too large") from None
 
 
 @command.command("rm", context_settings=HELP)

@@ -1,4 +1,4 @@
-"""One screen for three writers: notes and a status line on stderr, the draft of an answer on stdout."""
+"""Coordinates three writers on one terminal: notes and a status line on stderr, the draft answer on stdout."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, width
 from react_run.support.text import printable
 
 REFRESH = 0.1
-"""Seconds between two looks of the status line."""
+"""Seconds between updates of the status line."""
 _ERASE = "\r\x1b[2K"
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_FRAMES = "|/-\\"
 _KEY = 2
 """Columns that the terminal needs to show a Ctrl-C (``^C``) in the row of the status line, and not in the next one."""
 _THOUGHT = 6
-"""Rows of a draft that was set aside which stay on the screen."""
+"""How many rows of a discarded draft stay on the screen."""
 
 
 def starting(seconds: float) -> str:
@@ -31,10 +31,10 @@ def starting(seconds: float) -> str:
 class Screen:
     """Writes notes, a status line and a draft so that none overwrites another.
 
-    The status line lives on a terminal only, in a thread of its own: it moves even while an import blocks the loop.
+    The status line appears only on a terminal, and has its own thread: it moves even while an import blocks the loop.
 
     Args:
-        quiet: Neither notes nor a status line.
+        quiet: Write neither notes nor a status line.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -52,7 +52,7 @@ class Screen:
         self._text: Callable[[float], str] = starting
 
     def note(self, line: str) -> None:
-        """A line on stderr, above the status line and the draft."""
+        """Write a line on stderr, above the status line and the draft."""
         if self.quiet or sys.stderr is None:
             return
         with self._lock:
@@ -67,7 +67,7 @@ class Screen:
                 self._write(self._area.add(draft))
 
     def draft(self, text: str) -> None:
-        """More of the answer, as it arrives, on stdout."""
+        """Append to the answer on stdout as it arrives."""
         with self._lock:
             self._clear()
             shown = printable(text)
@@ -75,7 +75,7 @@ class Screen:
             self._mid_line = not shown.endswith("\n") if shown and not self._erases else bool(shown) or self._mid_line
 
     def set_aside(self, mark: str = "") -> None:
-        """The draft so far was a thought, or will be written anew: its beginning stays, dim, behind ``mark``."""
+        """The draft so far was a thought, or will be written again: its beginning stays, dimmed, after ``mark``."""
         with self._lock:
             self._clear()
             rows = f"{mark}{self._area.text.strip()}".split("\n") if self._area.text.strip() else [""]
@@ -84,7 +84,7 @@ class Screen:
                 print("\n".join(coloured(row, "dim", sys.stdout) for row in [*rows[:_THOUGHT], *more]), flush=True)
 
     def keeps_draft(self) -> bool:
-        """End the line of the draft and leave it there, where all of it is to be seen; whether that was so."""
+        """If the whole draft is on the screen, end its line and keep it; return whether that was so."""
         with self._lock:
             self._clear()
             whole = not self._erases or self._area.is_whole
@@ -93,7 +93,7 @@ class Screen:
             return whole
 
     def take_away(self) -> None:
-        """Take the draft away, where the terminal can; otherwise end its line."""
+        """Erase the draft if the terminal can; otherwise end its line."""
         with self._lock:
             self._clear()
             self._take_away()
@@ -105,7 +105,7 @@ class Screen:
             self._end_line()
 
     def start_status(self, text: Callable[[float], str]) -> None:
-        """Show what ``text(seconds since the first call)`` says, until :meth:`stop_status`."""
+        """Show ``text(seconds since the first call)`` until :meth:`stop_status`."""
         self._text = text
         if self.animated and self._thread is None:
             self._stopped.clear()
@@ -123,7 +123,7 @@ class Screen:
             self._clear()
 
     def pause(self, paused: bool) -> None:
-        """Leave the terminal to somebody else, or take it back."""
+        """Release the terminal to another writer, or take it back."""
         with self._lock:
             if paused:
                 self._clear()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from react_run.serve.options import ServeOptions
 
 NEEDED = ("prometheus_client", "starlette", "uvicorn")
-"""What the extra ``serve`` brings."""
+"""The packages of the extra ``serve``."""
 _SIZES = {"kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 
@@ -30,7 +30,7 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
 
 @click.command("serve", context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("files", metavar="AGENT.yaml…", nargs=-1, required=True, type=click.Path())
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(0, 65_535), help="Port; 0 picks a free one."
 )
@@ -76,13 +76,13 @@ def _size(context: click.Context, parameter: click.Parameter, value: str) -> int
     type=click.Path(path_type=Path),
     help="Directory in which each session gets a directory.",
 )
-@click.option("--title-model", metavar="MODEL", help="Model for what chat pages ask for on the side, such as titles.")
+@click.option("--title-model", metavar="MODEL", help="Model for the side requests of chat clients, such as titles.")
 @click.option(
     "--park-after",
     default="10m",
     show_default=True,
     callback=duration,
-    help="Set a run aside when it has waited for a person this long.",
+    help="Park a run that has waited for a person this long.",
 )
 @click.option("--no-page", "page", flag_value=False, default=True, help="Serve only the APIs.")
 @click.option("--no-save", "save", flag_value=False, default=True, help="Delete journals when the server ends.")
@@ -122,15 +122,15 @@ def command(files: tuple[str, ...], token_file: str | None, **given: Any) -> int
 
 
 def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False) -> int:
-    """Serve until a signal ends it; the exit status.
+    """Serve until a signal arrives, and return the exit status.
 
     Args:
-        options: How the server is run.
-        agents: How each agent file is read.
-        opened: Whether a browser is opened on the page.
+        options: The options of the server.
+        agents: How to load each agent file.
+        opened: Whether to open the page in a browser.
 
     Raises:
-        ConfigError: Something keeps the server from starting.
+        ConfigError: The server cannot start.
     """
     import asyncio
     import webbrowser
@@ -158,7 +158,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
         sharing = sharing_a_workspace(service.agents)
         if sharing and options.max_runs > 1 and options.workspaces is None and not options.trust:
             raise ConfigError(
-                f"{', '.join(sharing)}: runs at the same time would change the same files. Give --workspaces DIR "
+                f"{', '.join(sharing)}: concurrent runs would change the same files. Give --workspaces DIR "
                 "(a directory for each session), --max-runs 1, or --trust to let them share the working directory"
             )
         stack.enter_context(logs_to(complain))
@@ -183,9 +183,9 @@ def _opening(address: str, service: Any) -> str:
 
 
 def _loop_factory() -> Any:
-    """The fastest event loop there is; ``None`` for Python's own."""
+    """The fastest event loop available; ``None`` means Python's own."""
     try:
         import uvloop
-    except ImportError:  # not made for this system
+    except ImportError:  # not available on this system
         return None
     return uvloop.new_event_loop

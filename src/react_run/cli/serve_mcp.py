@@ -14,13 +14,14 @@ from react_run.launch.options import AgentOptions, built
 def serve_mcp(
     options: Sequence[AgentOptions], *, mcp: bool, tools: bool, http: str | None, token_env: str | None
 ) -> int:
-    """Serve until the client leaves or a signal ends it; the exit status.
+    """Serve until the client disconnects or a signal arrives, and return the exit status.
 
     Raises:
-        ConfigError, UsageError: The options do not go together, or the agent cannot be built.
+        ConfigError,
+        UsageError: The options contradict each other, or the agent cannot be built.
     """
     if not mcp:
-        raise click.UsageError("--tools, --http and --token-env go with --mcp")
+        raise click.UsageError("--tools, --http and --token-env need --mcp")
     if len(options) != 1:
         raise click.UsageError("--mcp serves one agent: name one file")
     if find_spec("mcp") is None:
@@ -33,7 +34,9 @@ def serve_mcp(
 
     address = Address.parsed(http, token_env) if http else None
     if token_env and address is None:
-        raise click.UsageError("--token-env goes with --http: on standard input there is one client, who started this")
+        raise click.UsageError(
+            "--token-env needs --http: on standard input, the only client is the one that started this server"
+        )
     agent = built(options[0].config(), [Client(), *options[0].extra_plugins()], runs_directory())
     offered = Offered(agent, one_by_one=tools)
     with logs_to(complain):

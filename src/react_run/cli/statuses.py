@@ -1,4 +1,4 @@
-"""What the end of a run means for the exit status, and for the person who waits."""
+"""Maps the end of a run to an exit status and a message for people."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _WHY = {
     StopReason.COST_LIMIT: "the cost limit was reached (--max-cost)",
     StopReason.TOKEN_LIMIT: "the token limit was reached (max_total_tokens)",
     StopReason.CLARIFICATION_REQUIRED: "it needs an answer from you",
-    StopReason.TOOL_FAILURE: "a tool failed for good",
+    StopReason.TOOL_FAILURE: "a tool failed permanently",
     StopReason.TOOL_RETRY_EXHAUSTED: "a tool failed again after its correction",
     StopReason.UNRESOLVED_TOOL_FAILURE: "a tool failure was left unresolved",
     StopReason.UNACCEPTED: "the checks did not accept the answer",
     StopReason.REFUSED: "the model refused",
-    StopReason.EMPTY_REPLY: "the model said nothing",
+    StopReason.EMPTY_REPLY: "the model gave no answer",
     StopReason.CANCELLED: "it was cancelled",
 }
 
 
 def status_of(result: RunResult) -> int:
-    """The exit status of a run that ended with a result (cli.md)."""
+    """The exit status of a run that ended with a result; docs/cli.md lists them."""
     if result.success:
         return ANSWERED
     if result.stop_reason == StopReason.CLARIFICATION_REQUIRED:
@@ -42,14 +42,14 @@ def status_of(result: RunResult) -> int:
 
 
 def why(result: RunResult) -> str:
-    """Why a run ended without success, in words that are safe for a terminal; empty when it did not."""
+    """Why a run was not a success, as text that is safe for a terminal; empty if it was one."""
     return "" if result.success else printable(_why(result))
 
 
 def _why(result: RunResult) -> str:
     if result.stop_reason == StopReason.COMPLETED:
         failed = ", ".join(failure.tool for failure in result.unresolved)
-        return f"not a success: {f'{failed} failed and nothing made it good' if failed else 'the answer is empty'}"
+        return f"not a success: {f'{failed} failed, and it was never resolved' if failed else 'the answer is empty'}"
     if result.stop_reason == StopReason.UNACCEPTED:
         return f"stopped: {_WHY[StopReason.UNACCEPTED]}{_objection(result)}"
     return (
@@ -60,7 +60,7 @@ def _why(result: RunResult) -> str:
 
 
 def _objection(result: RunResult) -> str:
-    """What was said against the answer: the last thing in the conversation."""
+    """The objection to the answer: the last message of the conversation."""
     from react_run.support.text import printable
 
     last = result.messages[-1] if result.messages else None
@@ -77,9 +77,9 @@ def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below:
     Args:
         usage: What the run used, subagents included.
         tool_calls: The tool calls, those of subagents included.
-        seconds: What it took.
+        seconds: How long it took.
         run_id: The id of the run.
-        below: How many of the model calls and of the tool calls subagents made.
+        below: How many of the model calls and tool calls subagents made.
     """
     tokens = usage.total_tokens
     by_models, by_tools = (f" ({number} by subagents)" if number else "" for number in below)
@@ -95,7 +95,7 @@ def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below:
 
 
 def _money(cost: float) -> str:
-    """USD; what is less than can be shown is not shown as nothing."""
+    """Format USD; an amount too small to show is not shown as zero."""
     return "<$0.0001" if 0 < cost < 0.0001 else f"${cost:.4f}"
 
 

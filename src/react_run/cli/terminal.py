@@ -1,4 +1,4 @@
-"""What may be written to a terminal, and what it can show."""
+"""Makes text safe for terminals, and finds out what they can show."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
 def shown(text: str, stream: TextIO | None = None) -> str:
-    """``text`` for a stream (stdout by default): as it is for files and pipes, :func:`printable` for a terminal."""
+    """Return ``text`` for a stream (stdout by default): unchanged for files and pipes, :func:`printable` for a
+    terminal.
+    """
     return printable(text) if is_terminal(sys.stdout if stream is None else stream) else text
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """``value`` as JSON that nothing in it can steer a terminal with, nor hide in."""
+    """Return ``value`` as JSON in which nothing can control a terminal or hide."""
     text = json.dumps(value, ensure_ascii=False, default=str, indent=indent)
     return text if text.isascii() and "\x7f" not in text else _NOT_PLAIN.sub(_escaped, text)
 
@@ -39,7 +41,9 @@ _PLAIN = _MARKS | _LINES
 
 
 def plain_letters() -> str:
-    """The name of what stands for letters that a stream cannot encode: the nearest plain ones, or a question mark."""
+    """The name of the error handler for letters that a stream cannot encode: the nearest plain letters, or a question
+    mark.
+    """
 
     def plain(error: UnicodeError) -> tuple[str, int]:
         assert isinstance(error, UnicodeEncodeError)  # nothing else is written
@@ -50,7 +54,7 @@ def plain_letters() -> str:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at ``stream``."""
+    """Whether ``stream`` is a terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # closed
@@ -58,22 +62,22 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def is_dumb() -> bool:
-    """Whether the terminal understands no more than text."""
+    """Whether the terminal understands only plain text."""
     return os.environ.get("TERM", "") in ("dumb", "")
 
 
 def width() -> int:
-    """Columns of the terminal."""
+    """The width of the terminal in columns."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
 def cells(text: str) -> int:
-    """Columns that ``text`` takes."""
+    """The width of ``text`` in columns."""
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text)
 
 
 def fitted(text: str, columns: int) -> str:
-    """The beginning of ``text`` that fits into ``columns``, with an ellipsis when it was cut."""
+    """The beginning of ``text`` that fits into ``columns``, with an ellipsis if it was cut."""
     if cells(text) <= columns:
         return text
     taken, used = [], 1
@@ -86,7 +90,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def coloured(text: str, colour: str, stream: TextIO | None = None) -> str:
-    """``text`` in a colour, where it has one and the stream (stderr by default) shows colours."""
+    """Return ``text`` in a colour, if one is given and the stream (stderr by default) shows colours."""
     stream = sys.stderr if stream is None else stream
     if not colour or os.environ.get("NO_COLOR") or is_dumb() or not is_terminal(stream):
         return text

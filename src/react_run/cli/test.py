@@ -1,4 +1,4 @@
-"""``react-run test FILE CASES.yaml``: an agent tested offline, with recorded or scripted replies."""
+"""``react-run test FILE CASES.yaml``: test an agent offline, with recorded or scripted replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``react-run trace RUN``: a run as a tree in the terminal, as a page, or as data (behaviour J5)."""
+"""``react-run trace RUN``: show a run as a tree in the terminal, as a page, or as data (behaviour J5)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
 
 
 def write(name: str, text: str) -> None:
-    """Write a file, or to standard output when it is called ``-``, and say where it is."""
+    """Write to a file, or to standard output if it is called ``-``, and say where it is."""
     if name == "-":
         sys.stdout.write(shown(text))
         return

@@ -1,4 +1,4 @@
-"""``react-run trust DIR``: let agent files of a directory start programs and load code beside them."""
+"""``react-run trust DIR``: let agent files in a directory start programs and load code next to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``react-run ui``: the page on the runs that are kept, without any agent."""
+"""``react-run ui``: the web page with the saved runs, without any agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether an agent can be built from a configuration that loads: tool names, skills, hooks."""
+"""Checks that an agent can be built from a valid configuration: tool names, skills, hooks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 _GLOB = frozenset("*?[")
 _NAMED = 5
-"""Unmarked tools that are named."""
+"""How many unmarked tools to name."""
 
 
 class Soundness:
-    """Builds what has not been built before: files that are composed alike are sound alike."""
+    """Builds only combinations that have not been built before: files with the same parts have the same problems."""
 
     def __init__(self) -> None:
         self._sound: dict[str, tuple[str, list[str]]] = {}
 
     def check(self, config: ReActAgentConfig) -> list[str]:
-        """Build the agent of ``config``, or as much of it as can go wrong, and say what is doubtful about it.
+        """Build the agent of ``config``, or as much of it as can go wrong, and return warnings.
 
         Raises:
             ReactError: It cannot be built.
@@ -38,9 +38,9 @@ class Soundness:
 
 
 def doubts(tools: Iterable[Tool]) -> str:
-    """What follows for an agent from tools that do not say whether they change anything; nothing when all do.
+    """A warning about tools that do not declare whether they change anything; empty if all do.
 
-    What runs programs is left out: what they do depends on the program.
+    Tools that run programs are left out: their effect depends on the program.
     """
     unmarked = [tool.name for tool in tools if tool.read_only is None and not tool.runs_programs]
     if not unmarked:
@@ -48,16 +48,17 @@ def doubts(tools: Iterable[Tool]) -> str:
     some = ", ".join(unmarked[:_NAMED]) + (f" and {len(unmarked) - _NAMED} more" if len(unmarked) > _NAMED else "")
     they = "it changes" if len(unmarked) == 1 else "they change"
     return (
-        f"{some}: no mark says whether {they} anything. A tool without one is treated like one that does: permission "
-        "is asked, and other results become stale; yet its errors keep no run from being a success. Write "
+        f"{some}: nothing declares whether {they} anything. An undeclared tool is treated as changing something: it "
+        "needs permission, and makes earlier results stale; but its errors do not keep a run from being a success. "
+        "Write "
         "@tool(read_only=True) or @tool(read_only=False) above it, or annotations: in the file."
     )
 
 
 def misspelt(permissions: Iterable[Mapping[str, object]], names: Iterable[str]) -> list[str]:
-    """Which rules name a tool that is not there, and look like one of ``names``.
+    """Warnings about rules for a tool that does not exist but resembles one of ``names``.
 
-    A name that resembles none may be one of a subagent, or of a server that is asked only when a run starts.
+    Any other unknown name may belong to a subagent, or to a server that is contacted only when a run starts.
     """
     from react_run.components.errors import near
 

@@ -1,4 +1,4 @@
-"""``react-run worker AGENT.yaml…``: rows of batches that other processes, or other machines, began."""
+"""``react-run worker AGENT.yaml…``: process rows of batches that other processes or machines started."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
     plugins. The first Ctrl-C lets the rows in progress finish, the second stops them.
     """
     from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
+    from react_run.launch.keys import must_have_key
     from react_run.launch.options import approve_all, built
 
     names = ("model", "sets", "plugins", "env_file", "trust")
@@ -67,6 +68,7 @@ def command(files: tuple[str, ...], engine: str, yes: bool, **given: Any) -> int
         if yes:
             approve_all(config, plugins)
         agents.append(built(config, plugins, ()))
+        must_have_key(agents[-1])  # else it takes rows from workers that have one, and fails them
     settle_in()
     with logs_to(complain), asyncio.Runner() as runner:
         try:
@@ -92,7 +94,7 @@ def _listening(serving: list[_Serving], task: asyncio.Task[Any]) -> Iterator[Non
         nonlocal heard
         heard += 1
         if heard == 1:
-            _say("no more rows are begun; waiting for those at work (Ctrl-C again stops them)")
+            _say("no more rows will start; waiting for rows in progress (Ctrl-C again stops them)")
             for one in serving:
                 one.stop()
         elif heard == 2:

@@ -1,4 +1,4 @@
-"""A worker of several agents on a database: a process for each of them, ended together."""
+"""A worker for several agents on a database: one process per agent, ended together."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from click.core import ParameterSource
 
 
 def one_process_each(context: click.Context, files: Sequence[str]) -> int:
-    """Work on the rows of each agent in a process of its own; the exit status of the first that did not end well.
+    """Process the rows of each agent in its own process, and return the exit status of the first one that failed.
 
-    What hands out rows knows one agent in each process. When one of them cannot begin, the others end as well.
+    The queue serves one agent per process. If one process cannot start, the others end as well.
 
     Args:
-        context: The command line, whose options all of them get.
+        context: The command line; every process gets its options.
         files: The agent files.
     """
     options = [*_options(context)]
@@ -49,7 +49,7 @@ def _ended(workers: Sequence[subprocess.Popen[bytes]]) -> int:
 
 
 def _options(context: click.Context) -> Iterator[str]:
-    """The options as they were given."""
+    """The options as given on the command line."""
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name in context.params
@@ -65,7 +65,7 @@ def _options(context: click.Context) -> Iterator[str]:
 
 @contextmanager
 def _passing_on(workers: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Signals are those of all workers."""
+    """Every worker receives the signals."""
 
     def heard(number: int, frame: FrameType | None) -> None:
         _tell(workers, number)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from react_run.components.bases import BASES
 from react_run.components.errors import KindImportError, KindNotTrusted
-from react_run.components.kinds import installed, resolve
+from react_run.components.kinds import kind_named, resolve
 from react_run.components.option_errors import at, problem, unknown_key
 from react_run.components.origin import Origin
 from react_run.errors import ReactError
@@ -99,7 +99,7 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
 
 
 def _wrong_kind(group: str, kind: str, why: str) -> ValidationError:
-    known = installed(group).get(kind)
+    known = kind_named(group, kind)
     of = f" of {known.origin}" if known is not None else ""
     return at(("kind",), problem(f"cfg.unknown_{group[:-1]}", f"{kind!r}{of} is not {ARTICLES[group]}: {why}"), kind)
 

@@ -17,7 +17,7 @@ from react_run.components.dotted import import_module, import_path
 from react_run.components.errors import KindImportError, how_to_trust
 from react_run.components.option_errors import problem
 from react_run.components.origin import Origin, beside_the_file
-from react_run.errors import ReactError
+from react_run.errors import ReactError, pass_on_interrupt
 
 
 def _function(value: object, info: ValidationInfo) -> object:
@@ -93,6 +93,7 @@ def load_file(path: Path) -> ModuleType:
         del sys.modules[name]
         if not isinstance(error, (Exception, SystemExit)):
             raise
+        pass_on_interrupt(error)
         raise KindImportError(_why(path, real, error)) from error
     finally:
         sys.path.remove(str(real.parent))

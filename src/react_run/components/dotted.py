@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from react_run.components.counterparts import counterpart
 from react_run.components.errors import KindImportError, KindNotTrusted, UnknownKind, how_to_trust, install_hint, near
+from react_run.errors import pass_on_interrupt
 
 
 def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:
@@ -142,6 +143,7 @@ def _import(module_name: str, path: str) -> ModuleType:
         hint = counterpart(path) or install_hint(error) or "Is its package installed?"
         raise KindImportError(f"cannot import {module_name!r} for {path!r}: {error}. {hint}") from error
     except (Exception, SystemExit) as error:
+        pass_on_interrupt(error)
         raise KindImportError(
             f"importing {module_name!r} for {path!r} failed: {type(error).__name__}: {error}"
         ) from error

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
 from functools import cache
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from react_run.components.errors import KindImportError, UnknownKind, install_hint, near
+from react_run.errors import pass_on_interrupt
+from react_run.support.dataclasses import dataclass
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
@@ -57,6 +62,7 @@ class Kind:
         try:
             loaded: object = self.entry_point.load()
         except (Exception, SystemExit) as error:
+            pass_on_interrupt(error)
             remedy = install_hint(error) or f"Reinstall or upgrade {self.distribution or 'its distribution'}."
             raise KindImportError(
                 f"{self.group[:-1]} {self.name!r} of {self.origin} cannot be loaded: "
@@ -85,25 +91,72 @@ def installed(group: str) -> Mapping[str, Kind]:
 def kind_of_class(group: str, cls: type) -> Kind | None:
     """The installed kind that ``cls`` is the target of, be it there or somewhere else in the same package."""
     package = cls.__module__.partition(".")[0]
-    for kind in installed(group).values():
-        module, _, name = kind.target.partition(":")
-        if name == cls.__qualname__ and module.partition(".")[0] == package:
-            return kind
+    for kinds in (_our_groups().__getitem__, installed):
+        for kind in kinds(group).values():
+            module, _, name = kind.target.partition(":")
+            if name == cls.__qualname__ and module.partition(".")[0] == package:
+                return kind
     return None
 
 
-def every_installed(group: str) -> Iterator[Kind]:
-    """Every entry point of one group, duplicates included."""
-    for point in metadata.entry_points(group=f"react_run.{group}"):
+def every_installed(group: str) -> tuple[Kind, ...]:
+    """Every kind of one group that an installed distribution offers, those that want the same name included."""
+    return _by_group().get(group, ())
+
+
+def kind_named(group: str, name: str) -> Kind | None:
+    """The installed kind of that name. For one of ours no other distribution is looked at: the name is ours."""
+    return _our_groups()[group].get(name) or installed(group).get(name)
+
+
+def forget_installed() -> None:
+    """Look again at what is installed: distributions have come or gone in this process."""
+    for kept in (installed, _by_group, _our_groups):
+        kept.cache_clear()
+
+
+@cache
+def _by_group() -> Mapping[str, tuple[Kind, ...]]:
+    """All kinds, read once: the entry points of every distribution are read from disk each time they are asked for."""
+    return _grouped(_every_point())
+
+
+def _every_point() -> Iterable[metadata.EntryPoint]:
+    points: Any = metadata.entry_points()
+    if sys.version_info < (3, 12):  # lists by group, and a warning from each of the dictionary's own methods
+        points = chain.from_iterable(dict.values(points))
+    every: Iterable[metadata.EntryPoint] = points
+    return every
+
+
+@cache
+def _our_groups() -> Mapping[str, Mapping[str, Kind]]:
+    points: Iterable[metadata.EntryPoint]
+    try:
+        points = metadata.distribution(OURS).entry_points
+    except metadata.PackageNotFoundError:  # nothing is installed: this runs from its source
+        points = ()
+    return {group: {kind.name: kind for kind in kinds} for group, kinds in _grouped(points).items()}
+
+
+def _grouped(points: Iterable[metadata.EntryPoint]) -> dict[str, tuple[Kind, ...]]:
+    origins: dict[int, tuple[str, str]] = {0: ("", "")}
+    kinds: dict[str, tuple[Kind, ...]] = dict.fromkeys(GROUPS, ())
+    for point in points:
+        group = point.group.removeprefix("react_run.")
+        if group == point.group or group not in kinds:
+            continue
         dist = point.dist
-        yield Kind(
-            group=group,
-            name=point.name,
-            target=point.value,
-            distribution=dist.name if dist else "",
-            version=dist.version if dist else "",
-            entry_point=point,
+        key = id(dist) if dist else 0
+        if dist and key not in origins:
+            about = dist.metadata  # it is parsed each time it is asked for
+            origins[key] = about["Name"], about["Version"]
+        name, version = origins[key]
+        kind = Kind(
+            group=group, name=point.name, target=point.value, distribution=name, version=version, entry_point=point
         )
+        kinds[group] += (kind,)
+    return kinds
 
 
 def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bool = True) -> object:
@@ -120,17 +173,16 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
         PluginError: It is installed, but cannot be imported.
     """
     kind = ALIASES.get(kind, kind)
-    known = installed(group)
-    if kind in known:
-        return known[kind].load()
+    if (known := kind_named(group, kind)) is not None:
+        return known.load()
     if "." in kind or ":" in kind:
         from react_run.components.dotted import import_path
 
         return import_path(kind, directory, trusted=trusted)
-    names = ", ".join(sorted(known)) or "none"
-    nearest = _elsewhere(group, kind) or near(kind, known)
-    own = "" if nearest else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
-    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{nearest} Installed: {names}{own}")
+    names = installed(group)
+    hint = _elsewhere(group, kind) or near(kind, names)
+    own = "" if hint else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
+    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}{own}")
 
 
 def _elsewhere(group: str, kind: str) -> str:

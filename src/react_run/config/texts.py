@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from react_run.components.errors import near
-from react_run.components.kinds import OURS, installed
+from react_run.components.kinds import OURS, kind_named
 from react_run.config.wrapper_levels import LEVELS
 from react_run.config.yaml import Node, Report, locate
 
@@ -71,7 +71,7 @@ def _outside(tree: Node, loc: tuple[str | int, ...]) -> str:
     for end in range(len(loc) - 1, 0, -1):
         node, missing = locate(tree, loc[:end])
         named = node.mapping.get("kind")
-        kind = installed(group).get(str(named.value)) if named is not None and not missing else None
+        kind = kind_named(group, str(named.value)) if named is not None and not missing else None
         if kind is not None:
             return "" if kind.distribution == OURS else f" (an option of {kind.origin})"
     return ""

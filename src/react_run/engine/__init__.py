@@ -1,1 +1,1 @@
-"""What carries out a run: an iteration's calls, their deadlines, sensors, guides and streams."""
+"""Carries out a run: the calls of an iteration, their timeouts, sensors, guides and streams."""

@@ -1,4 +1,4 @@
-"""Asking: the first plugin that has an answer gives it, and the journal has question and decision."""
+"""Asks people: the first plugin with an answer decides, and the journal records question and decision."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 class Asked:
-    """How often one run has asked each question."""
+    """How often a run has asked each question."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[int, int | None, str]] = Counter()
 
     def named(self, run: Run, question: Question) -> Question:
-        """``question`` with an id that says where it was asked: the same when the run is driven once more."""
+        """Return ``question`` with an id for the place where it was asked; a replayed run gives it the same id."""
         iteration, call = len(run.iterations), current_call(run)
         place = iteration, None if call is None else call.position, question.digest
         self._counts[place] += 1

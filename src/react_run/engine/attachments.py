@@ -1,4 +1,4 @@
-"""Images and files that come into a run: from its prompt, from earlier turns, and from tools."""
+"""Takes images and files into a run: from its prompt, from earlier turns, and from tools."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ GUARD = "attachment"
 
 
 def split(prompt: object) -> tuple[str, tuple[Part, ...]]:
-    """The text of a prompt, and what it carries besides.
+    """Split a prompt into its text and its attachments.
 
     Raises:
-        ConfigError: It is neither text nor a list of texts and parts.
+        ConfigError: The prompt is neither text nor a list of texts and parts.
     """
     items = prompt if isinstance(prompt, Sequence) else (prompt,)
     for item in items:
@@ -39,7 +39,9 @@ def split(prompt: object) -> tuple[str, tuple[Part, ...]]:
 
 
 def taken_in(run: Run, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """``parts`` as they stand in the conversation: what the model may not be able to read is saved, and named so."""
+    """Return ``parts`` for the conversation; those that the model may not be able to read are saved, and named with
+    their path.
+    """
     run.state(EngineState).carries_parts = True
     return tuple(_taken_in(run, part) for part in parts)
 
@@ -57,12 +59,12 @@ def _taken_in(run: Run, part: Part) -> Part:
 
 
 def saved(run: Run, part: Part) -> Part:
-    """``part`` with a copy beside the run, where tools may find it."""
+    """Save a copy of ``part`` in the run's workspace, where tools can find it."""
     if part.saved_to or not part.data:
         return part
     folders, name = (*run_folders(run.id), "attachments"), f"{part.digest[:16]}{part.ending}"
     try:
-        with suppress(FileExistsError):  # named by its content
+        with suppress(FileExistsError):  # the name is a digest of the content
             write_new(run.workspace, folders, name, [part.data])
     except OSError as error:
         logger.warning("%s cannot be saved: %s", part.label, error)
@@ -71,7 +73,7 @@ def saved(run: Run, part: Part) -> Part:
 
 
 def incoming(run: Run, messages: Iterable[Message]) -> list[Message]:
-    """Earlier turns with their attachments taken in."""
+    """Convert the attachments of earlier turns."""
     return [_incoming(run, message) for message in messages]
 
 
@@ -84,7 +86,7 @@ def _incoming(run: Run, message: Message) -> Message:
 
 
 def observed(run: Run, result: object) -> Observation:
-    """What a tool returned that is a part, or a list with parts in it: the texts, and the parts behind them."""
+    """Split the return value of a tool, a part or a list with parts, into texts followed by parts."""
     items = result if isinstance(result, list | tuple) else (result,)
     texts, parts = [], []
     for item in items:
@@ -99,7 +101,7 @@ def observed(run: Run, result: object) -> Observation:
 
 
 def bounded(run: Run, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """What a tool returned, taken in; what is too large for a request is saved, and left out of the conversation."""
+    """Convert the return value of a tool; parts too large for a request are saved, and left out of the conversation."""
     fitting, size = [], 0
     for part in parts:
         size += part.size
@@ -109,5 +111,5 @@ def bounded(run: Run, parts: Iterable[Part]) -> tuple[Part, ...]:
             size -= part.size
             kept = saved(run, part)
             where = f"; it is saved as {kept.saved_to}" if kept.saved_to else ""
-            run.note(GUARD, f"{part.label} is left out: one result carries {LARGEST // 2**20} MB at most{where}")
+            run.note(GUARD, f"{part.label} is left out: one result may have at most {LARGEST // 2**20} MB{where}")
     return taken_in(run, fitting)

@@ -1,4 +1,4 @@
-"""Several jobs at the same time: gathered in the order in which they were asked for."""
+"""Runs jobs concurrently, and gathers the results in request order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
                 results[index] = await jobs[index]()
             except BaseException as error:  # raised below, in request order
                 errors[index] = error
-            if cancellations():  # all of this is cancelled, whatever the job made of it: no other job may start
+            if cancellations():  # everything is cancelled, however the job reacted: no other job may start
                 return
 
     tasks: list[asyncio.Task[None]] = []
@@ -41,7 +41,7 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
     for task in tasks:
-        task.result()  # one that somebody else cancelled has left jobs undone
+        task.result()  # if another task was cancelled, its jobs were not done
     if errors:
         raise errors[min(errors)]
     return results

@@ -1,4 +1,4 @@
-"""How full the model's context is: an estimate that looks at each message once (behaviour S7)."""
+"""Estimates how full the model's context is, looking at each message once (behaviour S7)."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from react_run.tools.tool import Tool
 
 BYTES_PER_TOKEN = 4
 PER_FILE = 6_000
-"""Bytes of text that an image, or a page of a PDF, takes as much room as."""
+"""The size of an image or a PDF page, as the equivalent number of bytes of text."""
 PER_MESSAGE = 16
-"""Bytes that a message takes beside its text."""
+"""Bytes of overhead per message."""
 
 
 class MovedOut:
-    """The results of one run that compaction took out of the conversation, by request id, and how often it did so."""
+    """The results that compaction removed from the conversation of a run, by request id, and how often it ran."""
 
     def __init__(self) -> None:
         self.times = 0
         self.ids: set[str] = set()
 
     def compare(self, before: Sequence[Message], after: Sequence[Message]) -> None:
-        """Note which results of ``before`` are no longer in ``after`` as they were."""
+        """Note which results of ``before`` are missing or changed in ``after``."""
         left = {message.tool_request_id: message.content for message in after if message.role == "tool"}
         self.ids.update(
             message.tool_request_id
@@ -36,11 +36,11 @@ class MovedOut:
 
 
 class Gauge:
-    """The size of one run's requests, in tokens, corrected by what the provider counted last."""
+    """The estimated size of a run's requests in tokens, corrected by the provider's latest count."""
 
     def __init__(self) -> None:
         self.own = -1
-        """How many messages the run began with; -1 until its first request."""
+        """How many messages the run started with; -1 until its first request."""
         self.busy = False
         """Whether a summary is being asked for."""
         self.factor = 1.0
@@ -63,12 +63,12 @@ class Gauge:
         return self._raw * self.factor
 
     def correct(self, counted: int | None) -> None:
-        """Learn from the tokens that the provider counted for the request measured last."""
+        """Correct the estimate with the provider's token count for the request measured last."""
         if counted and self._raw:
             self.factor = min(4.0, max(0.5, counted / self._raw))
 
     def reset(self) -> None:
-        """Start counting anew: the conversation was replaced."""
+        """Start counting again, because the conversation was replaced."""
         self._counted = self._bytes = 0
 
 

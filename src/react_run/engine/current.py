@@ -1,4 +1,4 @@
-"""Which call of a run the current code belongs to."""
+"""Finds the tool call that the current code belongs to."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ executing: ContextVar[ToolCall | None] = ContextVar("react_run_executing", defau
 
 
 def current_call(run: Run) -> ToolCall | None:
-    """The call of ``run`` that is being handled here: in a layer around it, in its permission, or in its tool."""
+    """The call of ``run`` being handled in this context: in a layer around it, in its permission check, or in its
+    tool.
+    """
     call = handled.get()
     return call if call is not None and call.run is run else None
 
 
 def executing_call(run: Run) -> ToolCall | None:
-    """The call of ``run`` inside whose tool this is: what happens here is that tool's doing."""
+    """The call of ``run`` whose tool is executing in this context."""
     call = executing.get()
     return call if call is not None and call.run is run else None

@@ -1,4 +1,4 @@
-"""Replies that are read as they come: the draft is handed on, and withdrawn when nothing comes of it (L10)."""
+"""Streams replies: the draft is passed on, and withdrawn if it does not become the reply (L10)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from react_run.support.thinking import VisibleDraft
 
 
 async def stream(run: Run, iteration: Iteration) -> ModelResponse:
-    """Have the request answered as a stream, handing on the draft; a draft that comes to nothing is withdrawn."""
+    """Stream the answer to the request and pass on the draft; withdraw the draft if it fails."""
     response: ModelResponse | None = None
     draft = VisibleDraft()
     try:
@@ -53,7 +53,7 @@ async def _show(run: Run, iteration: Iteration, was_thinking: bool, text: str) -
 
 
 async def give_up_unused(run: Run) -> None:
-    """Withdraw the last draft when something else became the answer, as when a plugin ended the run (L10)."""
+    """Withdraw the last draft if something else became the answer, for example because a plugin ended the run (L10)."""
     for iteration in run.iterations[-1:]:
         if iteration.drafted and (iteration.response is None or iteration.response.text != run.outcome.answer):
             await withdraw(iteration)

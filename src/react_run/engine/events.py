@@ -1,4 +1,4 @@
-"""Events from any thread, told without waiting for their listeners."""
+"""Sends events from any thread, without waiting for their listeners."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def tell(run: Run, listeners: Chain, *args: object) -> None:
-    """Tell ``listeners`` about an event of ``run``, on the thread of its event loop, without waiting for them."""
+    """Notify ``listeners`` of an event of ``run``, on the event-loop thread, without waiting for them."""
     state = run.state(EngineState)
     if state.loop is not None and running_loop() is not state.loop:
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with suppress(RuntimeError):  # the loop is closed: there are no listeners any more
             state.loop.call_soon_threadsafe(tell, run, listeners, *args)
         return
     for impl, answer in dispatch(listeners, run, *args):
@@ -30,7 +30,7 @@ def tell(run: Run, listeners: Chain, *args: object) -> None:
 
 
 async def drain(run: Run) -> None:
-    """Wait for the listeners of ``run`` that are still running, and give back what was taken for it."""
+    """Wait for the listeners of ``run`` that are still running, and run its cleanups."""
     state = run.state(EngineState)
     async with AsyncExitStack() as stack:
         for give_back in state.endings:
@@ -41,10 +41,11 @@ async def drain(run: Run) -> None:
 
 
 def let_go(run: Run) -> None:
-    """Have an ended run freed as soon as nobody holds it: no cycle waits for the collector, which a server may put off.
+    """Break reference cycles, so that an ended run is freed as soon as it is unused: servers may run the garbage
+    collector rarely.
 
-    Its iterations and calls name it for as long as somebody does hold it; what a tool raised loses its traceback, whose
-    frames hold the run.
+    As long as the run is in use, its iterations and calls still refer to it. Exceptions of tools lose their traceback,
+    whose frames refer to the run.
     """
     ended = weakref.proxy(run)
     for iteration in run.iterations:
@@ -56,6 +57,6 @@ def let_go(run: Run) -> None:
 
 
 def check_cancelled(run: Run) -> None:
-    """Raise when ``run`` was cancelled, whoever answered the cancellation away."""
+    """Raise if ``run`` was cancelled, even if some code swallowed the cancellation."""
     if cancellations() > run.state(EngineState).cancelling:
         raise asyncio.CancelledError

@@ -1,11 +1,11 @@
-"""Running one tool: whatever it does (returns, raises, hangs) becomes an observation (behaviour T)."""
+"""Runs one tool: whatever it does (returns, raises, hangs) becomes an observation (behaviour T)."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -19,8 +19,8 @@ from react_run.engine.state import EngineState
 from react_run.engine.timer import Timer
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
-from react_run.support.fast_init import maker
 from react_run.support.logs import log_failure
+from react_run.support.maker import maker
 from react_run.support.render import render
 from react_run.support.tasks import begun, cancellations, forget, running_loop
 from react_run.support.threads import started_in_thread
@@ -32,27 +32,28 @@ if TYPE_CHECKING:
     from react_run.run import ToolCall
     from react_run.tools.tool import Prepared, Tool
 
+Supervision = Callable[[Callable[[], object], float, "ToolCall"], Coroutine[Any, Any, object]]
 logger = logging.getLogger(__name__)
 _observation = maker(Observation)
 
 MAX_ERROR = 300
-"""Characters of an exception's text that the model gets to read (behaviour T1)."""
+"""Maximum characters of an exception's text for the model (behaviour T1)."""
 MAX_MESSAGE = 2_000
-"""Characters of a tool error that answers and results repeat; the model reads it whole, up to the ceiling (T4)."""
+"""Maximum characters of a tool error in answers and results; the model reads all of it, up to the result limit (T4)."""
 UNKNOWN = "Whether it took effect is unknown: find that out before you go on."
 PLAIN = frozenset({str, int, float, bool, dict, list, tuple, type(None)})
-"""Types of nearly all results, whose values cannot be awaited or iterated away: asking an ABC costs far more."""
+"""The types of nearly all results, which are neither awaitables nor iterators: checking an ABC costs far more."""
 GRACE = 0.5
-"""Seconds a cancelled async tool gets to clean up when the run itself is cancelled."""
+"""Seconds for a cancelled async tool to clean up when the run itself is cancelled."""
 
 
 def refused(message: str, *, code: str = "refused", unknown: bool = False) -> Observation:
-    """An observation for a call that did not run, or whose tool failed in the runtime's own terms.
+    """An observation for a call that did not run, or that failed with one of the runtime's own errors.
 
     Args:
         message: What the model reads.
         code: A short stable name of the failure.
-        unknown: Whether the call may have taken effect all the same; the model is told so.
+        unknown: Whether the call may still have taken effect; the model is told so.
     """
     text = message if message.startswith("Error: ") else f"Error: {message}"
     if unknown:
@@ -61,9 +62,9 @@ def refused(message: str, *, code: str = "refused", unknown: bool = False) -> Ob
 
 
 def is_lost(error: BaseException) -> bool:
-    """Whether ``error`` says that a connection broke or an answer never came, so that nobody knows what was done.
+    """Whether ``error`` means that a connection broke or an answer never came, so that the effect is unknown.
 
-    A connection that was never made is none of these: then nothing was done.
+    A connection that was never made does not count: then nothing was done.
     """
     names = {kind.__name__ for kind in type(error).__mro__}
     return not names & _NEVER_MADE and bool(names & _LOST)
@@ -92,17 +93,17 @@ _NEVER_MADE = frozenset(
         "gaierror",
     }
 )
-"""Names of the classes of the standard library and of the common HTTP clients, none of which is imported for this."""
+"""Class names of the standard library and of common HTTP clients, so that none of them has to be imported."""
 
 
 def interpreting(tool: Tool) -> bool:
-    """Whether the tool's toolset interprets results; without that they are opaque (behaviour F)."""
+    """Whether the tool's toolset interprets results; otherwise they are opaque (behaviour F)."""
     toolset = tool.toolset
     return toolset is not None and type(toolset).interpret_result is not ReActToolset.interpret_result
 
 
 async def refusal(call: ToolCall) -> Observation | None:
-    """Why ``call`` may not run as it is now; ``None`` when every plugin permits it."""
+    """Why ``call`` may not run in its current form; ``None`` if every plugin permits it."""
     problem = _problem(call)
     permits = call.run.state(EngineState).hooks.react_tool_permit
     return await _permission(call, permits) if problem is None and permits else problem
@@ -131,12 +132,12 @@ async def _permission(call: ToolCall, permits: Chain) -> Observation | None:
         if refusals:
             return _denied(call, refusals[0])
         if call.arguments != prepared.arguments or call.prepared is not prepared or call.tool is not tool:
-            return _denied(call, refused(f"the arguments of {call.name} were changed while permission was asked"))
+            return _denied(call, refused(f"the arguments of {call.name} were changed while waiting for permission"))
     return None
 
 
 def _denied(call: ToolCall, refusal: Observation) -> Observation:
-    """``refusal`` as the failure it is, even if the plugin did not say so. It proves nothing about the tool."""
+    """Mark ``refusal`` as a failure, even if the plugin did not. It proves nothing about the tool."""
     call.opaque = True
     outcome = refusal.outcome or Outcome.retryable("denied", refusal.content.removeprefix("Error: "))
     return replace(refusal, outcome=replace(outcome, denied=True))
@@ -164,7 +165,7 @@ async def execute(call: ToolCall) -> Observation:
 
 
 def report(call: ToolCall, done: float | None, total: float | None, message: str) -> None:
-    """Tell how far the tool of ``call`` is; nothing is told when it is over, or nobody listens.
+    """Report the progress of the tool of ``call``; nothing happens if the call is over or has no listeners.
 
     Raises:
         TypeError, ValueError: A number is not one that can be shown, or the message is not text.
@@ -181,31 +182,27 @@ def report(call: ToolCall, done: float | None, total: float | None, message: str
 
 
 async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observation:
-    """Run ``tool`` with prepared arguments under its deadline."""
+    """Run ``tool`` with prepared arguments and its timeout."""
     kwargs = prepared.kwargs
     if tool.context:
         kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
-    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     try:
-        if tool.is_async:
-            work = _supervise(_shielded(partial(tool.function, *prepared.args, **kwargs)), limit, call)
-            result = await _unless_cancelled(tool, work)
-        elif tool.inline:
+        if tool.inline and not tool.is_async:
             result = _at_once(tool, prepared.args, kwargs)
         else:
-            work = _in_thread(partial(tool.function, *prepared.args, **kwargs), limit, call)
-            result = await _unless_cancelled(tool, work)
+            supervised = _supervise if tool.is_async else _in_thread
+            result = await _in_time(supervised, partial(tool.function, *prepared.args, **kwargs), tool, call)
         if type(result) not in PLAIN:
             if isawaitable(result):
-                result = await _unless_cancelled(tool, _supervise(_shielded(partial(_same, result)), limit, call))
+                result = await _in_time(_supervise, partial(_same, result), tool, call)
             if isinstance(result, (Iterator, AsyncIterator)):
                 raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
     except TimeoutError as error:
         if not isinstance(error, _Deadline):
             return _failed(call, error)
         call.error = error
-        call.run.note("tool_timeout", f"{tool.name} did not answer within {limit:g} s")
-        text = f"{tool.name} timed out: no answer within {limit:g} seconds, so it was given up."
+        call.run.note("tool_timeout", f"{tool.name} did not answer within {error.seconds:g} s")
+        text = f"{tool.name} timed out: no answer within {error.seconds:g} seconds, so it was given up."
         return refused(text, code="timeout", unknown=tool.read_only is not True)
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise
@@ -215,33 +212,39 @@ async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observatio
 
 
 def paused_seconds(call: ToolCall) -> float:
-    """Seconds that a person was waited for about ``call``."""
+    """Seconds spent waiting for a person about ``call``."""
     pauses = call.run.state(EngineState).call_pauses.get(call)
     return 0.0 if pauses is None else pauses.seconds
 
 
 class _Deadline(TimeoutError):
-    """Ours, as opposed to a TimeoutError that the tool raised."""
+    """Our own timeout, as opposed to a TimeoutError that the tool raised."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"no answer within {seconds:g} seconds")
+        self.seconds = seconds
 
 
 def _at_once(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
     """What an inline tool returns: nothing can interrupt it, so a cancellation that comes out of it is its own."""
     try:
-        return copy_context().run(tool.function, *args, **kwargs)  # what it sets stays its own, as in a thread
+        return copy_context().run(
+            tool.function, *args, **kwargs
+        )  # context variables it sets stay its own, as in a thread
     except asyncio.CancelledError as error:
         raise _cancelled_itself(tool, error) from error
     except StopIteration as error:  # no coroutine may let it out, so tools of all forms are told the same
         raise RuntimeError(f"{tool.name} raised StopIteration: {error}") from error
 
 
-async def _unless_cancelled(tool: Tool, work: Awaitable[object]) -> object:
-    """What comes of ``work``, which the run may be cancelled in, and the tool may cancel itself."""
+async def _in_time(supervised: Supervision, function: Callable[[], object], tool: Tool, call: ToolCall) -> object:
+    """What ``function`` gives within the time for ``tool``; either the run may be cancelled meanwhile, or the tool
+    cancels itself.
+    """
+    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
     cancelled = cancellations()
     try:
-        return await work
+        return await supervised(function, limit, call)
     except asyncio.CancelledError as error:
         if cancellations() > cancelled:
             raise
@@ -284,12 +287,12 @@ class _Exited(Exception):
         super().__init__(f"the tool called exit({error.code!r})")
 
 
-async def _supervise(work: Coroutine[Any, Any, object], limit: float, call: ToolCall) -> object:
-    """Await ``work`` for ``limit`` seconds; one that ignores its cancellation is left behind, not waited for.
+async def _supervise(function: Callable[[], object], limit: float, call: ToolCall) -> object:
+    """Await what ``function`` gives, for ``limit`` seconds; one that ignores its cancellation is left behind.
 
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
-    task = begun(work)
+    task = begun(_shielded(function))
     if task.done():
         return task.result()
     over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -320,7 +323,7 @@ def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
 
 
 def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
-    """What the model reads about a result, and what its toolset makes of it."""
+    """Build the observation of a result, with the interpretation of its toolset."""
     if isinstance(result, Observation):
         call.opaque = result.outcome is None
         content = _with_repairs(render(result.content), repairs)
@@ -333,7 +336,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
             outcome = tool.toolset.interpret_result(tool.own_name or tool.name, call.arguments, result)
             if outcome is not None and not isinstance(outcome, Outcome):
                 raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
-        except Exception as error:  # a broken interpreter makes the result opaque, no more
+        except Exception as error:  # a broken interpreter only makes the result opaque
             outcome = None
             call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
             _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
@@ -346,7 +349,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
 
 
 def _has_parts(result: object) -> bool:
-    """Whether a tool returned images or files; nobody has made one while their module is not imported."""
+    """Whether a tool returned images or files; impossible as long as their module is not imported."""
     module = sys.modules.get("react_run.parts")
     if module is None:
         return False
@@ -370,7 +373,7 @@ def _failed(call: ToolCall, error: BaseException) -> Observation:
     if isinstance(error, ToolError):
         try:
             return _told(call, error)
-        except Exception as failure:  # a subclass whose text, code or disposition is none
+        except Exception as failure:  # a subclass with an invalid text, code or disposition
             _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
     _log(call, logging.INFO, f"tool {call.name!r} failed", error)
     changes = call.tool is not None and call.tool.read_only is not True
@@ -396,10 +399,10 @@ def describe(error: BaseException) -> str:
     name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
     try:
         text = " ".join(str(error).split())
-    except Exception:  # a __str__ that raises is hostile input, too
+    except Exception:  # a __str__ that raises is also hostile input
         text = "(no message)"
     line = f"{name}: {text}" if text else name
-    return _bounded(render(_bounded(line)))  # escapes take more room than what they stand for
+    return _bounded(render(_bounded(line)))  # escape sequences are longer than the characters they represent
 
 
 def _bounded(line: str) -> str:

@@ -1,4 +1,4 @@
-"""What plugins add to the system prompt (behaviour G1)."""
+"""Text that plugins add to the system prompt (behaviour G1)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 async def guide_texts(run: Run) -> list[str]:
-    """The text of every guide, in plugin order, each under a heading: its own, else the name of its plugin."""
+    """The texts of all guides, in plugin order, each under a heading: its own, or the name of its plugin."""
     texts: list[str] = []
     for impl in run.state(EngineState).hooks.react_guide:
         try:
             text = await ask_one(impl, run)
-        except OutOfTime as error:  # what it would have said may be what keeps the run safe
+        except OutOfTime as error:  # its text may be what keeps the run safe
             raise PluginError(f"the guide {impl.plugin_name!r} could not be carried out: {error}") from error
         if text is not None and text.strip():
             texts.append(_headed(text.strip(), impl.plugin_name))

@@ -1,4 +1,4 @@
-"""Conversations that come from outside: made valid before a model sees them (behaviours L5, L6, H2)."""
+"""Makes conversations from outside valid before a model sees them (behaviours L5, L6, H2)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
     """The conversation with every call answered once and every result belonging to a call.
 
     A missing result gets a neutral placeholder, an orphan result is dropped, repeated or empty ids are replaced, empty
-    turns are left out. Results that stand in another order are put behind their calls; those of one id in theirs.
+    turns are left out. Results in another order are moved after their calls; results with the same id keep their order.
 
     Raises:
         ConfigError: A message has an unknown role.
@@ -30,7 +30,7 @@ def repaired(messages: Iterable[Message]) -> list[Message]:
         if message.role not in _ROLES:
             raise ConfigError(f"a message needs a role: system, user, assistant or tool, not {message.role!r}")
         if message.role == "tool":
-            continue  # taken up with its call, or an orphan
+            continue  # either already added with its call, or an orphan
         if message.role != "assistant" or not message.tool_requests:
             if message.extra or not message.blank:
                 out.append(replace(message, tool_requests=()) if message.tool_requests else message)
@@ -54,7 +54,7 @@ _ROLES = ("system", "user", "assistant", "tool")
 
 
 def _paired(requests: Sequence[ToolRequest], results: Iterable[Message]) -> list[Message | None]:
-    """The result of each request, by its id; those whose id is missing or taken belong, in order, to what is left."""
+    """Match results to requests by id; results whose id is missing or taken go, in order, to the remaining requests."""
     ids = {request.id for request in requests}
     by_id: defaultdict[str, deque[Message]] = defaultdict(deque)
     for result in results:
@@ -91,7 +91,9 @@ def opening(system_prompt: str, guides: Iterable[str], incoming: Iterable[Messag
 
 
 def _is_ours(text: str, system_prompt: str, guides: Sequence[str]) -> bool:
-    """Whether a system message is ours of an earlier turn: it begins alike, with guides that may have changed since."""
+    """Whether a system message is our own from an earlier turn: it begins the same way, but its guides may have
+    changed.
+    """
     if system_prompt:
         return text == system_prompt or text.startswith(f"{system_prompt}\n\n#")
     return bool(guides) and text.partition("\n")[0] == guides[0].partition("\n")[0]

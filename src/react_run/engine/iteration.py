@@ -1,6 +1,6 @@
-"""How an iteration is carried out: a request, the reply, its calls, what plugins make of them, and the history.
+"""Carries out an iteration: the request, the reply, its calls, their judgement by plugins, and the history.
 
-:mod:`react_run.loop` calls these functions, in the order in which they are written here.
+:mod:`react_run.loop` calls these functions in the order in which they appear here.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from react_run.engine.execution import interpreting, refused
 from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import ask_all, notify
+from react_run.layers import ask
 from react_run.messages import (
     Message,
+    MessageList,
     MessageView,
     ModelRequest,
     ModelResponse,
@@ -31,7 +33,7 @@ from react_run.messages import (
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
-from react_run.support.fast_init import maker
+from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
@@ -57,6 +59,8 @@ def new_request(
 ) -> ModelRequest:
     """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
     state = run.state(EngineState)
+    if type(run.messages) is not MessageList:  # a list of a plugin's own, or the first
+        run.messages = MessageList(run.messages)
     return _request(
         messages=MessageView(run.messages),
         tools=run.offered_tools if tools is None else tools,
@@ -69,7 +73,7 @@ def new_request(
 
 
 async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
-    """Have ``iteration.request`` answered, through the ``react_model_call`` layer."""
+    """Get the answer to ``iteration.request`` through the ``react_model_call`` layer."""
     hooks = run.state(EngineState).hooks
     if hooks.react_model_call_started:
         await notify(hooks.react_model_call_started, run, iteration)
@@ -81,7 +85,7 @@ async def call_model(run: Run, iteration: Iteration) -> ModelResponse:
 
 
 def number_request(iteration: Iteration, state: EngineState) -> ModelRequest:
-    """``iteration.request`` numbered as the next model call of the run, as the model can read it."""
+    """Return ``iteration.request`` numbered as the next model call of the run, in a form that the model can read."""
     state.model_calls += 1
     if iteration.request.call != state.model_calls:
         iteration.request = replace(iteration.request, call=state.model_calls)
@@ -89,7 +93,7 @@ def number_request(iteration: Iteration, state: EngineState) -> ModelRequest:
 
 
 def for_model(iteration: Iteration) -> ModelRequest:
-    """``iteration.request`` with notes in place of what the model is known not to read."""
+    """Return ``iteration.request`` with notes in place of attachments that the model cannot read."""
     run = iteration.run
     if not run.state(EngineState).carries_parts:
         return iteration.request
@@ -104,7 +108,7 @@ def names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
     return frozenset(tool.name for tool in tools)
 
 
-# -- the calls that the reply asks for --------------------------------------------------------------------------------
+# -- the calls that the reply requests --------------------------------------------------------------------------------
 
 
 def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
@@ -137,7 +141,7 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
 
 
 def _undressed(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:
-    """``requests`` under the names of the tools they mean, where a model put blanks, a prefix or a mark around one."""
+    """Correct tool names in ``requests`` if the model put blanks, a prefix or punctuation around them."""
     for request in requests:
         if request.name not in run.all_tools:
             return tuple(_meant(run, request) for request in requests)
@@ -152,7 +156,7 @@ def _meant(run: Run, request: ToolRequest) -> ToolRequest:
 
 
 def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequest, ...]:
-    """``requests`` with an id of its own for each whose id is missing or taken (L5); the same in every replay."""
+    """Give a new id to each request whose id is missing or taken (L5); the ids are the same in every replay."""
     state = run.state(EngineState)
     known = state.request_ids
     if known is None:
@@ -176,7 +180,7 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
 
 
 def unknown_tool(name: str, names: list[str]) -> str:
-    """The text result for a tool that does not exist (behaviour A6)."""
+    """The result for a tool that does not exist (behaviour A6)."""
     from difflib import get_close_matches
 
     name = escape(" ".join(name.split()))
@@ -204,7 +208,7 @@ def run_calls(run: Run, iteration: Iteration) -> Awaitable[object]:
 
 
 async def handle(run: Run, call: ToolCall) -> None:
-    """Bring one call to its observation, through the ``react_tool_call`` layer."""
+    """Handle one call, up to its observation, through the ``react_tool_call`` layer."""
     hooks = run.state(EngineState).hooks
     token = handled.set(call)
     try:
@@ -222,7 +226,7 @@ async def handle(run: Run, call: ToolCall) -> None:
 
 
 async def settle(run: Run, iteration: Iteration) -> None:
-    """Judge an iteration once all its calls are in, in request order: sensors, policies, reasons to stop."""
+    """Judge an iteration once all its calls have finished, in request order: sensors, policies, reasons to stop."""
     hooks = run.state(EngineState).hooks
     signals = await sense(run, iteration) if hooks.react_sense else {}
     if hooks.react_settle:
@@ -240,8 +244,8 @@ async def settle(run: Run, iteration: Iteration) -> None:
 def record(run: Run, iteration: Iteration) -> None:
     """Append an iteration to the history: the reply, one tool message per request, one step each.
 
-    It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3). A
-    reply that says nothing is left out: it would make the next request one that providers refuse.
+    It never awaits and gives every request its answer, so the history is valid at every await point (H2, L3). An empty
+    reply is left out, because providers would reject the next request.
     """
     response = iteration.response
     assert response is not None  # called only for iterations with a reply

@@ -1,4 +1,4 @@
-"""What the components of an agent hold: acquired once, by whoever comes first, and released in reverse."""
+"""Opens the components of an agent once, on first use, and closes them in reverse order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from react_run.components import Component
 
 
 class ComponentLifecycle:
-    """Opens and closes components, for any number of runs, event loops and threads at once.
+    """Opens and closes components, for any number of concurrent runs, event loops and threads.
 
     Args:
-        components: What is opened and closed.
-        shared: Those of another agent; what it opens is opened by it, once for both.
+        components: The components to open and close.
+        shared: The lifecycle of another agent; shared components are opened there, once for both.
     """
 
     def __init__(self, components: Iterable[Component], shared: ComponentLifecycle | None = None) -> None:
@@ -27,7 +27,7 @@ class ComponentLifecycle:
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """What is opened here."""
+        """The components that are opened here."""
         return tuple(self._components)
 
     @property
@@ -36,7 +36,9 @@ class ComponentLifecycle:
         return len(self._opened) == len(self._components) and (self._shared is None or self._shared.is_open)
 
     async def open(self) -> None:
-        """Open what is not open; wait for what another run is opening. What failed to open is tried again next time."""
+        """Open everything that is not open; wait for components that another run is opening. A failure is retried next
+        time.
+        """
         if self._shared is not None:
             await self._shared.open()
         for component in self._components:
@@ -44,7 +46,9 @@ class ComponentLifecycle:
                 await self._open(component)
 
     async def close(self) -> None:
-        """Close what is open, last opened first, even when one fails; what may is closed at the same time."""
+        """Close everything that is open, last opened first, even if one fails; components that allow it are closed
+        concurrently.
+        """
         opened, self._opened = self._opened, []
         async with AsyncExitStack() as stack:
             if self._shared is not None:

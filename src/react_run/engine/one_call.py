@@ -1,9 +1,9 @@
-"""A run that makes one call, which its caller gave: whatever holds for a model's calls holds for it, too."""
+"""A run with a single call, given by its caller; the same rules apply as for a model's calls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_run.engine.execution import refused
 from react_run.engine.state import EngineState
@@ -12,9 +12,10 @@ from react_run.loop import Loop, iterate
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage
 from react_run.outcome import Observation
 from react_run.run import Iteration, Run, RunResult, StopReason
+from react_run.support.dataclasses import dataclass
 
 CALLER = "caller"
-"""What stands in the journal where the name of a model would."""
+"""The name in the journal, in place of a model's."""
 
 
 @dataclass
@@ -25,12 +26,12 @@ class Call:
     arguments: Mapping[str, object] = field(default_factory=dict)
 
     def be(self, tool: str, arguments: Mapping[str, object]) -> None:
-        """Say which one."""
+        """Set the call."""
         self.tool, self.arguments = tool, arguments
 
 
 class OneCall(Loop):
-    """In place of the loop: one iteration, whose reply is the call that was given."""
+    """Replaces the loop: one iteration, whose reply is the given call."""
 
     @hookimpl(trylast=True)
     async def react_run(self, run: Run) -> RunResult:
@@ -54,7 +55,7 @@ class OneCall(Loop):
 
 
 def observed(run: Run) -> Observation:
-    """What came of the call."""
+    """The observation of the call."""
     calls = run.iterations[-1].calls if run.iterations else []
     if calls and calls[-1].observation is not None:
         return calls[-1].observation

@@ -1,4 +1,4 @@
-"""How far a tool is: reported from any thread, heard on the thread of the event loop, and not too often."""
+"""Progress of tools: reported from any thread, delivered on the event-loop thread, and rate-limited."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from math import isfinite
 from time import perf_counter
 
 EVERY = 0.05
-"""Seconds between two reports of one call that are heard; one that comes earlier is heard if it is the last."""
+"""Minimum seconds between two delivered reports of one call; an earlier one is delivered only if it is the last."""
 
 Report = tuple[float | None, float | None, str]
 
 
 class Reports:
-    """What one call has reported: the latest report that was not told yet.
+    """The latest report of one call that was not delivered yet.
 
     Args:
-        send: Called with each report that is to be heard.
+        send: Called with each report to deliver.
     """
 
     def __init__(self, send: Callable[[Report], None]) -> None:
@@ -25,7 +25,7 @@ class Reports:
         self._latest: Report | None = None
 
     def add(self, report: Report) -> None:
-        """Take a report, and send it unless one was sent just now."""
+        """Accept a report, and send it unless one was sent just before."""
         self._latest = report
         now = perf_counter()
         if now - self._heard_at >= EVERY:
@@ -33,18 +33,18 @@ class Reports:
             self.flush()
 
     def flush(self) -> None:
-        """Send the latest report, if it was not sent yet."""
+        """Send the latest report, if it has not been sent."""
         report, self._latest = self._latest, None
         if report is not None:
             self._send(report)
 
 
 def checked(done: float | None, total: float | None, message: str) -> Report:
-    """A report as it may be told.
+    """Validate a report.
 
     Raises:
         TypeError: ``done`` or ``total`` is not a number, or ``message`` is not text.
-        ValueError: A number is not finite or below nothing.
+        ValueError: A number is not finite, or negative.
     """
     for name, value in (("done", done), ("total", total)):
         if value is None:

@@ -1,4 +1,4 @@
-"""The result of a run, as far as it has come."""
+"""Builds the result of a run, finished or not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def result_of(run: Run) -> RunResult:
-    """The result of ``run`` as things are now."""
+    """The result of ``run`` so far."""
     outcome, standing = run.outcome, run.state(Standing)
     reason = outcome.stop_reason or StopReason.CANCELLED
     return RunResult(

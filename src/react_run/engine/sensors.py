@@ -1,15 +1,16 @@
-"""What sensors say about the calls of an iteration, and what becomes of it (behaviour G2)."""
+"""Asks sensors about the calls of an iteration, and applies their signals (behaviour G2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from react_run.engine.state import EngineState
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.hooks import Implementation
 from react_run.outcome import Outcome, Signal, ToolError
+from react_run.support.dataclasses import dataclass
 from react_run.support.files import Folder
 from react_run.support.render import render
 from react_run.support.threads import in_thread
@@ -21,16 +22,16 @@ if TYPE_CHECKING:
 CODE = "sensor_blocked"
 """The code of a call that a sensor objects to."""
 FAILED = "sensor_failed"
-"""The guard that is noted when a sensor could not look."""
+"""The guard noted when a sensor could not look."""
 NOTES = {"changed": "sensor_patch", "unfit": "sensor_unpatched"}
-"""How a patch that was applied, and one that was not, is noted."""
+"""The notes for a patch that was applied, and for one that was not."""
 SHOWN = 4_000
-"""Characters of one message, hint or patch that the model gets to see."""
+"""Maximum characters of a message, hint or patch for the model."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveredSignal:
-    """A signal and what became of its patch: ``changed`` says what it changed, ``unfit`` why it was not applied."""
+    """A signal and the fate of its patch: ``changed`` says what it changed, ``unfit`` why it was not applied."""
 
     signal: Signal
     changed: str = ""
@@ -38,22 +39,22 @@ class DeliveredSignal:
 
     @property
     def blocks(self) -> bool:
-        """Whether it keeps the call from being a success."""
+        """Whether the signal prevents the call from being a success."""
         return self.signal.severity == "block" and not self.changed
 
 
 class SeenWarnings:
-    """The warnings that one run has been given, each with the iteration it was given in."""
+    """The warnings already given in a run, each with its iteration."""
 
     def __init__(self) -> None:
         self.iterations: dict[str, int] = {}
 
 
 async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
-    """Ask every sensor about every executed call, in request order; what is to be appended to each observation.
+    """Ask every sensor about every executed call, in request order, and return the text to append to each observation.
 
-    A patch that fits is applied at once, and settles its signal. Any other blocking signal makes its call a retryable
-    failure, so that policies judge it as one.
+    A patch that fits is applied at once, and clears its signal. Any other blocking signal makes its call a retryable
+    failure, so that policies treat it as one.
     """
     texts: dict[ToolCall, str] = {}
     for call in iteration.calls:
@@ -70,7 +71,9 @@ async def sense(run: Run, iteration: Iteration) -> dict[ToolCall, str]:
 
 
 async def _heard(run: Run, call: ToolCall) -> list[DeliveredSignal]:
-    """What every sensor says about ``call``, patches applied; the call keeps who objects, and who does not (F1b)."""
+    """The signals of every sensor about ``call``, with patches applied; the call notes which sensors object and which
+    do not (F1b).
+    """
     heard: list[DeliveredSignal] = []
     passed: set[object] = set()
     for impl in run.state(EngineState).hooks.react_sense:
@@ -97,7 +100,7 @@ async def _signals(run: Run, call: ToolCall, impl: Implementation) -> list[Signa
 
 
 def not_looked(why: str) -> Signal:
-    """The signal of a sensor that could not look: the model is told, and the call has not passed it."""
+    """The signal of a sensor that could not look: the model is told, and the call has not passed the sensor."""
     return Signal(severity="warn", message=f"nothing looked at this: {why}", looked=False)
 
 
@@ -130,7 +133,7 @@ def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
 
 
 def _signals_text(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> str:
-    """All that was heard about one call as the model reads it; a warning it knows is not said again, but counted."""
+    """Format all signals about one call for the model; warnings it has already seen are counted, not repeated."""
     iterations = run.state(SeenWarnings).iterations
     texts, standing = [], 0
     for one in heard:
@@ -148,7 +151,7 @@ def _signals_text(run: Run, number: int, heard: Iterable[DeliveredSignal]) -> st
 
 
 def describe_signal(heard: DeliveredSignal) -> str:
-    """A signal as the model reads it: severity, location, message, what to do, and what became of its patch."""
+    """Format a signal for the model: severity, location, message, what to do, and the fate of its patch."""
     signal = heard.signal
     where = f" {signal.location}:" if signal.location else ""
     if heard.changed:

@@ -1,4 +1,4 @@
-"""What runs, iterations and calls offer to plugins, carried out: :class:`react_run.run.Engine`."""
+"""Implements what runs, iterations and calls offer to plugins: :class:`react_run.run.Engine`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ T = TypeVar("T")
 
 
 class Services:
-    """Carries out what the methods of :mod:`react_run.run` promise; one object serves all runs."""
+    """Implements the methods of :mod:`react_run.run`; one object serves all runs."""
 
     def note(self, run: Run, guard: str, detail: str) -> None:
-        """Tell that a guard fired."""
+        """Report that a guard fired."""
         tell(run, run.state(EngineState).hooks.react_guard_fired, guard, detail)
 
     @contextmanager
     def paused(self, run: Run, call: ToolCall | None) -> Iterator[None]:
-        """Stop the clocks of ``run``, of the call in it, and of the runs and calls it is part of."""
+        """Pause the timeouts of ``run``, of its current call, and of the parent runs and calls."""
         call = current_call(run) if call is None else call
         state = run.state(EngineState)
         clocks = [state.pauses] if call is None else [state.pauses, state.call_pauses.setdefault(call, Pauses())]
@@ -47,15 +47,15 @@ class Services:
                 pauses.end()
 
     def report(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
-        """Tell how far a tool is."""
+        """Report the progress of a tool."""
         report(call, done, total, message)
 
     def result(self, run: Run) -> RunResult:
-        """The result as things are now."""
+        """The result so far."""
         return result_of(run)
 
     def at_end(self, run: Run, give_back: Callable[[], Awaitable[None]]) -> None:
-        """Remember what is to be given back."""
+        """Register a cleanup."""
         run.state(EngineState).endings.append(give_back)
 
     async def ask(self, run: Run, question: Question) -> Answer | None:
@@ -63,7 +63,7 @@ class Services:
         return await put(run, question)
 
     async def recorded(self, run: Run, what: str, find: Callable[[], Awaitable[T]]) -> T:
-        """Find something out, or have a recording say it."""
+        """Observe something, or take it from a recording."""
         state = run.state(EngineState)
         known = None if state.recall is None else state.recall(what)
         value: T = await find() if known is None else known[0]  # type: ignore[assignment]  # it was recorded as such

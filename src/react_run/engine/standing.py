@@ -1,13 +1,14 @@
-"""What stands: failed calls that nothing has made good, and whether a run may call itself a success (F1b, F6)."""
+"""Standing failures: failed calls that were never resolved, and whether a run counts as a success (F1b, F6)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from react_run.engine.subjects import file_of, paths, subject, words, words_of
 from react_run.outcome import Disposition, Outcome
 from react_run.results import Unresolved
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, ToolCall
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class Failure:
-    """A failed call that stands, and the sensors that still object to it."""
+    """A standing failure, and the sensors that still object to it."""
 
     call: ToolCall
     outcome: Outcome
@@ -25,12 +26,12 @@ class Failure:
 
     @property
     def tool(self) -> Tool | None:
-        """The tool it was about; ``None`` when there is no such tool."""
+        """The tool of the call; ``None`` if there is no such tool."""
         return self.call.tool
 
     @property
     def serious(self) -> bool:
-        """Whether a run may not be a success while it stands, whatever the model says (F6)."""
+        """Whether the run cannot be a success while this failure stands, whatever the model says (F6)."""
         if not self.call.opaque:
             return True
         if self.tool is None or self.tool.read_only is True:
@@ -39,7 +40,7 @@ class Failure:
 
 
 class Standing:
-    """The failed calls of one run that stand, and how many calls it asked for and got a result from."""
+    """The standing failures of a run, and how many calls it requested and how many returned a result."""
 
     def __init__(self) -> None:
         self.failures: list[Failure] = []
@@ -47,12 +48,12 @@ class Standing:
 
     @property
     def sound(self) -> bool:
-        """Whether the tools give no reason to doubt an answer: nothing serious stands, not every call was in vain."""
+        """Whether the tools give no reason to doubt an answer: no serious failure stands, and not every call failed."""
         return bool(self.succeeded or not self.asked) and not any(failure.serious for failure in self.failures)
 
     @property
     def unresolved(self) -> list[Unresolved]:
-        """The failures that stand, in the order in which they came about."""
+        """The standing failures, oldest first."""
         return [
             Unresolved(
                 tool=failure.call.name,
@@ -65,14 +66,14 @@ class Standing:
         ]
 
     def settle(self, iteration: Iteration) -> None:
-        """Take in an iteration that was judged: its successes first, then its failures, in request order."""
+        """Process a judged iteration: first its successes, then its failures, in request order."""
         succeeded, failed = [], []
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            if call.result.failed:
+            if call.failed:
                 failed.append(call)
-            elif call.succeeded:
+            elif not call.repeated:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:
@@ -85,7 +86,7 @@ class Standing:
                 self._add(failure)
 
     def _add(self, failure: Failure) -> None:
-        """A call that fails again stands once, with what it failed by last; a block stays a block."""
+        """A call that fails again stands once, with its latest error; a block stays a block."""
         same = (failure.call.name, failure.call.key, bool(failure.sensors))
         self.failures = [
             known for known in self.failures if (known.call.name, known.call.key, bool(known.sensors)) != same
@@ -94,7 +95,7 @@ class Standing:
 
 
 def _is_cleared(failure: Failure, successes: list[ToolCall], *, later: bool) -> bool:
-    """Whether one of ``successes`` makes ``failure`` good; they are of a later iteration, or of the same one."""
+    """Whether one of ``successes``, from the same or a later iteration, resolves ``failure``."""
     if failure.sensors:
         return later and _is_passed(failure, successes)
     if failure.tool is None or failure.tool.read_only is True:
@@ -103,7 +104,7 @@ def _is_cleared(failure: Failure, successes: list[ToolCall], *, later: bool) -> 
 
 
 def _is_passed(failure: Failure, successes: list[ToolCall]) -> bool:
-    """Whether every sensor that objects has let a later change on the same place pass."""
+    """Whether a later change in the same place has passed every sensor that objects."""
     for call in successes:
         changes = call.tool is not None and call.tool.read_only is not True and call.executed
         if changes and _same_place(failure.call, call):
@@ -112,18 +113,18 @@ def _is_passed(failure: Failure, successes: list[ToolCall]) -> bool:
 
 
 def _same_place(blocked: ToolCall, call: ToolCall) -> bool:
-    """Whether ``call`` is about what a sensor objected to: the path that both name, else what the signal is about."""
+    """Whether ``call`` concerns what a sensor objected to: the path that both name, else the scope of the signal."""
     located = {file_of(location) for _, location in blocked.blocks} - {""}
     named, known = paths(call), paths(blocked)
     if "." in located or not (known or located):
-        return True  # it is about everything, or about nothing that could be compared
+        return True  # its scope is everything, or nothing that can be compared
     if not named and not known:
-        return call.name == blocked.name  # a tool that has one place only
+        return call.name == blocked.name  # a tool with a single place
     return bool(named & (known | located))
 
 
 def _does_again(failure: Failure, call: ToolCall) -> bool:
-    """For a call that may change things: whether ``call`` did the same (F1b, first row)."""
+    """For a failed call that may change something: whether ``call`` did the same thing (F1b, first row)."""
     failed = failure.call
     if call.name != failed.name:
         return False
@@ -131,12 +132,12 @@ def _does_again(failure: Failure, call: ToolCall) -> bool:
     if about is not None:
         return subject(call) == (True, about)
     if has_one or failed.problem is not None or (failure.outcome.denied and not failed.arguments):
-        return True  # it named nothing, or was never right in form: the tool's next success is its correction
+        return True  # it named nothing, or its arguments were invalid: the tool's next success is its correction
     return call.key == failed.key
 
 
 def _answers(failure: Failure, call: ToolCall, *, later: bool) -> bool:
-    """For a look-up: whether ``call`` answered the same question (F1b, second and third row)."""
+    """For a failed look-up: whether ``call`` answered the same question (F1b, second and third row)."""
     failed = failure.call
     nothing_found = failure.outcome.disposition is Disposition.NO_RESULT
     if call.name == failed.name:
@@ -145,21 +146,21 @@ def _answers(failure: Failure, call: ToolCall, *, later: bool) -> bool:
         before, after = words(failed, of_subject=True), words(call, of_subject=True)
         return bool(before & after) or (later and _is_reworded(before, after, words_of(call.run.prompt)))
     if call.tool is None or call.tool.repeatable or not call.arguments:
-        return False  # reading the clock proves nothing
+        return False  # reading the clock proves nothing here
     if nothing_found and _of_one_group(failed.tool, call.tool):
         return True
     return bool(words(failed) & words(call))
 
 
 def _is_reworded(before: frozenset[str], after: frozenset[str], asked: frozenset[str]) -> bool:
-    """Whether a search that found nothing was put into words of the model's own: ``after`` names nothing else that the
-    user asked for, and ``before`` did.
+    """Whether a search that found nothing was reworded by the model: ``after`` names nothing else that the user asked
+    for, and ``before`` did.
     """
     return bool(after and before & asked) and not after & asked
 
 
 def _of_one_group(one: Tool | None, other: Tool) -> bool:
-    """Whether two tools belong to one toolset or one skill."""
+    """Whether two tools belong to the same toolset or skill."""
     if one is None or one.toolset is None or other.toolset is None:
         return False
     return one.toolset is other.toolset or bool(_skills_of(one) & _skills_of(other))

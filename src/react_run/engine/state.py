@@ -1,14 +1,15 @@
-"""What only the engine keeps of one run. Plugins have no use for it: they have the run itself."""
+"""The engine's private state of a run. Plugins do not need it: they have the run itself."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from react_run.engine.timer import Pauses
 from react_run.messages import NO_USAGE
+from react_run.support.dataclasses import dataclass
 from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
@@ -21,30 +22,30 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, slots=True)
 class EngineState:
-    """The engine's part of one run: ``run.state(EngineState)``.
+    """The engine's state of a run: ``run.state(EngineState)``.
 
-    ``incoming`` are the earlier turns the run continues, as they were given; ``settings`` reach the model with every
-    request. ``remember`` and ``recall`` are a journal's part in ``run.recorded()``; ``replaying`` is true while a
-    journal answers in place of the model and the tools, so that nobody has to be asked or waited for.
+    ``incoming`` are the earlier turns that the run continues, as given; ``settings`` are sent with every request. A
+    journal sets ``remember`` and ``recall`` for ``run.recorded()``; ``replaying`` is true while a journal answers in
+    place of the model and the tools, so that nobody has to be asked or waited for.
     """
 
     hooks: HookTable = field(init=False)
     parent_call: ToolCall | None = None
-    """The call of the parent run that this run works for."""
+    """The call of the parent run that started this run."""
     settings: Mapping[str, object] = field(default_factory=dict)
     output_schema: Mapping[str, Any] | None = None
-    """What the answer must satisfy, when the provider is to be asked for that."""
+    """The JSON Schema of the answer, if the provider is to enforce it."""
     incoming: tuple[Message, ...] = ()
     attached: tuple[Part, ...] = ()
-    """What the prompt carries besides text."""
+    """The attachments of the prompt."""
     carries_parts: bool = False
-    """Whether images or files are in the conversation."""
+    """Whether the conversation has images or files."""
     counted: Usage = NO_USAGE
-    """What counts towards limits: the usage, with the worst case where it is unknown."""
+    """The usage that counts towards limits, with the worst case where it is unknown."""
     model_calls: int = 0
     model_name: str = ""
     attempts: dict[str, int] = field(default_factory=dict)
-    """The calls of each tool since its last success."""
+    """The number of calls of each tool since its last success."""
     request_ids: set[str] | None = None
     """The ids of all requests in the conversation; ``None`` until the first reply."""
     cancelling: int = 0
@@ -56,15 +57,15 @@ class EngineState:
     listeners: set[asyncio.Future[None]] = field(default_factory=set)
     """Event listeners that are still running."""
     endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-    """What gives back what was taken for this run."""
+    """The cleanups registered for this run."""
     pauses: Pauses = field(default_factory=Pauses)
-    """How long a person was waited for in this run."""
+    """The time spent waiting for people in this run."""
     call_pauses: dict[ToolCall, Pauses] = field(default_factory=dict)
-    """The same for each call that a person was waited for."""
+    """The same for each call."""
     reports: dict[ToolCall, Reports] = field(default_factory=dict)
-    """What each running call has reported."""
+    """The reports of each running call."""
 
 
 def paused_seconds(run: Run) -> float:
-    """Seconds that a person was waited for in ``run`` so far, a wait that is going on included."""
+    """Seconds spent waiting for people in ``run`` so far, including a wait in progress."""
     return run.state(EngineState).pauses.seconds

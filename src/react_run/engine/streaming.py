@@ -1,4 +1,4 @@
-"""Events of a run, handed to whoever iterates over ``agent.stream()``."""
+"""Delivers the events of a run to ``agent.stream()``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.run import Run, ToolCall, ToolFinished, ToolStarted
 
 
 class Relay:
-    """A plugin that puts what happens into the run's queue of events."""
+    """A plugin that puts events into the run's queue."""
 
     class Events(asyncio.Queue["TextDelta | TextDiscarded | ToolStarted | ToolFinished | None"]):
         """The events of one run; ``None`` ends them."""

@@ -1,4 +1,4 @@
-"""What a call is about: its subject, the words and numbers in its arguments, and the places it touches."""
+"""The subject of a call: the words and numbers in its arguments, and the places it touches."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _SMALL_WORDS = frozenset(re.findall(r"\w+", """
     a an and are as at be by com d de der die do does el en et for from how htm html http https i in index is it la le
     les ll m net o of on or org re s t that the this to ve was were what when where which who why with www
 """))  # fmt: skip
-"""Words that say nothing about what a call is about."""
+"""Words that say nothing about the subject of a call."""
 
 
 def subject(call: ToolCall) -> tuple[bool, object]:
-    """The first required parameter of a call: whether its tool has one, and the value, ``None`` when not usable."""
+    """The first required parameter of a call: whether its tool has one, and the value, ``None`` if not usable."""
     schema = _schema(call)
     required = schema.get("required", ())
     name = next((name for name in schema.get("properties", ()) if name in required), None)
@@ -61,7 +61,7 @@ def paths(call: ToolCall) -> frozenset[str]:
 
 
 def file_of(location: str) -> str:
-    """The file of a location such as ``calc.py:3:1``; empty when it names none."""
+    """The file in a location such as ``calc.py:3:1``; empty if there is none."""
     name = _PLACE.sub("", location.strip())
     return normpath(name) if name else ""
 
@@ -103,7 +103,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The content words and numbers of a text, in one form each."""
+    """The content words and numbers of a text, normalised."""
     tokens = {_plain(token) for token in _TOKEN.findall(normalize("NFKC", text).casefold())}
     tokens |= {
         token[at : at + 2] for token in tokens if len(token) > 2 and _WIDE.search(token) for at in range(len(token) - 1)
@@ -112,7 +112,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def _plain(token: str) -> str:
-    """Numbers in one form: ``05`` and ``5.0`` are 5."""
+    """Normalise numbers: ``05`` and ``5.0`` are 5."""
     if not token[0].isdigit():
         return token
     whole, _, part = token.partition(".")

@@ -1,4 +1,4 @@
-"""Clocks that stand still while a person is asked (behaviour T2)."""
+"""Timers that pause while a person is asked (behaviour T2)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from threading import Lock
 from time import perf_counter
 
 SHORTEST = 0.02
-"""Seconds between two looks at the clock, at least."""
+"""Minimum seconds between two checks of the clock."""
 
 
 class Pauses:
-    """How long something stood still; pauses may overlap, and begin and end in any thread."""
+    """Measures pauses; they may overlap, and begin and end in any thread."""
 
     __slots__ = ("_count", "_lock", "_since", "_total")
 
@@ -22,14 +22,14 @@ class Pauses:
         self._since = self._total = 0.0
 
     def begin(self) -> None:
-        """One more pause begins."""
+        """Begin a pause."""
         with self._lock:
             if self._count == 0:
                 self._since = perf_counter()
             self._count += 1
 
     def end(self) -> None:
-        """One of the pauses is over."""
+        """End a pause."""
         with self._lock:
             self._count -= 1
             if self._count == 0:
@@ -37,18 +37,18 @@ class Pauses:
 
     @property
     def seconds(self) -> float:
-        """Seconds so far, a pause that is going on included."""
+        """Seconds paused so far, including a pause in progress."""
         with self._lock:
             return self._total + (perf_counter() - self._since if self._count else 0.0)
 
 
 class Timer:
-    """Calls ``expire`` when ``seconds`` have passed that were not paused; it starts at once.
+    """Calls ``expire`` after ``seconds``, not counting pauses; it starts at once.
 
     Args:
-        paused: How many seconds of pauses there were until now.
-        seconds: How long it runs.
-        expire: What to call then.
+        paused: Returns the seconds of pauses so far.
+        seconds: The time limit.
+        expire: Called when the time is up.
     """
 
     __slots__ = ("_end", "_expire", "_loop", "_paused", "_timer")
@@ -60,12 +60,12 @@ class Timer:
         self._timer = self._loop.call_later(seconds, self._look)
 
     def stop(self) -> None:
-        """It expires no more."""
+        """Stop the timer."""
         self._timer.cancel()
 
     @property
     def left(self) -> float:
-        """Seconds until it expires, if nothing pauses it."""
+        """Seconds left, if there are no further pauses."""
         return self._end + self._paused() - perf_counter()
 
     def _look(self) -> None:

@@ -1,4 +1,4 @@
-"""What model calls use and cost, added up over a run and the runs above it."""
+"""Adds up the usage and cost of model calls, for a run and its parent runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class Pricing:
-    """The price of a model call, where its response does not say: ``run.state(Pricing).price = my_prices``.
+    """The price of model calls whose response does not include it: ``run.state(Pricing).price = my_prices``.
 
-    ``price`` takes the model's name and the usage, and returns USD, or ``None`` when it does not know either. It holds
-    for subagents of the run as well.
+    ``price`` takes the model's name and the usage, and returns USD, or ``None`` if unknown. It also applies to
+    subagents of the run.
     """
 
     price: Callable[[str, Usage], float | None] | None = None
 
 
 def priced_at(run: Run, model: str, usage: Usage) -> float | None:
-    """What ``usage`` of ``model`` costs in USD, where a plugin of this run or of a parent knows it."""
+    """The cost in USD of ``usage`` of ``model``, if a plugin of this run or of a parent knows it."""
     above: Run | None = run
     while above is not None:
         price = above.state(Pricing).price
@@ -36,7 +36,7 @@ def priced_at(run: Run, model: str, usage: Usage) -> float | None:
 
 
 def priced(run: Run, response: ModelResponse) -> ModelResponse:
-    """``response`` with its cost, where a plugin of this run or of a parent knows it."""
+    """Return ``response`` with its cost, if a plugin of this run or of a parent knows it."""
     if response.usage.cost is not None:
         return response
     cost = priced_at(run, response.model, response.usage)
@@ -44,12 +44,12 @@ def priced(run: Run, response: ModelResponse) -> ModelResponse:
 
 
 def spend(run: Run, usage: Usage, at_most: Usage | None = None) -> None:
-    """Add what a model call used to ``run`` and to its parents (behaviours L8, X1).
+    """Add the usage of a model call to ``run`` and to its parents (behaviours L8, X1).
 
     Args:
         run: The run that called the model.
-        usage: What it used.
-        at_most: What counts towards limits instead, when nobody knows what it used (S4).
+        usage: The usage.
+        at_most: The worst case, which counts towards limits if the usage is unknown (S4).
     """
     state = run.state(EngineState)
     as_counted = state.counted is run.usage and at_most is None  # nothing was unknown so far: one sum for both

@@ -1,4 +1,6 @@
-"""Plain functions of guides, sensors and checks: in a thread, in turns, under a deadline (behaviour T2)."""
+"""Runs synchronous functions of guides, sensors and checks in a thread, one at a time, with a timeout (behaviour
+T2).
+"""
 
 from __future__ import annotations
 
@@ -20,27 +22,27 @@ T = TypeVar("T")
 
 
 class OutOfTime(TimeoutError):
-    """A function could not be carried out within the agent's ``tool_timeout``."""
+    """A function took longer than the agent's ``tool_timeout``."""
 
 
 class Turn:
-    """Whose turn it is among the functions of one run."""
+    """The lock that makes the functions of a run take turns."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
 
 
 async def in_worker(run: Run, function: Callable[[], T]) -> T:
-    """Run a plain function of a guide, a sensor or a check in a thread of its own.
+    """Run a synchronous function of a guide, a sensor or a check in its own thread.
 
-    Functions of one run take turns, so they need no locks; those of other runs go on meanwhile.
+    Functions of one run take turns, so they need no locks; other runs are not held up.
 
     Args:
-        run: The run that it is for.
-        function: What to call.
+        run: The run.
+        function: The function to call.
 
     Raises:
-        OutOfTime: It took longer than the agent's ``tool_timeout``; it goes on by itself, and nobody waits for it.
+        OutOfTime: It took longer than the agent's ``tool_timeout``; the thread is abandoned.
     """
     seconds = run.agent.config.limits.tool_timeout
     async with run.state(Turn).lock:
@@ -58,7 +60,7 @@ def _give_up(thread: asyncio.Future[Any], seconds: float) -> None:
 
 
 async def ask_one(impl: Implementation, run: Run, *args: object) -> Any:
-    """Ask one plugin a question: its answer, or ``None``; a plain implementation is asked in a worker thread.
+    """Ask one plugin a question, and return its answer or ``None``; synchronous implementations run in a worker thread.
 
     Raises:
         OutOfTime: It took too long.

@@ -1,4 +1,4 @@
-"""What a model call can have used at most, when nobody knows what it used."""
+"""The worst-case usage of a model call whose real usage is unknown."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 LONGEST_REPLY = 4_096
-"""Tokens that a reply is taken to have had when neither its length nor a limit is known."""
+"""Assumed tokens of a reply if neither its length nor a limit is known."""
 _NOTHING_GENERATED = frozenset({"auth", "quota", "context_overflow", "invalid_request", "not_found", "no_tools"})
 _NOTHING = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 
 def spend_failed(run: Run, request: ModelRequest, error: ModelError) -> None:
-    """Add a model call that failed: nothing when it was refused or never reached, else the worst case."""
+    """Add the usage of a failed model call: nothing if it was rejected or never reached the provider, else the worst
+    case.
+    """
     if error.status is not None or not error.reached or error.code in _NOTHING_GENERATED:
         spend(run, _NOTHING)
     else:
@@ -27,7 +29,7 @@ def spend_failed(run: Run, request: ModelRequest, error: ModelError) -> None:
 
 
 def worst_case(run: Run, request: ModelRequest) -> Usage:
-    """The most that a model call can have used when nobody knows: the request, and as long a reply as was allowed."""
+    """The worst case of a model call: the request, and the longest reply allowed."""
     from react_run.engine.context import Gauge
     from react_run.models.prices import cost_of
 

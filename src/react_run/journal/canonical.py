@@ -11,6 +11,8 @@ from react_run.journal.reading import MODEL_RECORDS, Journal, read_journal
 from react_run.journal.values import Record, message_to_data
 
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
+_APART = {kind: _LEFT_OUT | {"keep", "messages"} for kind in ("model_request", "footer")}
+"""The same for the records that write down a conversation: that is compared as a whole."""
 _WITH_PARTS = ("calls", "error")
 """Fields whose own parts have such fields, too."""
 _OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
@@ -40,10 +42,37 @@ def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
     return sorted(records, key=_place)
 
 
+def in_order(journal: Journal) -> list[Record]:
+    """The records that :func:`canonical_records` has, as they are, in an order that does not depend on timing."""
+    return sorted(filter(_is_of_the_run, journal.valid), key=_place)
+
+
+def alike(one: Record, other: Record) -> bool:
+    """Whether two records have the same canonical form, as far as can be seen without making it.
+
+    The conversation is not compared.
+    """
+    if one["type"] == "header":
+        return canonical_record(one) == canonical_record(other)
+    apart = _APART.get(one["type"], _LEFT_OUT)
+    if one.keys() != other.keys():
+        return False
+    return all(value == other[name] or name in apart for name, value in one.items())
+
+
 def _is_of_the_run(record: Record) -> bool:
     """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
-    from_outside = record["type"] == "guard" and record["guard"] in _FROM_OUTSIDE
-    return record["type"] in _KINDS and not from_outside and "inside" not in record and "by_clock" not in record
+    kind = record["type"]
+    if kind not in _KINDS or "inside" in record or "by_clock" in record:
+        return False
+    return not says_nothing_new(record) if kind == "iteration_finished" else record.get("guard") not in _FROM_OUTSIDE
+
+
+def says_nothing_new(record: Record) -> bool:
+    """Whether it is the judgement of an iteration, and only repeats what stands before it; some are left out then."""
+    if record["type"] != "iteration_finished" or "feedback" in record:
+        return False
+    return not any("content" in call for call in record["calls"])
 
 
 def canonical_record(record: Record) -> Record:

@@ -47,13 +47,15 @@ class Conversation:
     def follow(self, messages: Sequence[Message], writer: JournalWriter) -> Record:
         """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""
         keep = self._kept(messages)
-        new = list(messages[keep:])
-        del self._messages[keep:], self._digests[keep:]
-        for message in new:
+        if keep < len(self._messages):
+            del self._messages[keep:], self._digests[keep:]
+        written = []
+        for message in messages[keep:]:
             self._messages.append(message)
             self._digests.append(self._digest(message, writer))
+            written.append(self._written(message, writer))
         self._view = messages
-        return {"keep": keep, "messages": [self._written(message, writer) for message in new]}
+        return {"keep": keep, "messages": written}
 
     @property
     def digest(self) -> str:
@@ -61,6 +63,7 @@ class Conversation:
         return self._digests[-1].hex() if self._digests else ""
 
     def _kept(self, messages: Sequence[Message]) -> int:
+        """How many of the messages followed last are the first of ``messages``."""
         if isinstance(messages, MessageView) and messages.extends(self._view):
             return len(self._messages)
         keep = 0
@@ -74,8 +77,8 @@ class Conversation:
         _, text = encoded(message_to_data(message, writer.refer), writer.masker)
         for run_id, name in writer.run_ids.items():
             text = text.replace(run_id, name)
-        before = self._digests[-1] if self._digests else b""
-        return sha256(before + as_bytes(text)).digest()[:16]
+        data = as_bytes(text)
+        return sha256(self._digests[-1] + data if self._digests else data).digest()[:16]
 
     def _written(self, message: Message, writer: JournalWriter) -> Record:
         known = self._known.get(id(message))

@@ -68,15 +68,16 @@ class FileSink:
         if self._problem is not None:
             raise self._problem
         line = as_bytes(text) + b"\n"
+        size = len(line)
         try:
             written = self._write(self._file, line)
-            while written < len(line):
+            while written < size:
                 written += self._write(self._file, line[written:])
         except OSError as error:
             with suppress(OSError):  # a reader drops the torn line
                 os.ftruncate(self._file, self._size)
             raise self._failed(error) from error
-        self._size += len(line)
+        self._size += size
 
     def attach(self, name: str, data: bytes) -> bool:
         """Keep an attachment beside the file, durably, under a name that its content decides."""

@@ -122,12 +122,12 @@ def _values(node: Node, masker: Masker) -> object:
 
 
 def _component(group: str, component: object) -> Record:
-    from react_run.components.kinds import installed
+    from react_run.components.kinds import kind_of_class
 
     path = _path(component)
-    for kind in installed(group).values():
-        if kind.target == path:
-            return {"kind": kind.name, "class": path, "distribution": kind.distribution, "version": kind.version}
+    kind = kind_of_class(group, type(component))
+    if kind is not None:
+        return {"kind": kind.name, "class": path, "distribution": kind.distribution, "version": kind.version}
     return {"kind": path, "class": path, "distribution": "", "version": ""}
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.parts import Part
@@ -31,7 +33,12 @@ class ModelCall:
     @property
     def reply(self) -> Message | None:
         """The reply, when there was one."""
-        return None if self.response is None else message_from_data(self.response["message"])
+        return None if self.response is None else self._reply
+
+    @cached_property
+    def _reply(self) -> Message:
+        assert self.response is not None  # it is asked for when there is one
+        return message_from_data(self.response["message"])
 
     @property
     def end(self) -> Record | None:

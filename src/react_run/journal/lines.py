@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pydantic_core import from_json as fast_parse
 from pydantic_core import to_json as fast_json
 
 from react_run.journal.values import Record
@@ -49,7 +50,10 @@ _encode_ascii = json.JSONEncoder(separators=(",", ":")).encode
 
 def encoded(record: Record, masker: Masker) -> tuple[Record, str]:
     """The record as it may be kept, and its JSON text."""
-    text = to_json(record)
+    try:  # as in to_json(): this is done for every record, and for every message
+        text = fast_json(record, inf_nan_mode="strings").decode()
+    except ValueError:
+        text = _carefully(record)
     if masker.is_clean(text):
         return record, text
     record = {key: _masked(key, to_jsonable(value), masker) for key, value in record.items()}
@@ -69,6 +73,19 @@ def _carefully(value: object) -> str:
         return _encode(value)
     except (TypeError, ValueError, RecursionError):
         return _encode(to_jsonable(value))
+
+
+def from_json(text: str | bytes) -> Any:
+    """The value of a JSON text, as ``json.loads()`` reads it, in half its time.
+
+    Raises:
+        ValueError: It is no JSON.
+        RecursionError: It is nested too deeply.
+    """
+    try:
+        return fast_parse(text)
+    except (TypeError, ValueError):  # also halves of surrogate pairs, and what is nested deeply
+        return json.loads(text)
 
 
 def as_bytes(text: str) -> bytes:

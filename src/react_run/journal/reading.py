@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -13,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from react_run.errors import JournalError
 from react_run.journal.iterations import Iteration, ModelCall, Reader
+from react_run.journal.lines import from_json
 from react_run.journal.stats import RunStats, stats_of
 from react_run.journal.values import VERSION, Record, message_from_data
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.attachments import Kept
@@ -231,7 +231,7 @@ def kept(records: Iterable[Record], first_call: int) -> list[Record]:
 
 def _records(lines: list[bytes], path: Path) -> list[Record]:
     try:
-        found: list[Record] = json.loads(b"[%b]" % b",".join(lines))  # at once: several times faster than one by one
+        found: list[Record] = from_json(b"[%b]" % b",".join(lines))  # at once: several times faster than one by one
     except (ValueError, RecursionError):
         found = []
     if len(found) != len(lines):
@@ -243,7 +243,7 @@ def _records(lines: list[bytes], path: Path) -> list[Record]:
 
 def _parsed(line: bytes, path: Path, number: int) -> Record:
     try:
-        return json.loads(line)  # type: ignore[no-any-return]  # checked by the caller
+        return from_json(line)  # type: ignore[no-any-return]  # checked by the caller
     except (ValueError, RecursionError):
         raise JournalError(f"{path}:{number}: this is not a record of a journal") from None
 

@@ -11,7 +11,7 @@ from react_run.engine.state import EngineState
 from react_run.errors import ModelError
 from react_run.journal.conversation import Conversation
 from react_run.journal.lines import encoded
-from react_run.journal.values import Record, message_to_data, outcome_to_data
+from react_run.journal.values import Record, in_micros, message_to_data, outcome_to_data
 from react_run.journal.writer import JournalWriter
 from react_run.messages import NO_USAGE, content_with
 from react_run.support.display import said
@@ -40,6 +40,7 @@ class Recording:
 
     def __init__(self, run: Run, writer: JournalWriter) -> None:
         self.run, self.writer = run, writer
+        self._state = run.state(EngineState)
         self.attempts: dict[ToolCall, int] = {}
         """The attempt that each call is at; calls that are not being handled innermost are missing."""
         self._counts: dict[ToolCall, int] = {}
@@ -47,13 +48,16 @@ class Recording:
         self._stopped: set[ToolCall] = set()
         """The calls that had given a reason to stop before they were executed."""
         self._observed: dict[ToolCall, Observation] = {}
-        self._conversation = Conversation(run.state(EngineState).incoming)
+        self._executed: set[ToolCall] = set()
+        """The calls of which the journal says that their tool was started."""
+        self._conversation = Conversation(self._state.incoming)
         self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
         writer.enter(run.id)
 
     def put(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Write a record."""
-        self.writer.put({"type": kind, **self._head, "time": self.writer.now(), **fields})
+        writer = self.writer
+        writer.put({"type": kind, **self._head, "time": writer.now(), **fields})
 
     def header(self, fields: Record) -> None:
         """The first record; ``fields`` without the conversation that the run begins with."""
@@ -69,7 +73,7 @@ class Recording:
     def request(self, iteration: Iteration) -> int:
         """A request that is about to be sent; returns its number."""
         request = iteration.request
-        call = self.run.state(EngineState).model_calls + 1
+        call = self._state.model_calls + 1
         fields: Record = {"iteration": self.iteration, "call": call}
         if request.tools:
             head = {"type": "tools", **self._head, "time": self.writer.now(), "iteration": self.iteration}
@@ -78,8 +82,9 @@ class Recording:
             fields["tool_choice"] = request.tool_choice
         if request.settings:
             fields["settings"] = dict(request.settings)
-        fields.update(self._follow(request.messages))
-        self.put("model_request", {**fields, "digest": self._conversation.digest})
+        fields |= self._follow(request.messages)
+        fields["digest"] = self._conversation.digest
+        self.put("model_request", fields)
         return call
 
     def response(self, call: int, response: ModelResponse, seconds: float) -> None:
@@ -91,14 +96,19 @@ class Recording:
             "usage": response.usage.to_dict(),
             "finish_reason": response.finish_reason,
             "model": response.model,
-            "seconds": round(seconds, 6),
+            "seconds": in_micros(seconds),
         }
         self.put("model_response", fields)
         self._conversation.answered(call, response.message)
 
     def model_error(self, call: int, error: BaseException, seconds: float) -> None:
         """A request that failed."""
-        fields = {"iteration": self.iteration, "call": call, "error": _model_error(error), "seconds": round(seconds, 6)}
+        fields = {
+            "iteration": self.iteration,
+            "call": call,
+            "error": _model_error(error),
+            "seconds": in_micros(seconds),
+        }
         self.put("model_error", fields)
 
     # -- tool calls -------------------------------------------------------------------------------------------------
@@ -112,27 +122,29 @@ class Recording:
     def started(self, call: ToolCall) -> None:
         """A tool is about to run."""
         self._started.add(call)
-        changes = call.tool is None or call.tool.read_only is not True
-        self.put("tool_started", {**self._place(call), "arguments": call.arguments, "changes": changes})
+        fields = self._place(call)
+        fields["arguments"] = call.arguments
+        fields["changes"] = call.tool is None or call.tool.read_only is not True
+        self.put("tool_started", fields)
 
     def finished(self, call: ToolCall, observation: Observation, seconds: float) -> None:
         """A call has its result, from the tool or, when it was refused, from the runtime."""
-        fields = {
-            **self._place(call),
-            "executed": call in self._started,
-            **self._result(observation),
-            "opaque": call.opaque,
-            "seconds": round(seconds, 6),
-        }
+        fields = self._place(call)
+        fields["executed"] = executed = call in self._started
+        fields |= self._result(observation)
+        fields["opaque"] = call.opaque
+        fields["seconds"] = in_micros(seconds)
         if observation.raw is not None and not isinstance(observation.raw, str):
             fields["structured"] = True
         if call.stop_reason is not None and call not in self._stopped:
             fields["stop"] = {"reason": str(call.stop_reason), "answer": call.stop_answer}
         if call.spent is not NO_USAGE:
             fields["spent"] = call.spent.to_dict()
-        if call.error is not None and call in self._started:
+        if call.error is not None and executed:
             fields["error"] = _error(call.error)
         self.put("tool_finished", fields)
+        if executed:
+            self._executed.add(call)
         self._note(call, observation)
 
     def leave(self, call: ToolCall) -> None:
@@ -145,15 +157,16 @@ class Recording:
         """A call leaves all layers; only what is not known yet is written."""
         if not self._is_known(call, observation):
             fields = {**self._place(call), **self._result(observation), "opaque": call.opaque}
-            self.put("tool_answered", {**fields, "seconds": round(call.seconds, 6)})
+            self.put("tool_answered", {**fields, "seconds": in_micros(call.seconds)})
         self._note(call, observation)
 
     def _place(self, call: ToolCall) -> Record:
+        request = call.request
         place: Record = {
-            "iteration": self.iteration,
+            "iteration": len(self.run.iterations),
             "position": call.position,
-            "id": call.request.id,
-            "name": call.name,
+            "id": request.id,
+            "name": request.name,
         }
         if (attempt := self.attempts.get(call, 1)) > 1:
             place["attempt"] = attempt
@@ -187,18 +200,25 @@ class Recording:
     # -- the rest ---------------------------------------------------------------------------------------------------
 
     def iteration_finished(self, iteration: Iteration) -> None:
-        """An iteration is over, and its calls are judged."""
-        fields: Record = {"iteration": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
-        if iteration.feedback is not None:
-            fields["feedback"] = iteration.feedback
-        self.put("iteration_finished", fields)
+        """An iteration is over, and its calls are judged; what the journal has already is not written again."""
+        if iteration.feedback is not None or not all(map(self._says_all, iteration.calls)):
+            fields: Record = {"iteration": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
+            if iteration.feedback is not None:
+                fields["feedback"] = iteration.feedback
+            self.put("iteration_finished", fields)
         self._observed.clear()
         self._counts.clear()
+        self._executed.clear()
+
+    def _says_all(self, call: ToolCall) -> bool:
+        """Whether the record of a call's result holds all that its judgement would say."""
+        known = self._observed.get(call) is call.observation and self._counts.get(call, 1) == 1
+        return known and call.executed is (call in self._executed)
 
     def _judged(self, call: ToolCall) -> Record:
         observation = call.observation
         assert observation is not None  # an iteration is over when all its calls have their result
-        data: Record = {"position": call.position, "executed": call.executed, "seconds": round(call.seconds, 6)}
+        data: Record = {"position": call.position, "executed": call.executed, "seconds": in_micros(call.seconds)}
         known = self._is_known(call, observation)
         self._note(call, observation)
         return data if known else {**data, **self._result(observation)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Protocol
 
+from react_run.journal.lines import from_json
 from react_run.journal.values import Record
 
 
@@ -41,7 +41,7 @@ class MemorySink:
         self.attachments: dict[str, bytes] = {}
 
     def write(self, record: Record, text: str) -> None:
-        self.records.append(json.loads(text))
+        self.records.append(from_json(text))
 
     def attach(self, name: str, data: bytes) -> bool:
         """Keep an attachment."""

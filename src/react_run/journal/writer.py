@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from react_run.journal.lines import encoded
 from react_run.journal.sinks import Sink
-from react_run.journal.values import Record
+from react_run.journal.values import Record, in_micros
 from react_run.tools.annotations import ToolAnnotations
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class JournalWriter:
 
     def __init__(self, sink: Sink, masker: Masker) -> None:
         self.sink, self.masker = sink, masker
+        self._write = sink.write
         self._keeper: Keeper | None = None
         self.run_ids: dict[str, str] = {}
         """The names that stand for run ids in digests, which are the same for every run."""
@@ -39,7 +40,7 @@ class JournalWriter:
 
     def now(self) -> float:
         """Seconds since 1970, by a clock that never goes back."""
-        return round(self._since + perf_counter(), 6)
+        return in_micros(self._since + perf_counter())
 
     def put(self, record: Record) -> None:
         """Write one record.
@@ -47,7 +48,7 @@ class JournalWriter:
         Raises:
             JournalError: It cannot be kept.
         """
-        self.sink.write(*encoded(record, self.masker))
+        self._write(*encoded(record, self.masker))
 
     def keep(self, part: Part) -> Record:
         """Keep an attachment; how records refer to it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
@@ -61,13 +62,13 @@ class Memory:
         """Forget the results that are no longer in the conversation: the model may need them again."""
         if moved.times != self.moves:
             self.moves = moved.times
-            for known in (*self.answered.values(), *self.nothing.values()):
+            for known in chain(self.answered.values(), self.nothing.values()):
                 for key in [key for key, (call, _) in known.items() if call.request.id in moved.ids]:
                     del known[key]
 
     def forget_stale(self, changes: list[ToolCall], *, by_others: bool) -> None:
         """Forget what may no longer be so after ``changes``, or after files were changed by somebody else."""
-        for known in (*self.answered.values(), *self.nothing.values()):
+        for known in chain(self.answered.values(), self.nothing.values()):
             if not known:
                 continue
             some, _ = next(iter(known.values()))  # one look per tool, however many of its results are known

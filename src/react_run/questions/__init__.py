@@ -1,14 +1,15 @@
-"""What a person is asked, and what the person says: one question hook for approvals, tools and limits."""
+"""Questions for people and their answers: one hook for approvals, tools and limits."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from react_run.questions.display import argument, is_cut, on_a_line, trusted, warnings
+from react_run.support.dataclasses import dataclass
 from react_run.support.json_schema import JsonSchema
 from react_run.support.regex import SlowPattern
 
@@ -20,24 +21,23 @@ YES, ALWAYS, NO = "yes", "always", "no"
 
 
 class Unfit(ValueError):
-    """An answer that the question does not take; the text says what it takes."""
+    """An answer that the question does not accept; the message says what it accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something that only a person can say. ``str(question)`` shows all of it, safe to write to a terminal.
+    """A question that only a person can answer. ``str(question)`` shows all of it, safe for a terminal.
 
     Args:
-        text: What is asked.
-        choices: The answers it takes; empty for any text.
+        text: The question.
+        choices: The allowed answers; empty for any text.
         schema: The JSON Schema of the answer, such as an object with a property for each field of a form.
         tool: For an approval, the tool that is about to run.
         arguments: For an approval, the arguments of the tool.
-        default: The choice that an empty line means.
-        hint: What else helps to decide, shown below the arguments.
-        by_clock: Whether it depends on the time that it is asked, so that a replay need not come to it.
-        id: Names it within its run; set when it is asked.
-        digest: What an answer is bound to: the tool and its arguments, else the text, the choices and the schema.
+        default: The choice for an empty line. hint: Further information for the decision, shown below the arguments.
+            by_clock: Whether asking depends on the time, so that a replay may not ask it. id: Identifies the question
+            within its run; set when it is asked. digest: What an answer is bound to: the tool and its arguments, else
+            the text, the choices and the schema.
     """
 
     text: str
@@ -67,7 +67,7 @@ class Question:
         return bool(self.tool)
 
     def masked(self, masker: Masker) -> Question:
-        """The question without secrets; an answer to it is bound to what it was."""
+        """The question with secrets masked; an answer to it is still bound to the original."""
         return replace(
             self,
             text=masker.mask(self.text),
@@ -76,10 +76,10 @@ class Question:
         )
 
     def read(self, value: object) -> object:
-        """``value`` as an answer to this question.
+        """Convert ``value`` to an answer to this question.
 
         Raises:
-            Unfit: The question does not take it.
+            Unfit: The question does not accept it.
         """
         if self.choices:
             return self._chosen(value)
@@ -95,7 +95,7 @@ class Question:
         raise Unfit(f"{value!r} is not one of {', '.join(self.choices)}")
 
     def _fitting(self, value: Any) -> object:
-        assert self.schema is not None  # looked at before
+        assert self.schema is not None  # checked before
         try:
             found = next(iter(JsonSchema(self.schema).errors(value)), None)
         except SlowPattern as error:
@@ -107,7 +107,7 @@ class Question:
 
     @property
     def about(self) -> str:
-        """Everything but the choices: for a place that offers these in a way of its own."""
+        """Everything but the choices, for interfaces that show the choices themselves."""
         text = on_a_line(self.text) if self.is_approval else trusted(self.text)
         lines = [text, *(argument(name, value) for name, value in self.arguments.items())]
         lines += warnings(json.dumps([self.text, self.arguments], ensure_ascii=False, default=str))
@@ -116,12 +116,12 @@ class Question:
 
     @property
     def is_cut(self) -> bool:
-        """Whether :attr:`about` leaves something out of an argument."""
+        """Whether :attr:`about` shortens an argument."""
         return any(map(is_cut, self.arguments.values()))
 
     @property
     def in_full(self) -> str:
-        """All arguments, with nothing left out."""
+        """All arguments in full."""
         return "\n".join(argument(name, value, None) for name, value in self.arguments.items())
 
     def __str__(self) -> str:
@@ -130,12 +130,12 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person said.
+    """A person's answer.
 
     Args:
-        value: A JSON value; one of the choices where the question has any. ``None`` says that
-            the person cannot be asked, here or elsewhere.
-        by: Who said so, where that is known.
+        value: A JSON value; one of the choices if the question has any. ``None`` means that the person cannot be asked,
+            here or elsewhere.
+        by: Who answered, if known.
     """
 
     value: object
@@ -143,10 +143,10 @@ class Answer:
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> list[str]:
-    """One line for each field that a schema asks for: its name, its type, what it is for."""
+    """One line for each field of a schema: its name, type and purpose."""
     required = (schema or {}).get("required", ())
     return [
-        f"{name} ({kind_of(part)}{'' if name in required else ', may be left out'})"
+        f"{name} ({kind_of(part)}{'' if name in required else ', optional'})"
         + (f": {part['description']}" if part.get("description") else "")
         for name, part in (schema or {}).get("properties", {}).items()
     ]

@@ -1,4 +1,4 @@
-"""A question at the terminal: choices by their letters, forms field by field, and again when it does not fit."""
+"""Asks a question at the terminal: choices by letter, forms field by field, and again if the answer is invalid."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from react_run.questions.display import trusted
 from react_run.questions.tty import ask_on_terminal
 
 PAGE = 1_500
-"""Characters that are shown at once of what is looked at in full."""
+"""Characters per page when viewing something in full."""
 TRIES = 3
-"""How often a person is asked for an answer that the question takes."""
+"""How often to ask for a valid answer."""
 
 
 async def asked_at_terminal(question: Question) -> Answer | None:
-    """What the person at the terminal says; ``None`` without a terminal."""
+    """The answer of the person at the terminal; ``None`` without a terminal."""
     shown = f"\n{question.about}\n"
     if question.choices:
         return await _choice(question, shown)
@@ -43,7 +43,7 @@ async def _choice(question: Question, shown: str) -> Answer | None:
             return None
         choice = words.get(typed.lower())
         if choice in (YES, ALWAYS) and unseen:
-            prompt = f"That was not all of it. Look at the rest first: [v]iew, {offered}: "
+            prompt = f"You have not seen all of it. View the rest first: [v]iew, {offered}: "
             continue
         if choice is not None:
             return Answer(choice)
@@ -55,7 +55,7 @@ async def _choice(question: Question, shown: str) -> Answer | None:
 
 
 async def _viewed(text: str) -> bool:
-    """Show ``text`` page by page; whether it was looked at to its end."""
+    """Show ``text`` page by page, and return whether it was viewed to the end."""
     for at in range(0, len(text), PAGE):
         last = at + PAGE >= len(text)
         ask = "\n-- that is all; press Enter -- " if last else "\n-- press Enter for more, q to stop -- "
@@ -66,7 +66,7 @@ async def _viewed(text: str) -> bool:
 
 
 def _keys(question: Question) -> dict[str, str]:
-    """What to type for each choice: its first letter, or its number where letters do not tell them apart."""
+    """What to type for each choice: its first letter, or its number if the letters are ambiguous."""
     letters = [choice[:1].lower() for choice in question.choices]
     apart = len(set(letters)) == len(letters) and all(letter.isalpha() for letter in letters)
     keys = letters if apart else [str(number) for number in range(1, len(letters) + 1)]
@@ -99,7 +99,7 @@ async def _form(question: Question, shown: str) -> Answer | None:
 async def _value(
     question: Question, shown: str, prompt: str, schema: Mapping[str, Any], *, needed: bool = True
 ) -> Answer | None:
-    """What is typed, as a value that ``schema`` takes; of a field that is not needed, an empty line is none."""
+    """Convert typed text to a value for ``schema``; an empty line leaves out an optional field."""
     alone = Question(question.text, schema=schema)
     for _ in range(TRIES):
         typed = await ask_on_terminal(f"{shown}{prompt}")
@@ -116,7 +116,7 @@ async def _value(
 
 
 def _readings(typed: str, schema: Mapping[str, Any]) -> list[object]:
-    """What the typed text may stand for, the likeliest first."""
+    """Possible values of the typed text, likeliest first."""
     if schema.get("type") == "string":
         return [typed]
     if schema.get("type") == "boolean" and typed.lower() in ("y", "yes", "n", "no"):

@@ -1,4 +1,4 @@
-"""Texts of a question as a person can trust them: nothing steers the terminal, nothing is unseen, nothing poses."""
+"""Makes the texts of a question trustworthy: no terminal control, nothing invisible, no lookalikes."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from collections.abc import Iterator
 from react_run.support.text import printable
 
 SHOWN = 2_000
-"""Characters of one argument that are shown at once; the rest can be looked at."""
+"""Characters of an argument to show at first; the rest can be viewed on request."""
 _BLANKS = re.compile(r" {17,}|(?:\\n){9,}")
 _WORD = re.compile(r"\w+")
 _LOOK_ALIKE = re.compile("[\u2024\u2044\u2215\u29f8\ua4fa\uff0e\uff0f\uff3c]")
-"""What looks like a dot or a slash."""
+"""Characters that look like a dot or a slash."""
 _SCRIPTS = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU")
 """Scripts with letters that look like Latin ones."""
 _POSING = frozenset("аеорсухіјѕһԁԛԝɑοανικραΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХЅІЈ")
 
 
 def trusted(text: str) -> str:
-    """``text`` with all but line ends written out that has no shape of its own: a person decides by it."""
+    """Write out all invisible characters of ``text`` except line ends, because a person decides by it."""
     return printable(text, keep="\n", strict=True)
 
 
 def on_a_line(text: str) -> str:
-    """``text`` as :func:`trusted`, on one line: what a stranger named adds no line that looks like ours."""
+    """Like :func:`trusted`, but on one line, so that foreign text cannot add lines that look like ours."""
     return trusted(_BLANKS.sub(_counted, text.replace("\n", "\\n")))
 
 
 def argument(name: str, value: object, most: int | None = SHOWN) -> str:
-    """One argument on one line; of a long one its beginning and its end, and how much is between."""
+    """One argument on one line; a long one is cut to its beginning, its end, and the length of the gap."""
     text = json.dumps(value, ensure_ascii=False, default=str).replace("\n", "\\n")
     text = _BLANKS.sub(_counted, text)
     if most is not None and len(text) > most:
@@ -41,23 +41,23 @@ def argument(name: str, value: object, most: int | None = SHOWN) -> str:
 
 
 def is_cut(value: object) -> bool:
-    """Whether :func:`argument` leaves something out of ``value``."""
+    """Whether :func:`argument` shortens ``value``."""
     return argument("", value) != argument("", value, None)
 
 
 def warnings(texts: str) -> Iterator[str]:
-    """What in ``texts`` looks like something else, a line for each word."""
+    """Warnings about lookalike characters in ``texts``, one line per word."""
     if texts.isascii():
         return
     for word in dict.fromkeys(_WORD.findall(texts)):
         if found := _posing(word):
-            yield f"Careful: {word!r} has letters that look like others: {_named(found)}"
+            yield f"Careful: {word!r} has letters that look like other letters: {_named(found)}"
     for mark in dict.fromkeys(_LOOK_ALIKE.findall(texts)):
-        yield f"Careful: there is a character that looks like another: {_named(mark)}"
+        yield f"Careful: a character looks like another one: {_named(mark)}"
 
 
 def _posing(word: str) -> str:
-    """The letters of ``word`` that look like others, when it has Latin ones too, or could be taken for a Latin word."""
+    """The lookalike letters of ``word``, if it also has Latin letters or could be mistaken for a Latin word."""
     foreign = "".join(one for one in word if not one.isascii() and unicodedata.name(one, "").startswith(_SCRIPTS))
     compatible = "".join(one for one in word if not one.isascii() and unicodedata.normalize("NFKC", one).isascii())
     mixed = foreign and any(one.isascii() and one.isalpha() for one in word)

@@ -1,4 +1,4 @@
-"""Asking the person at the controlling terminal, whatever standard input and output are connected to."""
+"""Asks the person at the controlling terminal, whatever standard input and output are connected to."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _one_at_a_time = threading.Lock()
 
 
 async def ask_on_terminal(question: str) -> str | None:
-    """What a person types in answer to ``question``, without blanks around it; ``None`` when there is no terminal.
+    """Ask ``question`` and return the stripped answer; ``None`` if there is no terminal.
 
-    The thread that waits for the answer ends when this is cancelled. Questions of concurrent runs wait for each other.
+    If this is cancelled, the thread waiting for the answer ends. Questions of concurrent runs wait for each other.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[str | None] = loop.create_future()
@@ -39,7 +39,7 @@ async def ask_on_terminal(question: str) -> str | None:
 def _asked(question: str, wake: int) -> str | None:
     try:
         import termios
-    except ImportError:  # not a POSIX system: nothing to ask at
+    except ImportError:  # not a POSIX system: there is no terminal to ask at
         return None
     while not _one_at_a_time.acquire(timeout=0.1):
         if select([wake], [], [], 0)[0]:
@@ -49,7 +49,7 @@ def _asked(question: str, wake: int) -> str | None:
         try:
             if os.tcgetpgrp(terminal) != os.getpgrp():  # in the background, reading would stop the process
                 return None
-            termios.tcflush(terminal, termios.TCIFLUSH)  # what was typed before the question is not an answer to it
+            termios.tcflush(terminal, termios.TCIFLUSH)  # text typed before the question does not answer it
             os.write(terminal, question.encode("utf-8", "replace"))
             return _line(terminal, wake)
         finally:

@@ -1,4 +1,4 @@
-"""Secrets stay secret: known values, and their usual encodings, are replaced wherever they appear (behaviour J2)."""
+"""Masks secrets: known values, and their usual encodings, are replaced wherever they appear (behaviour J2)."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ _ALWAYS = re.compile(
     r"passwords?|passwd|passphrases?|pwd|secrets?|credentials?|apikeys?|authorization|cookies?|jwt|bearer"
     r"|[a-z]{2,40}(?:password|passwd|secret|apikey)"
 )
-"""Words of names that hold secrets, whatever else is in the name."""
+"""Words that mark a name as that of a secret, whatever else is in the name."""
 _UNLESS_COUNTED = re.compile(r"keys?|tokens?|[a-z]{2,40}token")
 _AT_THE_END = re.compile(r"pass|pat|auth")
-"""Words that mean a secret as the last of several: ``SMTP_PASS``, ``GITHUB_PAT``, ``X-Auth``."""
+"""Words that mean a secret if they come last: ``SMTP_PASS``, ``GITHUB_PAT``, ``X-Auth``."""
 _JOINED = re.compile(r"(?!bypass|compass|surpass|trespass|overpass|underpass|encompass)[a-z]{2,40}pass|[a-z]{2,40}key")
-"""Words of which it is the end; ordinary words end so, too, so the name must be that of a variable."""
+"""Suffixes that mean a secret; ordinary words have them as well, so the name must be that of a variable."""
 _ORDINARY = re.compile(r"(?:mon|don|tur|hoc|joc|lac|whis|pass|hot|low|dar|mala|mur|jer)key")
 _COUNT_WORDS = re.compile(r"max|min|total|limit|count|input|output|used|num|per")
 _QUALIFYING = re.compile(r"api|access|account|auth|deploy|encryption|gpg|master|private|secret|service|signing|ssh")
-"""Words that say of a key that it is a secret, even when it is the input of something."""
+"""Words that mark a key as a secret, even if it is an input."""
 _NOT_A_PASS = re.compile(
     r"no|use|skip|requires?|needs?|with(?:out)?|enabled?|disabled?|has|first|second|one|two|last|multi"
 )
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _UNCHANGED = re.compile(r"[A-Za-z0-9_.-]+")
-"""What no escaping and no quoting changes."""
+"""Characters that escaping and quoting leave unchanged."""
 _ESCAPED = 3
-"""How often a value may have been escaped: JSON in JSON in an error message."""
+"""How often a value may have been escaped, such as JSON in JSON in an error message."""
 _LINE = 64
-"""Characters of the shortest lines that encoded text is usually broken into."""
+"""The usual minimum line length of encoded text."""
 _BREAK = re.compile(r"(?:(?<!\\)(?:\\++r)?\\++n|\r?\n| )[ \t]*+")
-"""What may stand between two characters of encoded text: the end of a line, escaped, or with a blank in its place."""
+"""What may separate two characters of encoded text: a line end, an escaped line end, or a blank in its place."""
 _ALIKE = re.compile("[A-Za-z0-9]+")
-"""What is the same in both alphabets of base64."""
+"""Characters that both base64 alphabets share."""
 _LONGEST_BREAK = 16
 _LONGEST_MATCH = 256
 _PERCENT = re.compile(r"%[0-9A-F]{2}")
 _IN_SCRIPTS = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&"}
-"""How JSON is written that may stand in a page."""
+"""The escapes of JSON that is embedded in a page."""
 _URL_LOGIN = re.compile(r"://[^/\s@'\":]*+:[^/\s@'\"]++(?=@)")
 _ASSIGNMENT = re.compile(
     r"""(?<![\w-])(?P<name>[\w-]++)(?P<sign>["']?\s*+[:=]\s*+)(?P<value>"[^"]*+"?|'[^']*+'?|[^\s,}\]#]++)"""
 )
-"""Both patterns, like all in here, take back nothing that they have matched: their time grows with the text only."""
+"""Both patterns, like all in this module, never backtrack: their time is linear in the text."""
 _MASKED_LOGIN = f"://{MASK}"
 _FILE = re.compile(r"data:(?:image/(?:png|jpeg|webp|gif)|application/pdf);base64,[A-Za-z0-9+/]*+={0,2}")
 _SLOW_AGAIN = 0.05
-"""Seconds that a pattern gets after it took too long once."""
+"""The timeout in seconds for a pattern that was too slow once."""
 
 
 def looks_secret(name: str) -> bool:
-    """Whether a field or variable of this name holds a secret: ``api_key``, ``GH_TOKEN``, but not ``max_tokens``."""
+    """Whether a field or variable with this name holds a secret: ``api_key``, ``GH_TOKEN``, but not ``max_tokens``."""
     words = [word.lower() for word in _WORDS.findall(name)]
     if any(map(_ALWAYS.fullmatch, words)):
         return True
@@ -81,7 +81,7 @@ class Masker:
 
     Args:
         values: Secret values.
-        patterns: Regular expressions whose matches are secret, too.
+        patterns: Regular expressions whose matches are also secret.
     """
 
     def __init__(self, values: Iterable[str] = (), patterns: Iterable[str] = ()) -> None:
@@ -103,7 +103,7 @@ class Masker:
             self._compiled = None
 
     def add_pattern(self, pattern: str) -> None:
-        """Mask whatever matches the regular expression ``pattern``; where that takes too long, all of the text.
+        """Mask all matches of the regular expression ``pattern``; if matching takes too long, mask the whole text.
 
         Raises:
             ValueError: It is not a regular expression.
@@ -111,7 +111,7 @@ class Masker:
         self._patterns.setdefault(pattern, Pattern(pattern))
 
     def update(self, other: Masker) -> None:
-        """Mask all that ``other`` masks."""
+        """Mask everything that ``other`` masks."""
         for value, name in other._names.items():
             if value not in self._names:
                 self.add(value, name)
@@ -120,22 +120,24 @@ class Masker:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The secret values, each with the variable it came from (empty when it came from none)."""
+        """The secret values, each with the variable it came from (empty if none)."""
         return self._names
 
     @property
     def longest(self) -> int:
-        """Characters of the longest form of a secret; what a pattern matches is taken to be shorter than 256."""
+        """The length of the longest form of a secret; matches of patterns are assumed to be shorter than 256."""
         if self._compiled is None:
             self._compile()
         return max(self._longest, _LONGEST_MATCH if self._patterns else 0)
 
     def mask(self, text: str) -> str:
-        """``text`` without secrets."""
+        """Return ``text`` with secrets masked."""
         forms = self._compiled or self._compile()
-        if any(secret.is_in(text) for secret in self._secrets):  # looking is faster than matching
+        if any(secret.is_in(text) for secret in self._secrets):  # searching is faster than matching
             text = _without(text, forms.spans(text))
-            if any(secret.is_encoded_in(text) for secret in self._secrets):  # still, so it is broken into lines
+            if any(
+                secret.is_encoded_in(text) for secret in self._secrets
+            ):  # it still does, so it must be broken into lines
                 text = _without(text, self._encoded.spans_in_lines(text, _BREAK))
         for pattern in self._patterns.values():
             try:
@@ -146,29 +148,29 @@ class Masker:
         return _URL_LOGIN.sub(_MASKED_LOGIN, text) if "://" in text else text
 
     def cut(self, text: str, at: int) -> int:
-        """The last place up to ``at`` where ``text`` can be cut without going through a known secret in it."""
+        """The last position up to ``at`` where ``text`` can be cut without splitting a known secret."""
         forms = self._compiled or self._compile()
         for spans in (self._encoded.spans_in_lines(text, _BREAK), forms.spans(text)):
             at = next((start for start, end in spans if start < at < end), at)
         return at
 
     def stands_in(self, data: bytes) -> bool:
-        """Whether a known secret value stands in ``data``, a file that is no text."""
+        """Whether ``data``, a binary file, contains a known secret value."""
         if self._compiled is None:
             self._compile()
         text = data.decode("latin-1")
         return any(secret.is_in(text) for secret in self._secrets)
 
     def is_clean(self, json_text: str) -> bool:
-        """Whether no string, key or number in a JSON text can hold a secret; when unsure, it says no."""
+        """Whether no string, key or number in a JSON text can hold a secret; false if in doubt."""
         if self._compiled is None:
             self._compile()
-        if self._patterns or any(secret.may_be_in(json_text) for secret in self._secrets):
+        if self._patterns or (self._secrets and any(secret.may_be_in(json_text) for secret in self._secrets)):
             return False
         return "://" not in json_text or _URL_LOGIN.search(json_text) is None
 
     def mask_data(self, data: object) -> object:
-        """JSON-like ``data`` with all texts in it masked, keys included, and numbers that are secrets."""
+        """Mask all texts in JSON-like ``data``, keys included, and numbers that are secrets."""
         if isinstance(data, str):
             return self._mask_file(data) if data.startswith("data:") and _FILE.fullmatch(data) else self.mask(data)
         if isinstance(data, Mapping):
@@ -180,7 +182,7 @@ class Masker:
         return data
 
     def _mask_file(self, url: str) -> str:
-        """An image or a PDF as a URL: what matches a pattern in it by chance is no secret."""
+        """An image or a PDF as a URL: a chance match of a pattern in it is not a secret."""
         return MASK if self.stands_in(url.encode()) else url
 
     def _compile(self) -> Forms:
@@ -196,11 +198,11 @@ class Masker:
 
 
 class _Secret:
-    """One value, and every form in which it may appear.
+    """One value, in every form in which it may appear.
 
-    ``spellings`` are the value as it is, escaped for JSON or Python up to three times, and in URLs and pages; ``core``
-    is a part that stands in all of them. ``encoded`` are its forms in hex, and in base64 at any offset; ``pieces`` are
-    parts of these, of which one at least is whole when base64 is broken into lines.
+    ``spellings`` are the value itself, its forms escaped for JSON or Python up to three times, and those in URLs and
+    pages; ``core`` is a part that all of them contain. ``encoded`` are its forms in hex, and in base64 at any offset;
+    ``pieces`` are parts of these, at least one of which stays whole when base64 is broken into lines.
     """
 
     def __init__(self, value: str) -> None:
@@ -215,15 +217,15 @@ class _Secret:
         self.core = max(_UNCHANGED.findall(value), key=len, default="")
 
     def is_in(self, text: str) -> bool:
-        """Whether the secret stands in ``text``."""
+        """Whether ``text`` contains the secret."""
         return (self.core in text and any(form in text for form in self.spellings)) or self.is_encoded_in(text)
 
     def may_be_in(self, json_text: str) -> bool:
-        """Whether the secret may stand in a JSON text, where it is escaped once more."""
+        """Whether a JSON text, with its additional escaping, may contain the secret."""
         return self.core in json_text or self.is_encoded_in(json_text)
 
     def is_encoded_in(self, text: str) -> bool:
-        """Whether the secret, or a part of it, stands in ``text`` in hex or base64."""
+        """Whether ``text`` contains the secret, or a part of it, in hex or base64."""
         return any(piece in text for piece in self.pieces)
 
 
@@ -237,7 +239,7 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _lines(value: str) -> Iterator[str]:
-    """The lines of a value such as a key file, which may appear one by one."""
+    """The lines of a value such as a key file, which may appear individually."""
     for line in value.splitlines():
         if len(line.strip()) >= 4 * MIN_LENGTH:
             yield line.strip()
@@ -248,7 +250,7 @@ def _escaped(value: str) -> set[str]:
 
 
 def _in_pages(value: str) -> Iterator[str]:
-    """``value`` as it stands in URLs, in HTML, and in JSON that was made for a page."""
+    """The forms of ``value`` in URLs, in HTML, and in JSON that is embedded in a page."""
     for quoted in (quote(value), quote(value, safe=""), quote_plus(value)):
         yield quoted
         yield quote(quoted)
@@ -263,7 +265,7 @@ def _in_pages(value: str) -> Iterator[str]:
 
 
 def _pieces(form: str) -> Iterator[str]:
-    """Parts of an encoded ``form``: where lines are broken, one of them at least is not."""
+    """Parts of an encoded ``form``, at least one of which stays whole when lines are broken."""
     size = max(2 * MIN_LENGTH, min(_LINE // 2, len(form) // 2))
     for at in range(0, max(1, len(form) - size + 1), size):
         piece = form[at : at + size]
@@ -272,7 +274,7 @@ def _pieces(form: str) -> Iterator[str]:
 
 
 def _base64_forms(data: bytes, offset: int) -> set[str]:
-    """The part of a base64 text that ``data`` alone decides when ``offset`` bytes come before it."""
+    """The part of a base64 text that depends only on ``data`` if ``offset`` bytes precede it."""
     encoded = b64encode(b"\0" * offset + data).decode()
     start = (0, 2, 3)[offset]
     end = len(encoded) if (offset + len(data)) % 3 == 0 else encoded.index("=") - 1
@@ -283,7 +285,7 @@ def _base64_forms(data: bytes, offset: int) -> set[str]:
 
 
 def mask_line(line: str) -> str:
-    """One line of a file, without what is assigned to names of secrets in it, of the same length where possible."""
+    """Mask the values assigned to names of secrets in one line of a file, keeping the length if possible."""
 
     def masked(match: re.Match[str]) -> str:
         value = match["value"]

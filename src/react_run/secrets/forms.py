@@ -1,4 +1,4 @@
-"""Many texts looked for at once, in a time that does not grow with their number (J2)."""
+"""Searches for many texts at once, in time independent of their number (J2)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 MIN_LENGTH = 4
-"""Characters below which a value is not masked: it would blot out ordinary text."""
+"""Shorter values are not masked, because that would hide ordinary text."""
 
 
 class Forms:
-    """Looks for any of ``forms``; of those that begin at the same place it finds the longest.
+    """Searches for any of ``forms``; of those that begin at the same position it finds the longest.
 
     One pattern with all of them as alternatives takes a third of a second to compile for thirty secrets, and tries
-    thousands of alternatives where they begin alike. This one looks up what stands there by its length.
+    thousands of alternatives with the same beginning. This class looks up the text there by its length.
 
     Args:
         forms: Texts of at least four characters.
@@ -29,7 +29,7 @@ class Forms:
         self._starts = re.compile("|".join(map(re.escape, sorted(lengths))) or r"(?!)")
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where they stand in ``text``: start and end of each, one after the other."""
+        """Their positions in ``text``: the start and end of each, in order."""
         at = 0
         while found := self._starts.search(text, at):
             start = found.start()
@@ -40,7 +40,7 @@ class Forms:
             at = end or start + 1
 
     def spans_in_lines(self, text: str, between: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-        """Where they stand in ``text`` when whatever matches ``between`` is left out of it."""
+        """Their positions in ``text``, ignoring whatever matches ``between``."""
         squeezed, places, left_out = [], [0], [0]
         at = length = 0
         for found in between.finditer(text):

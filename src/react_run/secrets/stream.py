@@ -1,15 +1,15 @@
-"""Text that arrives in pieces, handed on without secrets: what may be the beginning of one is held back (J2)."""
+"""Masks text that arrives in pieces: the possible beginning of a secret is held back (J2)."""
 
 from __future__ import annotations
 
 from react_run.secrets import Masker
 
 _MORE = 4
-"""After a quarter more has arrived, a text that could not be cut is looked at again: so its whole costs a few looks."""
+"""A text that could not be cut is checked again after it has grown by a quarter, so that the total cost stays low."""
 
 
 class StreamMasker:
-    """What has arrived and was not handed on yet.
+    """Text that has arrived and was not passed on yet.
 
     Args:
         masker: Knows the secrets.
@@ -21,7 +21,7 @@ class StreamMasker:
         self._enough = 0
 
     def add(self, piece: str) -> str:
-        """Take the next piece; what can be handed on now, masked."""
+        """Take the next piece, and return the masked text that can be passed on now."""
         self._text += piece
         certain = len(self._text) - self._masker.longest
         if certain <= 0 or len(self._text) < self._enough:
@@ -33,10 +33,10 @@ class StreamMasker:
             if cut and before + mask(behind) == masked:
                 self._text, self._enough = behind, 0
                 return before
-        self._enough = len(self._text) + len(self._text) // _MORE  # every cut would go through a secret
+        self._enough = len(self._text) + len(self._text) // _MORE  # every cut would split a secret
         return ""
 
     def rest(self) -> str:
-        """All that was held back, masked: nothing follows that could make more of it."""
+        """All text held back, masked; nothing more follows."""
         text, self._text = self._masker.mask(self._text), ""
         return text

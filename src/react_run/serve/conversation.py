@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from react_run.errors import ReactError
@@ -12,6 +12,7 @@ from react_run.messages import Message
 from react_run.models.stored import message_from_dict
 from react_run.parts import read_part
 from react_run.serve.errors import wrong
+from react_run.support.dataclasses import dataclass
 
 SETTINGS = (
     "frequency_penalty",

@@ -1,1 +1,1 @@
-"""What an agent may touch: patches and seals of its files."""
+"""The files that an agent works on: patches and seals."""

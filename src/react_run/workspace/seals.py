@@ -11,14 +11,14 @@ from react_run.errors import ConfigError
 from react_run.support.files import Entry, Folder, PathRefused
 
 CACHES = frozenset(("__pycache__", ".git", ".react-run", ".pytest_cache", ".mypy_cache", ".ruff_cache"))
-"""Directories in which programs leave things behind on their own: sealing them would break every seal."""
+"""Directories that programs write to on their own: sealing them would break every seal."""
 
 
 def digests(folder: Folder, patterns: Iterable[str]) -> dict[str, str]:
-    """What each file that ``patterns`` name has in it, as a digest by path.
+    """The digest of each file that matches ``patterns``, by path.
 
     Raises:
-        ConfigError: A pattern names no file (a seal on nothing would protect nothing), or may not be asked for.
+        ConfigError: A pattern matches no file (the seal would protect nothing), or is not allowed.
     """
     found: dict[str, str] = {}
     for pattern in patterns:
@@ -33,7 +33,7 @@ def digests(folder: Folder, patterns: Iterable[str]) -> dict[str, str]:
 
 
 def broken(folder: Folder, patterns: Iterable[str], sealed: Mapping[str, str]) -> str:
-    """The first file that is not as it was ``sealed``, and what became of it; nothing when all are."""
+    """The first file that differs from ``sealed``, and how; nothing if none does."""
     now: dict[str, str] = {}
     for pattern in patterns:
         with suppress(PathRefused):  # a directory in it is gone, and all files with it
@@ -56,7 +56,7 @@ def _digests(folder: Folder, pattern: str) -> dict[str, str]:
 
 
 def _digest(folder: Folder, entry: Entry) -> str:
-    """What identifies the content; anything but a file that can be read is identified by what it is."""
+    """A digest of the content; anything other than a readable file is identified by its type."""
     if entry.kind != "file":
         return entry.kind
     digest = hashlib.sha256()

@@ -235,11 +235,11 @@ def test_a_picture_of_a_page_is_not_empty(tmp_path: Path) -> None:
 
 @needs_chromium
 def test_five_thousand_events_open_quickly(site: Site, tmp_path: Path) -> None:
-    replies = [calls(("add", {"a": number, "b": 1}), ("add", {"a": number, "b": 2})) for number in range(720)]
+    replies = [calls(("add", {"a": number, "b": 1}), ("add", {"a": number, "b": 2})) for number in range(840)]
     agent = agent_of([*replies, says("done")], tools=[add])
     agent.config.max_iterations = 1_000  # beyond what a file may say
     journal = recorded(agent, workspace=tmp_path)
     assert len(journal.records) > 5_000
     for result in looked_at(site, tmp_path, journal):
         assert result["seconds"] < 10  # finds what grows with the square of the events; it takes well under two
-        assert result["rows"] == 721 + 2 * 720
+        assert result["rows"] == 841 + 2 * 840

@@ -97,7 +97,11 @@ def _launcher(target: Local, temporary: str) -> list[str]:
 @asynccontextmanager
 async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
     headers = dict(target.headers)
-    auth = target.login.provider(target.name, target.url) if target.login else None
+    auth = None
+    if target.login:
+        from react_toolsets.mcp.oauth import provider
+
+        auth = provider(target.login, target.name, target.url)
     if target.transport == "sse":
         async with sse_client(
             target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=http_client, auth=auth

@@ -55,6 +55,8 @@ class Session:
             McpTrouble: It does not start (``server_start``), or does not keep to the protocol (``server_protocol``).
             LoginRequired: It wants a login.
         """
+        import mcp  # noqa: F401  # takes a while the first time, which is not the server's
+
         try:
             await asyncio.wait_for(asyncio.shield(self._ready), self.target.start_timeout)
         except TimeoutError:
@@ -158,7 +160,7 @@ class Session:
             cache=None,
             client_info=ourselves(),
             message_handler=self._on_message,
-            **callbacks(self),
+            **callbacks(self.target, self.in_flight),
         )
         return await stack.enter_async_context(client)
 

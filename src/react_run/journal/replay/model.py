@@ -15,7 +15,7 @@ from react_run.journal.iterations import ModelCall
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.differences import Difference, different_message
 from react_run.journal.replay.errors import model_error
-from react_run.journal.values import usage_from_data
+from react_run.journal.values import message_from_data, usage_from_data
 from react_run.messages import Message, MessageView, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model, streaming
 
@@ -144,11 +144,10 @@ class ReplayModel(Model):
 
 
 def _response(call: ModelCall) -> ModelResponse:
-    record, reply = call.response, call.reply
+    record = call.response
     assert record is not None  # what has no error has a response
-    assert reply is not None  # as above
     return ModelResponse(
-        message=reply,
+        message=message_from_data(record["message"]),  # one of its own: the recorded one is what it is compared with
         usage=usage_from_data(record["usage"]),
         finish_reason=record["finish_reason"],
         model=record["model"],

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ReplayMismatch
-from react_run.journal.canonical import canonical_records
+from react_run.journal.canonical import alike, canonical_records, in_order
 from react_run.journal.lines import to_json
 from react_run.journal.reading import Journal
 from react_run.journal.replay.differences import Difference
 from react_run.journal.replay.replay_calls import LiveTools, RecordedTools, RecordingEnded
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
+    from react_run.messages import Message
     from react_run.results import RunResult
 
 
@@ -69,11 +71,19 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
         failure = error
     replayed = Journal(records=sink.records)
     if complete:
-        _compare(canonical_records(journal), canonical_records(replayed))
+        _compare(journal, replayed, replayed.messages if result is None else result.messages)
     return Replay(result=result, journal=replayed, complete=complete, error=failure)
 
 
-def _compare(expected: list[Record], got: list[Record]) -> None:
+def _compare(recorded: Journal, replayed: Journal, messages: Sequence[Message]) -> None:
+    """Compare two recordings, as they are where that is enough, and in their canonical form where it is not."""
+    pairs = zip_longest(in_order(recorded), in_order(replayed), fillvalue=None)
+    same = all(one and other and alike(one, other) for one, other in pairs)
+    if not (same and list(recorded.messages) == list(messages)):
+        _compare_canonical(canonical_records(recorded), canonical_records(replayed))
+
+
+def _compare_canonical(expected: list[Record], got: list[Record]) -> None:
     reply: Record = {}
     for one, other in zip_longest(expected, got):
         if one and one["type"] == "model_response":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -21,6 +20,7 @@ from react_run.journal.replay.resume_sink import ContinuingSink
 from react_run.journal.replay.resume_subagents import ResumedSubagents, recorded_answers, resumed_record
 from react_run.journal.result import result_of
 from react_run.journal.sinks import Sink
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -175,6 +175,6 @@ def _about_masks(journal: Journal) -> list[str]:
     """Whether what the run goes on with was masked; the text of the agent file is there for readers alone."""
     head, *records = journal.own
     said = {key: head[key] for key in ("prompt", "incoming", "opening")}
-    if any(MASK in to_json(record) for record in (said, *records)):
+    if MASK in to_json([said, *records]):
         return [f"secrets were masked in the journal: where the run used them, it goes on with {MASK}"]
     return []

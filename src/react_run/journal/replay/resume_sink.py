@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from collections.abc import Hashable
 
-from react_run.journal.canonical import canonical_record
-from react_run.journal.lines import to_json
+from react_run.journal.canonical import canonical_record, says_nothing_new
+from react_run.journal.lines import from_json, to_json
 from react_run.journal.reading import Journal, kept
 from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
@@ -20,19 +20,25 @@ class _Recorded:
     def __init__(self, journal: Journal) -> None:
         self._first_call = journal.first_unanswered
         self._offers = set(journal.offers)
-        records = kept(journal.valid, self._first_call)
-        self._left = Counter(_key(record) for record in records if record["type"] not in ("header", "resumed"))
+        self._left: dict[Hashable, list[Record]] = {}
+        """What was recorded in each place; most of it is never asked for."""
+        self._counted: dict[Hashable, Counter[str]] = {}
+        """The same where it was, and how often each is there."""
+        for record in kept(journal.valid, self._first_call):
+            if not (record["type"] in ("header", "resumed") or says_nothing_new(record)):
+                self._left.setdefault(_place(record), []).append(record)
 
-    def has(self, text: str) -> bool:
+    def has(self, record: Record, text: str) -> bool:
         """Whether a record is there already; each counts once."""
-        if not self._left:
+        place = _place(record)
+        if place not in self._left:
             return False
-        key = _key(json.loads(text))
-        if key not in self._left:
+        if place not in self._counted:
+            self._counted[place] = Counter(map(_key, self._left[place]))
+        key, counted = _key(from_json(text)), self._counted[place]
+        if not counted[key]:
             return False
-        self._left[key] -= 1
-        if not self._left[key]:
-            del self._left[key]
+        counted[key] -= 1
         return True
 
     def answered(self, record: Record) -> bool:
@@ -44,6 +50,8 @@ class _Recorded:
                 return str(record["digest"]) in self._offers
             case "tool_finished":
                 return bool(record["executed"])
+            case "iteration_finished":
+                return says_nothing_new(record)
             case str(kind):
                 return kind in _ANSWERED
         return False
@@ -95,7 +103,9 @@ class ContinuingSink:
             self._held.append((record, text))
 
     def _is_known(self, recorded: _Recorded, record: Record, text: str) -> bool:
-        return record["type"] == "header" or (not self._live and recorded.answered(record)) or recorded.has(text)
+        return (
+            record["type"] == "header" or (not self._live and recorded.answered(record)) or recorded.has(record, text)
+        )
 
     def attach(self, name: str, data: bytes) -> bool:
         attach = getattr(self._sink, "attach", None)
@@ -111,6 +121,11 @@ class ContinuingSink:
 def _differs(footer: Record) -> bool:
     """Whether a run ended because it did not do again what it did."""
     return bool(footer["status"] == "failed" and footer["error"]["type"] == "ReplayMismatch")
+
+
+def _place(record: Record) -> Hashable:
+    """Where a record can only be found again."""
+    return record["type"], record.get("iteration")
 
 
 def _key(record: Record) -> str:

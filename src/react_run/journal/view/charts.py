@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.journal.view import formatting
 from react_run.journal.view.markup import Anchors, escaped
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Asked, Iteration

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Mapping
 
 from react_run.support.jsonable import to_jsonable
 
+_AS_THEY_ARE = frozenset({str, int, float, type(None)})
+"""Types whose values are equal when their JSON is; to Python, true and false equal 1 and 0."""
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False, default=repr).encode
 
 
@@ -23,15 +25,10 @@ def arguments_key(arguments: object) -> str:
 
 def identity(arguments: Mapping[str, object]) -> Hashable:
     """A value that is equal for equal arguments, like :func:`arguments_key`, but seldom encoded."""
-    try:
-        found = frozenset(arguments.items())
-        hash(found)
-    except TypeError:  # lists and objects
-        return arguments_key(arguments)
     for value in arguments.values():
-        if value is True or value is False:  # to Python, they equal 1 and 0
+        if type(value) not in _AS_THEY_ARE:
             return arguments_key(arguments)
-    return found
+    return frozenset(arguments.items())
 
 
 def without_defaults(arguments: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:

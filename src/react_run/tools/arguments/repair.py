@@ -24,7 +24,10 @@ _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 def own_copy(values: dict[str, object]) -> dict[str, object]:
     """A copy of a JSON object that shares nothing that can be changed."""
-    return {key: value if type(value) in _ATOMS else _copied(value) for key, value in values.items()}
+    for value in values.values():
+        if type(value) not in _ATOMS:
+            return {key: _copied(value) for key, value in values.items()}
+    return dict(values)  # the usual case
 
 
 def _copied(value: object) -> object:

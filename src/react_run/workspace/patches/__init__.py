@@ -1,4 +1,6 @@
-"""Unified diffs of workspace files: read, checked against the files, and applied all or not at all (behaviour G2)."""
+"""Unified diffs of workspace files: parsed, checked against the files, and applied completely or not at all (behaviour
+G2).
+"""
 
 from __future__ import annotations
 

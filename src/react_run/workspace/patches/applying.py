@@ -1,21 +1,21 @@
-"""Applying a unified diff to the files of a folder: every hunk fits, or nothing is changed."""
+"""Applies a unified diff to the files of a folder: every hunk fits, or nothing is changed."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from react_run.outcome import ToolError
+from react_run.support.dataclasses import dataclass
 from react_run.support.files import Folder, Version
 from react_run.workspace.patches.diff import FilePatch, Hunk, PatchError, lines_of, parse
 
 MAX_FILE = 10 * 1024 * 1024
-"""Bytes of a file that can be patched."""
+"""Maximum bytes of a file to patch."""
 
 
 @dataclass(frozen=True)
 class Changed:
-    """What became of one file: lines added and removed."""
+    """The change to one file: lines added and removed."""
 
     path: str
     added: int
@@ -27,7 +27,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class _Step:
-    """One file's part of the work: its content before and after, ``None`` where there is no file."""
+    """One file's content before and after, ``None`` if there is no file."""
 
     path: str
     before: bytes | None
@@ -48,10 +48,10 @@ class _Step:
 
 
 def apply_patch(folder: Folder, patch: str) -> list[Changed]:
-    """Apply a unified diff to the files in ``folder``: all of it, or nothing.
+    """Apply a unified diff to the files in ``folder``, completely or not at all.
 
     Raises:
-        PatchError: It is none, or does not fit.
+        PatchError: The text is not a diff, or does not fit.
         PathRefused: It names a file outside, or one that may not be written.
     """
     files = parse(patch)
@@ -74,7 +74,7 @@ def apply_patch(folder: Folder, patch: str) -> list[Changed]:
 def _planned(folder: Folder, file: FilePatch) -> _Step:
     if file.old is None:
         if folder.exists(file.path):
-            raise PatchError(f"{file.path} exists already")
+            raise PatchError(f"{file.path} already exists")
         return _Step(file.path, None, "".join(_patched([], file)).encode(), None)
     data, version = folder.read_version(file.old, MAX_FILE)
     try:
@@ -100,9 +100,9 @@ def _patched(lines: list[str], file: FilePatch) -> list[str]:
 
 
 def _place(lines: list[str], hunk: Hunk, earliest: int) -> int | None:
-    """Where ``hunk`` fits: where it says, else at the only other place where it does."""
+    """The position where ``hunk`` fits: the stated one, or the only other one."""
     size = len(hunk.before)
-    wanted = hunk.start - 1 if size else hunk.start  # a hunk that only adds says after which line
+    wanted = hunk.start - 1 if size else hunk.start  # a hunk that only adds gives the line before it
     if earliest <= wanted <= len(lines) and lines[wanted : wanted + size] == hunk.before:
         return wanted
     if not size:

@@ -1,11 +1,12 @@
-"""Reading unified diffs, strictly: what cannot be applied as it says is not a patch."""
+"""Parses unified diffs strictly: a text that cannot be applied exactly is not a patch."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_run.outcome import ToolError
+from react_run.support.dataclasses import dataclass
 
 NOTHING = "/dev/null"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -20,7 +21,7 @@ class PatchError(ToolError):
 
 @dataclass
 class Hunk:
-    """One change: the lines that must be there, and those that take their place, with their line ends."""
+    """One change: the lines that must be there, and their replacement, with line ends."""
 
     start: int
     before: list[str] = field(default_factory=list)
@@ -29,7 +30,7 @@ class Hunk:
     removed: int = 0
 
     def add(self, sign: str, text: str) -> None:
-        """Take up one line, which begins with ``sign``."""
+        """Add one line, which begins with ``sign``."""
         if sign != "+":
             self.before.append(text)
         if sign != "-":
@@ -40,7 +41,7 @@ class Hunk:
 
 @dataclass
 class FilePatch:
-    """The changes of one file; ``old`` is ``None`` when it is made, ``new`` is ``None`` when it is removed."""
+    """The changes of one file; ``old`` is ``None`` if it is created, ``new`` is ``None`` if it is removed."""
 
     old: str | None
     new: str | None
@@ -53,7 +54,7 @@ class FilePatch:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of ``text`` with their ends; only a line feed ends one."""
+    """The lines of ``text`` with their ends; only a line feed ends a line."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
@@ -61,7 +62,7 @@ def parse(patch: str) -> list[FilePatch]:
     """The changes that a unified diff describes.
 
     Raises:
-        PatchError: It is none, or does what cannot be applied: renames, modes, binary files.
+        PatchError: The text is not a diff, or has unsupported changes: renames, modes, binary files.
     """
     lines = lines_of(patch if patch.endswith("\n") else f"{patch}\n")
     files: list[FilePatch] = []
@@ -69,7 +70,7 @@ def parse(patch: str) -> list[FilePatch]:
     while at < len(lines):
         line = lines[at]
         if line.startswith(_UNSUPPORTED):
-            raise PatchError(f"a patch can change nothing but the text of files, unlike: {line.strip()[:80]}")
+            raise PatchError(f"a patch can only change the text of files, unlike: {line.strip()[:80]}")
         if line.startswith("--- "):
             files.append(_file(line, lines[at + 1] if at + 1 < len(lines) else ""))
             at += 1
