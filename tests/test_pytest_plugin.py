@@ -114,7 +114,7 @@ def test_real_models_are_blocked_unless_a_test_is_marked(pytester: pytest.Pytest
             return ReActAgent({"plugins": [{"kind": "model_retries", "attempts": 1}]}, model=model).run_sync("hello")
 
         def test_blocked():
-            with pytest.raises(ModelError, match="may not be asked: real models are blocked in tests; mark this one with"):
+            with pytest.raises(ModelError, match="may not be asked: real models are blocked in tests; mark this one"):
                 ask("http://models.example.invalid/v1")
 
         def test_streams_are_blocked_too():
