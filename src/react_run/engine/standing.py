@@ -73,7 +73,7 @@ class Standing:
             self.asked += counts
             if call.failed:
                 failed.append(call)
-            elif not call.repeated:
+            elif call.succeeded:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:
