@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -120,17 +119,6 @@ def test_another_error_is_no_reason_to_make_room(workspace: Path) -> None:
         run([calls(("fetch", {"page": 1})), wrong, says("never")])
     assert caught.value.result is not None
     assert caught.value.result.messages[-1].text == fetch(1)
-
-
-def test_the_summary_itself_makes_no_room_for_a_summary(workspace: Path) -> None:
-    model = ScriptedModel(replies=[summing], window=WINDOW)
-    tools = Functions(functions=[Tool.from_function(fetch, inline=True)])
-    config = {"max_iterations": 100, "plugins": [{"kind": "compaction", "above": 0.05, "down_to": 0.04}]}
-    result = ReActAgent(config, model=model, toolsets=[tools]).run_sync(PROMPT)
-    assert result.answer == "done in base seven"
-    asked = [request.messages[0].text.startswith("Summarise") for request in model.requests]
-    assert any(asked)
-    assert not any(now and after for now, after in pairwise(asked))
 
 
 def test_an_overflow_that_compaction_does_not_cure_ends_the_run(workspace: Path) -> None:
