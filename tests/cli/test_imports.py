@@ -74,9 +74,14 @@ def test_the_list_of_runs_is_made_without_what_only_agents_need(tmp_path: Path) 
     write(tmp_path, SCRIPTED)
     run = [sys.executable, "-m", "react_run", "agent.yaml", "6*7"]
     subprocess.run(run, cwd=tmp_path, env=home, stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    code = "import sys\nfrom react_run.cli.exit import ended\nended(['runs', 'list'])\nprint(*sys.modules, file=sys.stderr)"
+    listed = "import sys\nfrom react_run.cli.exit import ended\nended(['runs', 'list'])\n"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=home, capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{listed}print(*sys.modules, file=sys.stderr)"],
+        cwd=tmp_path,
+        env=home,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "6*7" in done.stdout
     assert not {"yaml", "pluggy", "react_run.components", "react_run.agent"} & set(done.stderr.split())
