@@ -181,7 +181,8 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
         return import_path(kind, directory, trusted=trusted)
     names = installed(group)
     hint = _elsewhere(group, kind) or near(kind, names)
-    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}")
+    own = "" if hint else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
+    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}{own}")
 
 
 def _elsewhere(group: str, kind: str) -> str:
