@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from react_run.support.fast_init import fast_init, maker
+from react_run.support.dataclasses import dataclass
+from react_run.support.maker import maker
 from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
     """One call that the model requests.
@@ -41,7 +41,6 @@ def encodable(text: str) -> str:
     return text
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
@@ -119,7 +118,6 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
     return ""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """The usage of one model call, or of several. ``None`` means unknown and is never turned into 0 (behaviour L8).
@@ -243,7 +241,6 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
     """Everything the model sees for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
@@ -261,7 +258,6 @@ class ModelRequest:
     output_schema: Mapping[str, Any] | None = None
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""

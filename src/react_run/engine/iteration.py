@@ -33,7 +33,7 @@ from react_run.messages import (
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
-from react_run.support.fast_init import maker
+from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name

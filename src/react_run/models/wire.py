@@ -12,7 +12,6 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
@@ -20,6 +19,7 @@ from pydantic_core import to_json
 from react_run.messages import Message, MessageView, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
 from react_run.models.provider import CALL_FIELDS
+from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:

@@ -41,6 +41,11 @@ class Server:
     _losses: deque[float] = field(default_factory=lambda: deque(maxlen=LOSSES))
     _burials: set[asyncio.Task[None]] = field(default_factory=set)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether it is connected now."""
+        return self._session is not None and not self._session.ended
+
     async def listing(self) -> Listing:
         """What it offers now; starts it when need be.
 

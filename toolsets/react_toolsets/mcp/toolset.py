@@ -112,9 +112,13 @@ class McpToolset(McpOptions):
             run.at_end(partial(self._end_of_run, target))
         return self.hold(target)
 
-    def inspection(self) -> Inspection:
-        """What the commands ``react-run mcp …`` work with."""
-        return Inspection(self)
+    def inspection(self, workspace: Path | None = None) -> Inspection:
+        """What people work with: the commands ``react-run mcp …``, chats and editors.
+
+        Args:
+            workspace: Where servers run that name no directory; the current directory when not given.
+        """
+        return Inspection(self, workspace)
 
     @classmethod
     def imported(cls, path: Path) -> tuple[str, list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from react_run.support import dataclass
 from react_toolsets.programs.confined import landlock
 from react_toolsets.programs.means import Means
 
