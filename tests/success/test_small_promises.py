@@ -166,7 +166,7 @@ def test_a_wrapper_in_the_wrong_list_is_told_with_its_place(
     (tmp_path / "f.yaml").write_text(f"model: offline\nplugins:\n  - wrapping.{name}\n", encoding="utf-8")
     assert ended(["check", "--trust", str(tmp_path / "f.yaml")]) == 2
     shown = capsys.readouterr().out
-    assert f"f.yaml:3:5: plugins[0]: {name} is a class-style wrapper: list it in " in shown
+    assert f"f.yaml:3:5: plugins[0]: {name} is a wrapper class: list it in " in shown
 
 
 @pytest.mark.parametrize(

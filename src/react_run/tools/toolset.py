@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ToolSpec(ToolAnnotations):
-    """The class-style way to declare a tool: its arguments are a pydantic model.
+    """Declares a tool whose arguments are a pydantic model.
 
     Args:
         name: Letters, digits, ``_`` and ``-``, at most 64.
@@ -43,15 +43,15 @@ SHARED_KEYS = (
     *("name", "enabled", "include", "exclude", "rename", "prefix"),
     *("describe", "annotations", "timeout", "skill"),
 )
-"""What every toolset understands beside its own options (:class:`react_run.tools.shared_keys.SharedKeys`)."""
+"""The keys that every toolset accepts besides its own options (:class:`react_run.tools.shared_keys.SharedKeys`)."""
 
 
 class ReActToolset(Component, group="toolsets"):
     """Tools that share options.
 
     A tool is a method marked ``@tool``, or a :class:`ToolSpec` of :meth:`get_toolspecs` that :meth:`execute` runs;
-    one toolset may use both. The shared keys of toolsets (``prefix``, ``include``, …) may be given beside its options;
-    they change what an agent is offered, not what :meth:`tools` gives.
+    one toolset may use both. The shared keys of toolsets (``prefix``, ``include``, …) may be given next to its options;
+    they change what an agent is offered, not what :meth:`tools` returns.
     """
 
     _tools: list[Tool] | None = PrivateAttr(default=None)
@@ -78,14 +78,14 @@ class ReActToolset(Component, group="toolsets"):
 
     @classmethod
     def adapted(cls, given: object, *, unmarked: bool = False) -> Component | None:
-        """A tool, or a function marked as one, as a toolset of its own; from a program, any function."""
+        """Convert a tool, or a function marked as one, to a toolset; in Python code, any function."""
         if isinstance(given, Tool) or is_tool(given) or (unmarked and isinstance(given, (FunctionType, MethodType))):
             return OneTool(function=given)
         return None
 
     @property
     def is_plain(self) -> bool:
-        """Whether an agent is offered its tools as they are: no shared key changes them."""
+        """Whether no shared key changes its tools."""
         return self._shared is None
 
     @property
