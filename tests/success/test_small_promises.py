@@ -94,7 +94,7 @@ def test_a_server_of_another_dialect_is_told_the_way_out(name: str, tmp_path: Pa
     server = HTTPServer(("127.0.0.1", 0), Elsewhere)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with pytest.raises(ModelError, match=r"another dialect than OpenAI's write model: {kind: litellm"):
+        with pytest.raises(ModelError, match=r"an API other than OpenAI's, write model: {kind: litellm"):
             ReActAgent({"model": name, "base_url": f"http://127.0.0.1:{server.server_port}"}).run_sync("q")
     finally:
         server.shutdown()

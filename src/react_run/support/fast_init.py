@@ -1,8 +1,8 @@
-"""Frozen values that are made quickly.
+"""Fast construction of frozen values.
 
 A frozen dataclass sets each field through ``object.__setattr__``, which looks the field up by name every time. A run
-makes a dozen values per iteration; setting the slots directly halves what they cost, and a function in place of the
-class halves it again (decision record 0017).
+creates a dozen values per iteration; setting the slots directly halves their cost, and a function in place of the class
+halves it again (decision record 0017).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def fast_init(cls: type[T]) -> type[T]:
 
 
 def maker(cls: Callable[P, T]) -> Callable[P, T]:
-    """A function that makes a ``cls``, which has :func:`fast_init`, for less than half of what ``cls(…)`` costs.
+    """Return a function that creates a ``cls``, which has :func:`fast_init`, for less than half the cost of ``cls(…)``.
 
     Calling a class packs its keywords into a dictionary and unpacks them again, and setting the slots of a frozen class
-    takes a call for each. This sets them on an object of a twin, the same class but for being frozen, which then
-    becomes one of ``cls``.
+    takes a call for each. This function sets them on an object of an unfrozen twin class, and then changes the object's
+    class to ``cls``.
     """
     parameters, values, names = _fields(cls)
     names |= {"_new": object.__new__, "_twin": type("Twin", (), {"__slots__": tuple(values)}), "_cls": cls}
