@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.floor import BareModel, add, bare_run
 from benchmarks.measure import cpu, interleaved, report
 from react_run import Message, ModelRequest, ReActAgent, Tool, ToolRequest
-from react_run.messages import MessageView
+from react_run.messages import MessageList, MessageView
 from react_run.models.scripted import ScriptedModel
 from react_run.models.wire import Wire
 from react_run.testing import Functions, calls
@@ -100,7 +100,7 @@ def many_tools(count: int = 200) -> None:
 
 def wire(iterations: int = 300) -> None:
     """Encoding the conversation for the provider, each iteration, by the last third of the iterations."""
-    messages = [Message(role="user", content="go")]
+    messages = MessageList([Message(role="user", content="go")])
     encoder, late = Wire(), 0.0
     for number in range(iterations):
         request = ModelRequest(messages=MessageView(messages), run_id="run")

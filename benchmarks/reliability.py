@@ -75,6 +75,21 @@ PROMISES = (
         ("cli/test_ctrl_c.py", "cli/test_interrupts.py", "cli/test_terminal.py"),
     ),
     Promise(
+        "a reader that leaves breaks nothing",
+        "outputs closed after some bytes, in every format",
+        ("cli/test_broken_pipes.py", "cli/test_contract.py"),
+    ),
+    Promise(
+        "a clock that jumps changes nothing",
+        "twenty years back and forth at every look at the clock, in runs and resumed ones",
+        ("test_clock_jumps.py",),
+    ),
+    Promise(
+        "runs of one agent at once do not mix",
+        "a thousand runs at once, each with its own mark",
+        ("test_many_at_once.py", "engine/test_concurrency.py"),
+    ),
+    Promise(
         "agent files are right or refused with their place",
         "bad files, and good ones edited at random",
         ("config",),

@@ -28,7 +28,7 @@ OURS = ("src/react_run", "models", "toolsets", "plugins")
 ROOMS = [
     *("errors", "support", "components", "parts, outcome", "support.files", "secrets", "questions"),
     *("config.yaml", "skills", "workspace", "tools", "messages", "models", "chat"),
-    *("run, results", "hooks, hookspecs", "engine, loop", "checks", "wrappers", "config", "plugins"),
+    *("run, results", "hooks, hookspecs, layers", "engine, loop", "checks", "wrappers", "config", "plugins"),
     *(
         "policies",
         "agent",
@@ -94,6 +94,27 @@ def graph() -> dict[str, set[str]]:
     return found
 
 
+BESIDE = ("models", "toolsets", "plugins")
+"""The packages that stand on the runtime, as those of others do."""
+
+
+def graph_beside(directory: str) -> dict[str, set[str]]:
+    """What each module of a package beside the runtime imports of that package, in any way.
+
+    ``from package import module`` imports the module: the package that a module lies in is there anyway.
+    """
+    known = {
+        ".".join(path.relative_to(ROOT / directory).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / directory).rglob("*.py")
+    }
+    found = {}
+    for name, path in known.items():
+        imports = set(every_import(path)) & known.keys()
+        around = {other for other in imports if name.startswith(f"{other}.")}
+        found[name] = imports - {name} - {it for it in around if any(other.startswith(f"{it}.") for other in imports)}
+    return found
+
+
 def circles(imports: Mapping[str, set[str]]) -> list[str]:
     """The modules of a circle among ``imports``, when there is one."""
     try:
@@ -115,6 +136,12 @@ def misplaced(imports: Mapping[str, set[str]]) -> list[str]:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles(graph()) == []
+
+
+@pytest.mark.parametrize("directory", BESIDE)
+def test_no_modules_of_the_packages_beside_it_do_either(directory: str) -> None:
+    assert len(graph_beside(directory)) > 5
+    assert circles(graph_beside(directory)) == []
 
 
 def test_a_room_imports_only_from_itself_and_from_earlier_rooms() -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from react_run.errors import PluginError
-from react_run.hooks import Chain, ask, ask_all, hook_names, layers, notify
+from react_run.hooks import Chain, ask_all, hook_names, late, layers, notify
 from react_run.hookspecs import hookimpl
+from react_run.layers import ask
 from react_run.messages import ModelResponse
 from react_run.outcome import Observation, Signal
 from react_run.plugins import ANSWERS, hook_table
@@ -443,3 +444,109 @@ def test_one_object_given_twice_is_refused() -> None:
     note = Note([])
     with pytest.raises(PluginError, match=r"'Note' .* is listed twice \(the same object\)"):
         hook_table([note, note])
+
+
+class Late:
+    """Adds its name to answers that end with ``ending``, and answers errors of the given kinds."""
+
+    def __init__(self, name: str, log: list[str], ending: str = "", errors: type[Exception] | tuple[()] = ()) -> None:
+        @hookimpl
+        @late(when=lambda run, call, answer: bool(ending) and answer.content.endswith(ending), errors=errors)
+        async def react_tool_call(run: object, call: object, proceed: Proceed) -> Observation:
+            log.append(name)
+            try:
+                return Observation(content=f"{(await proceed()).content} {name}")
+            except Exception as error:
+                return Observation(content=f"{name} for {error}")
+
+        self.react_tool_call = react_tool_call
+
+
+class Raises:
+    """Raises for the first ``times``, then answers."""
+
+    def __init__(self, times: int = 10) -> None:
+        self.left = times
+
+    @hookimpl
+    async def react_tool_call(self, run: object, call: object) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            raise ValueError("no")
+
+
+def test_what_is_late_is_entered_afterwards_and_only_for_what_concerns_it() -> None:
+    log: list[str] = []
+    assert answer(Late("a", log, "2"), Around("b", log), Late("c", log, "1")).content == "real 1 c"
+    assert log == ["b in", "c", "b out"]
+    assert answer(Late("a", log, "c"), Late("b", log, "2"), Late("c", log, "1")).content == "real 1 c a"
+    assert answer(Late("a", [], errors=ValueError), Late("b", [], errors=KeyError), Raises()).content == "a for no"
+
+
+def test_what_is_late_may_proceed_again() -> None:
+    class Retry:
+        @hookimpl
+        @late(errors=ValueError)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            while True:
+                try:
+                    return await proceed()
+                except ValueError:
+                    continue
+
+    log: list[str] = []
+    assert answer(Late("a", log, "1"), Retry(), Around("b", log), Raises(times=3)).content == "real 1 a"
+    assert log == ["b in", "b in", "b in", "b in", "b out", "a"]
+
+
+def test_an_error_of_what_is_late_is_blamed_on_it_and_concerns_what_is_further_out() -> None:
+    class Breaks:
+        @hookimpl
+        @late(when=lambda run, call, answer: True)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            await proceed()
+            raise ValueError("broken")
+
+    assert answer(Late("a", [], errors=ValueError), Breaks()).content == "a for broken"
+    with pytest.raises(ValueError, match="broken") as caught:
+        answer(Around("a", []), Breaks(), Before("b", []))
+    assert caught.value.__notes__ == ["raised by plugin 'Breaks' in react_tool_call"]
+
+
+def test_what_is_late_fails_closed_without_an_answer_and_cannot_proceed_afterwards() -> None:
+    kept: list[Proceed] = []
+
+    class Silent:
+        @hookimpl
+        @late(when=lambda run, call, answer: True)
+        async def react_tool_call(self, proceed: Proceed) -> None:
+            kept.append(proceed)
+
+    with pytest.raises(PluginError, match=r"Silent.*gave no answer in react_tool_call"):
+        answer(Silent())
+
+    async def afterwards() -> None:
+        await kept[0]()
+
+    with pytest.raises(PluginError, match=r"'Silent' called proceed\(\) after it had answered"):
+        asyncio.run(afterwards())
+
+
+def test_only_what_proceeds_can_be_late() -> None:
+    class Plain:
+        @hookimpl
+        @late(errors=ValueError)
+        def react_tool_call(self) -> None:
+            pass
+
+    with pytest.raises(PluginError, match="marked @late"):
+        hook_table([Plain(), Last()])
+
+
+def test_a_plain_function_may_give_something_to_await_that_comes_to_nothing() -> None:
+    class Looks:
+        @hookimpl
+        def react_tool_call(self) -> Awaitable[None]:
+            return asyncio.sleep(0)
+
+    assert answer(Looks(), Around("a", [])).content == "real 1"

@@ -29,6 +29,8 @@ def test_the_fixtures_are_there_without_any_configuration(pytester: pytest.Pytes
     pytester.makefile(".yaml", agent=AGENT)
     pytester.makepyfile(
         """
+        import pytest
+
         from react_run.testing import calls
 
         def add(a: int, b: int) -> int:
@@ -47,6 +49,11 @@ def test_the_fixtures_are_there_without_any_configuration(pytester: pytest.Pytes
         def test_a_file_with_scripted_replies(scripted):
             assert scripted("no", agent="agent.yaml").run_sync("x").answer == "no"
 
+        @pytest.mark.parametrize("agent", [None, "agent.yaml"])
+        def test_replies_are_asked_for(scripted, agent):
+            with pytest.raises(TypeError, match=r"what the model answers, such as scripted..345"):
+                scripted(agent=agent)
+
         def test_a_recording(recorded, react_agent, tmp_path, monkeypatch):
             from react_run import ReActAgent
             agent = ReActAgent(react_agent("agent.yaml").config, journal=tmp_path / "run.jsonl")
@@ -54,7 +61,7 @@ def test_the_fixtures_are_there_without_any_configuration(pytester: pytest.Pytes
             assert recorded(tmp_path / "run.jsonl", "agent.yaml").answer == "345"
         """
     )
-    run(pytester).assert_outcomes(passed=4)
+    run(pytester).assert_outcomes(passed=6)
 
 
 def test_nothing_else_happens_without_the_option(pytester: pytest.Pytester) -> None:
@@ -107,7 +114,7 @@ def test_real_models_are_blocked_unless_a_test_is_marked(pytester: pytest.Pytest
             return ReActAgent({"plugins": [{"kind": "model_retries", "attempts": 1}]}, model=model).run_sync("hello")
 
         def test_blocked():
-            with pytest.raises(ModelError, match="may not be asked: this is a test; mark it with"):
+            with pytest.raises(ModelError, match="may not be asked: real models are blocked in tests; mark this one"):
                 ask("http://models.example.invalid/v1")
 
         def test_streams_are_blocked_too():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal, InvalidOperation
 
 from react_offline.formulas import ADD, ATOM, CONTINUED, MULTIPLY, PHRASES, POWER, TAILS, Formula
@@ -16,6 +16,7 @@ from react_offline.lexicon import FUNCTION
 from react_offline.numbers import number_at
 from react_offline.text import Token
 from react_offline.units import currency_name, unit_name
+from react_run.support import dataclass
 
 REFERENCE = "{ref}"
 """Stands in an expression for the value that an earlier part will find."""

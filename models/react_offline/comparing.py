@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from react_offline.lexicon import COMPARATIVES, MORE_OR_LESS, NOUNS_FOR, word_set
 from react_offline.reading import is_content, written
 from react_offline.text import Token, read
+from react_run.support import dataclass
 
 _EDGES = word_set(
     "in at of the a an is are it or , : ? . for does do did has have was were there today now currently one"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from react_run.messages import Message, ToolRequest
+from react_run.support import dataclass
 
 Calls = dict[str, list[str]]
 """Results in order, by :func:`call_key`."""

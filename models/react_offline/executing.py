@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from react_offline.conversation import Calls, call_key
 from react_offline.literals import as_number
 from react_offline.moments import days_to
 from react_offline.observations import Result, read_result, take
 from react_offline.plan import Found, Known, Step, Value, Want
+from react_run.support import dataclass
 
 _SUGGESTED = re.compile(r"['\"`]([^'\"`]+)['\"`]")
 

@@ -7,7 +7,7 @@ where it needs them, and ``{0:r}`` as it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from react_run.support import dataclass
 
 ADD, MULTIPLY, POWER, ATOM = 1, 2, 3, 4
 """How tightly the outermost operation of an expression binds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from react_offline.draft import Draft, Helper
@@ -13,6 +13,7 @@ from react_offline.reading import written
 from react_offline.slots import FROM, TO, Card, Kind, Slot
 from react_offline.text import Token
 from react_offline.units import Measure, currency_at, currency_name, unit_at, unit_name
+from react_run.support import dataclass
 
 _INTO = {"to", "in", "into", "as", "->", "→", "=", "howmany", "howmuch", "equals"}
 _REFERRING = {"that", "it", "this", "them", "result"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 
 from react_offline.numbers import number_at, signed_number_at
 from react_offline.text import Token
+from react_run.support import dataclass
 
 _MONTH_NAMES = (
     "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept|october oct"

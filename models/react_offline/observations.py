@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_offline.draft import hinted
 from react_offline.moments import UNITS
 from react_offline.plan import Step, Want
 from react_offline.text import stem, words_of_name
+from react_run.support import dataclass
 
 _FAILED = {"error", "failed", "failure", "no_result", "not_found", "no_results", "ambiguous", "timeout"}
 _PROTOCOL = {"ok", "success", "done", "completed", "200"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from react_offline.draft import Draft, Helper
 from react_offline.lexicon import SUPERLATIVES, word_set
@@ -11,6 +10,7 @@ from react_offline.plan import Found, Known, Value, Want
 from react_offline.reading import Reading, is_content, written
 from react_offline.slots import FROM, TO, Kind, Slot
 from react_offline.zones import Zone, zone_of
+from react_run.support import dataclass
 
 _INTRODUCING = word_set(
     "in at for of to from near on about between and or than by named called into is are was does do did with ,"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from react_offline.slots import Card
+from react_run.support import dataclass
 
 
 class Want(StrEnum):

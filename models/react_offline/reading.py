@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -13,6 +12,7 @@ from react_offline.moments import RELATIVE, Duration, Moment, duration_at, momen
 from react_offline.numbers import signed_number_at
 from react_offline.text import Token, stem
 from react_offline.units import unit_at
+from react_run.support import dataclass
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from react_offline.answering import answer, compared, distinguishing, label
@@ -19,6 +19,7 @@ from react_offline.slots import Card, card_of
 from react_offline.text import read
 from react_offline.understanding import understand
 from react_run.messages import ModelRequest
+from react_run.support import dataclass
 from react_run.tools.tool import Tool
 
 _UNCLEAR = re.compile(r"mean by '(.{1,200}?)'\?|Which '(.{1,200}?)' is meant|Is (\S{1,200}) the date ")

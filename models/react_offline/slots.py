@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -13,6 +12,7 @@ from react_offline.lexicon import FUNCTION, GENERAL_KNOWLEDGE, GENERIC, QUALIFIE
 from react_offline.moments import UNITS
 from react_offline.text import read, stem, stems, words_of_name
 from react_offline.units import is_currency_list, is_unit_list
+from react_run.support import dataclass
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool

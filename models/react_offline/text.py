@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from react_offline.lexicon import PHRASES
+from react_run.support import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from react_offline.draft import Draft, Helper
 from react_offline.literals import as_number
@@ -11,6 +10,7 @@ from react_offline.moments import Duration, Moment
 from react_offline.plan import Found, Known, Value, Want
 from react_offline.reading import Span
 from react_offline.slots import FROM, TO, Kind, Slot
+from react_run.support import dataclass
 
 _MOMENTS = (Kind.DATE, Kind.DATETIME, Kind.CLOCK)
 _BACKWARDS_AFTER = {"before", "ago", "earlier", "prior"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from react_offline.choosing import Chooser
@@ -17,6 +16,7 @@ from react_offline.plan import Comparison, Declined, Part, Step
 from react_offline.reading import Reading
 from react_offline.slots import Card
 from react_offline.text import Token, read, words_of_name
+from react_run.support import dataclass
 
 _SEPARATORS = {"and", ",", "&"}
 _MOST_PARTS = 12

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from react_offline.text import Token
+from react_run.support import dataclass
 
 _PREFIXES = {"k": "kilo", "m": "milli", "c": "centi", "M": "mega", "µ": "micro", "n": "nano", "G": "giga", "T": "tera"}
 _PREFIXED = {

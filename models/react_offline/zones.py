@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from react_run.support import dataclass
 
 _CITIES = {
     "Africa/Johannesburg": "cape town, durban, pretoria",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -11,6 +13,8 @@ from pydantic import Field
 from react_run import LocalPath, Run
 from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, shell_line
 
+_INTERPRETER = re.compile(r"python[\d.]*|node|ruby|perl|php|sh|bash|zsh|dash")
+_SCRIPT = re.compile(r"^[\w./-]+\.(py|js|mjs|cjs|rb|pl|php|sh|bash|zsh)$")
 NOT_RUN = (126, 127)
 """Exit statuses by which shells, and we, say that there was nothing to run."""
 
@@ -46,10 +50,13 @@ class RunsCommand(RunsPrograms):
         command = argv or (shell_line(self.command) if isinstance(self.command, str) else self.command)
 
         async def find() -> dict[str, Any]:
+            directory = self.root or run.workspace
             try:
-                return asdict(await self.launch(command, self.root or run.workspace, stdin=stdin))
+                finished = await self.launch(command, directory, stdin=stdin)
             except (NotConfined, OSError, ValueError) as error:
                 return {"not_run": str(error)}
+            missing = missing_script(argv or self.command, directory) if finished.status else ""
+            return {"not_run": f"there is no {missing} in {directory}"} if missing else asdict(finished)
 
         found = await run.recorded(key or f"command {shlex.join(command)}", find)
         if "not_run" in found:
@@ -69,6 +76,21 @@ class RunsCommand(RunsPrograms):
         """How the command ended and what it wrote; nothing when it ended well."""
         how = ended(finished, self.timeout)
         return f"{self.line} {how}. It wrote:\n{excerpt(finished.output, self.shown)}" if how else ""
+
+
+def missing_script(command: str | list[str], directory: Path) -> str:
+    """The script that ``command`` gives to an interpreter and that is not there; "" where nothing tells.
+
+    Interpreters end with 2 or 127 then, which would count as what the script had to say.
+    """
+    try:
+        words = shlex.split(command) if isinstance(command, str) else command
+    except ValueError:
+        return ""
+    program, script = [*words, "", ""][:2]
+    if not _INTERPRETER.fullmatch(Path(program).name) or script.startswith("-") or not _SCRIPT.search(script):
+        return ""
+    return "" if (directory / script).exists() else script
 
 
 def excerpt(output: str, longest: int) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
+
+from react_run.support import dataclass
 
 _DEEPEST_KEY = 100
 _KEY = re.compile(r"^[^=\"'#\n]+", re.MULTILINE)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from react_run.evals.scorer import ScoredRun as ScoredRun
     from react_run.evals.scorer import Scorer as Scorer
     from react_run.hooks import inline as inline
+    from react_run.hooks import late as late
     from react_run.hookspecs import hookimpl as hookimpl
     from react_run.journal import RunStats as RunStats
     from react_run.journal import read_journal as read_journal
@@ -135,7 +136,7 @@ _HOMES = {
     "support.programs.running": ("Finished", "run_program", "run_program_sync"),
     "support.regex": ("Pattern", "SlowPattern"),
     "engine.workers": ("in_worker",),
-    "hooks": ("inline",),
+    "hooks": ("inline", "late"),
     "hookspecs": ("hookimpl",),
     "journal": ("RunStats", "read_journal"),
     "journal.files": ("FileSink",),

@@ -23,7 +23,8 @@ from react_run.engine.services import Services
 from react_run.engine.state import EngineState
 from react_run.engine.streaming import Relay
 from react_run.errors import ConfigError, ModelError, ToolsetError
-from react_run.hooks import HookTable, ask, notify
+from react_run.hooks import HookTable, notify
+from react_run.layers import ask
 from react_run.loop import Loop
 from react_run.messages import Message, TextDelta, TextDiscarded, content_with
 from react_run.models.base import Model

@@ -1,4 +1,4 @@
-"""How hooks are called: ``ask()`` for layers, ``ask_all()`` for questions, ``notify()`` for events.
+"""How hooks are called: :func:`react_run.layers.ask` for layers, ``ask_all()`` for questions, ``notify()`` for events.
 
 pluggy registers plugins and validates their signatures; the calling order is ours, because pluggy cannot await, skip or
 retry, and enters all wrappers before any plain implementation (decision record 0004). Only its documented surface is
@@ -8,7 +8,7 @@ used: ``HookCaller.get_hookimpls()`` and the attributes of ``HookImpl``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import cache
 from inspect import (
     getattr_static,
@@ -34,12 +34,13 @@ logger = logging.getLogger(__name__)
 Call = Callable[..., Any]
 Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
-PLAIN, AROUND, GENERATOR = range(3)
+PLAIN, AROUND, GENERATOR, LATE = range(4)
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
 """Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
 """If an implementation blocks the event loop for more than this many seconds, the log names it."""
 _INLINE = "__react_inline__"
+_LATE = "__react_late__"
 
 
 class IdentityProxy:
@@ -61,10 +62,24 @@ class Implementation:
 
     An implementation that surrounds the rest gets ``proceed`` after the arguments of the hook.
 
-    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records.
+    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records. ``when`` and
+    ``errors`` say for which answers and errors an implementation marked :func:`late` is entered at all.
     """
 
-    __slots__ = ("answer", "answers", "form", "hook", "in_thread", "is_async", "mask", "plugin", "plugin_name", "start")
+    __slots__ = (
+        "answer",
+        "answers",
+        "errors",
+        "form",
+        "hook",
+        "in_thread",
+        "is_async",
+        "mask",
+        "plugin",
+        "plugin_name",
+        "start",
+        "when",
+    )
 
     def __init__(
         self, hook: str, impl: pluggy.HookImpl, argnames: tuple[str, ...], answers: tuple[type, ...], mask: Mask
@@ -77,6 +92,11 @@ class Implementation:
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
+        self.when: Call | None = None
+        self.errors: type[Exception] | tuple[type[Exception], ...] = ()
+        if hasattr(impl.function, _LATE):
+            self.form = LATE
+            self.when, self.errors = getattr(impl.function, _LATE)
         self.in_thread = hook in IN_THREADS and not self.is_async and not getattr(impl.function, _INLINE, False)
         self.start: Call = _starter(impl.function, impl.argnames, argnames)
         if not self.is_async and not self.in_thread and not _is_ours(self.plugin):
@@ -113,6 +133,25 @@ def inline(function: F) -> F:
     """
     setattr(function, _INLINE, True)
     return function
+
+
+def late(*, when: Call | None = None, errors: type[Exception] | tuple[type[Exception], ...] = ()) -> Callable[[F], F]:
+    """Mark an ``async`` implementation of a layer that begins with ``await proceed()`` and seldom has more to do.
+
+    It is entered only when it has: after everything further in, whose answer or error is what its first ``proceed()``
+    gives. In all other cases it costs next to nothing.
+
+    Args:
+        when: Called with the arguments of the hook and the answer; says whether it is entered for that. Never, when not
+            given.
+        errors: It is entered when one of these was raised further in.
+    """
+
+    def mark(function: F) -> F:
+        setattr(function, _LATE, (when, errors))
+        return function
+
+    return mark
 
 
 def _is_ours(plugin: object) -> bool:
@@ -206,6 +245,8 @@ def check_form(impl: pluggy.HookImpl, hook: str) -> None:
         problem = "is a generator; mark it @hookimpl(wrapper=True)"
     elif _lacks_its_object(impl):
         problem = "is a method of the class that was given as the plugin; pass an instance of that class"
+    elif hasattr(impl.function, _LATE) and not ("proceed" in impl.argnames and iscoroutinefunction(impl.function)):
+        problem = "is marked @late, which is for `async def` with `proceed`"
     elif impl.wrapper and hook not in layers():
         problem = "is a wrapper, but only layer hooks can be surrounded"
     if problem:
@@ -216,119 +257,6 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
     plugin = unproxied(impl.plugin)
     kinds = plugin.__mro__ if isinstance(plugin, type) else ()
     return any(impl.function is found for kind in kinds for found in vars(kind).values())
-
-
-class _Proceed:
-    """The rest of a chain, passed as ``proceed`` to the implementation that surrounds it."""
-
-    __slots__ = ("args", "called", "chain", "closed", "failure", "index", "result")
-
-    def __init__(self, chain: Chain, index: int, args: tuple[object, ...]) -> None:
-        self.chain, self.index, self.args = chain, index, args
-        self.called = self.closed = False
-        self.failure = (
-            0  # the id of the exception: keeping the exception itself would create a cycle through its traceback
-        )
-        self.result: Any = None
-
-    def __call__(self) -> Coroutine[Any, Any, Any]:
-        return _answer(self.chain, self.index, self.args, self)
-
-    def begin(self) -> None:
-        """Note that it was called.
-
-        Raises:
-            PluginError: What was answered is judged and recorded by now: nothing more may happen on its behalf.
-        """
-        if self.closed:
-            outer = self.chain[self.index - 1]
-            raise PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
-        self.called = True
-
-    def result_or_raise(self, impl: Implementation) -> Any:
-        """The result that applies if an implementation returns ``None``.
-
-        Raises:
-            PluginError: There is no result, because the implementation did not proceed, or swallowed the exception.
-        """
-        if self.called and not self.failure:
-            return self.result
-        raise PluginError(
-            f"plugin {impl.plugin_name!r} gave no answer in {impl.hook}: return one, or the result of proceed()"
-        )
-
-
-def ask(chain: Chain, *args: object) -> Coroutine[Any, Any, Any]:
-    """Call a layer: return what to await for the answer of the outermost implementation.
-
-    Raises:
-        PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
-    """
-    if len(chain) == 1:  # the loop alone: one direct call
-        answer: Coroutine[Any, Any, Any] = chain[0].start(*args)
-        return answer
-    return _answer(chain, 0, args, None)
-
-
-async def _answer(chain: Chain, index: int, args: tuple[object, ...], place: _Proceed | None) -> Any:
-    """The first answer of ``chain`` from ``index`` on.
-
-    How it ended is remembered in ``place``, the ``proceed`` it was called by, so that nobody else is blamed for it.
-    """
-    if place is not None:
-        place.begin()
-    inner: _Proceed | None = None
-    try:
-        while index < len(chain):
-            impl = chain[index]
-            index += 1
-            if impl.form == PLAIN:
-                inner, answer = None, impl.start(*args)
-            else:
-                inner = _Proceed(chain, index, args)
-                answer = impl.start(*args, inner) if impl.form == AROUND else _surround(impl.start(*args), inner)
-            if impl.is_async or (answer is not None and isawaitable(answer)):
-                answer = await answer
-            if inner is not None:
-                inner.closed = True
-                answer = inner.result_or_raise(impl) if answer is None else answer
-            if answer is not None:
-                if type(answer) is not impl.answer:
-                    impl.check(answer)
-                if place is not None:
-                    place.result = answer
-                return answer
-        raise PluginError("no plugin answered a layer hook: the loop is missing from the plugin manager")
-    except BaseException as error:
-        if place is not None:
-            place.failure = id(error)
-        if inner is not None:
-            inner.closed = True
-        if index < len(chain) and (inner is None or id(error) != inner.failure):  # the last one is the loop itself
-            impl.blame(error)
-        raise
-
-
-async def _surround(wrapper: Generator[None, Any, Any], proceed: _Proceed | None) -> Any:
-    assert proceed is not None  # every wrapper has a caller
-    try:
-        next(wrapper)
-    except StopIteration as stop:  # pluggy's rule is one yield; before it, a wrapper cannot skip
-        raise PluginError("a wrapper returned before its yield; use the proceed form to skip") from stop
-    failure: BaseException | None = None
-    result = None
-    try:
-        result = await proceed()
-    except BaseException as error:
-        failure = error
-    try:
-        if failure is not None:
-            wrapper.throw(failure)
-        else:
-            wrapper.send(result)
-    except StopIteration as stop:
-        return stop.value
-    raise PluginError("a wrapper yielded twice")
 
 
 async def ask_all(chain: Chain, *args: object) -> list[Any]:

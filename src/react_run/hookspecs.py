@@ -4,12 +4,14 @@ A plugin is any object whose methods have the names below and are marked ``@hook
 it needs, by name. There are three kinds of hook:
 
 *Layers* (``react_run``, ``react_iteration``, ``react_model_call``, ``react_tool_call``) surround a stage of the run and
-may answer in its place. There are three forms:
+may answer in its place. There are four forms:
 
 * before, or instead: a plain or ``async`` function without ``proceed``. Change the arguments and return ``None`` to
 continue, or return the answer.
 * around: a function with ``proceed``. ``result = await proceed()`` runs everything further in; calling it twice
   retries; returning without calling it skips. Returning ``None`` after calling it keeps its result.
+* around, but seldom with anything to do: marked ``@late(…)`` as well, which says for which answers and errors of what
+  is further in it is entered at all, afterwards.
 * around, in pluggy's own form: ``@hookimpl(wrapper=True)`` on a generator, ``result = yield`` … ``return result``.
 
 *Questions* (``react_guide``, ``react_tool_permit``, ``react_sense``, ``react_settle``, ``react_check_answer``) are

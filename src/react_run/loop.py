@@ -25,8 +25,9 @@ from react_run.engine.usage import priced, spend
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.engine.worst_case import spend_failed, worst_case
 from react_run.errors import ModelError
-from react_run.hooks import Implementation, ask, notify
+from react_run.hooks import Implementation, notify
 from react_run.hookspecs import hookimpl
+from react_run.layers import ask
 from react_run.messages import Message, MessageView, ModelResponse, Usage
 from react_run.models.base import checked_response
 from react_run.outcome import Observation, Verdict

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from react_run.support.fast_init import fast_init, maker
+from react_run.support.dataclasses import dataclass
+from react_run.support.maker import maker
 from react_run.support.thinking import split_thinking, without_tags
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolRequest:
     """One call that the model requests.
@@ -40,7 +41,6 @@ def encodable(text: str) -> str:
     return text
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
     """One entry of a conversation.
@@ -118,7 +118,6 @@ def _reasoning_in(extra: Mapping[str, object]) -> str:
     return ""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
     """The usage of one model call, or of several. ``None`` means unknown and is never turned into 0 (behaviour L8).
@@ -170,21 +169,57 @@ NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
 """Zero usage, the start of a sum."""
 
 
-class MessageView(Sequence[Message]):
-    """A view of the first ``length`` messages of an append-only list."""
+class MessageList(list[Message]):
+    """A conversation that counts its changes in place (``changes``); adding to its end is none.
 
-    __slots__ = ("_length", "_messages")
+    While the count stays the same, whatever was made of the messages, such as their encoded form, still holds.
+    """
+
+    __slots__ = ("changes",)
+
+    def __init__(self, messages: Iterable[Message] = ()) -> None:
+        super().__init__(messages)
+        self.changes = 0
+
+
+def _counted(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    @wraps(change)
+    def changed(self: MessageList, *args: Any, **options: Any) -> Any:
+        self.changes += 1
+        return change(self, *args, **options)
+
+    return changed
+
+
+for _name in ("__delitem__", "__imul__", "__setitem__", "clear", "insert", "pop", "remove", "reverse", "sort"):
+    setattr(MessageList, _name, _counted(_name))
+
+
+class MessageView(Sequence[Message]):
+    """A view of the first ``length`` messages of a list that grows."""
+
+    __slots__ = ("_changes", "_length", "_messages")
 
     def __init__(self, messages: list[Message], length: int | None = None) -> None:
         self._messages = messages
         self._length = len(messages) if length is None else length
+        self._changes = messages.changes if type(messages) is MessageList else -1
 
     def __len__(self) -> int:
         return self._length
 
     def extends(self, other: Sequence[Message]) -> bool:
-        """Whether this view starts with all of ``other`` because both view the same list; compares no messages."""
-        return isinstance(other, MessageView) and other._messages is self._messages and other._length <= self._length
+        """Whether this view starts with all that ``other`` showed when it was made; compares no messages.
+
+        Both view one :class:`MessageList`, and messages were only added to it since.
+        """
+        if not isinstance(other, MessageView) or other._messages is not self._messages:
+            return False
+        messages = self._messages
+        added = type(messages) is MessageList and messages.changes == other._changes
+        return added and other._length <= self._length
 
     @overload
     def __getitem__(self, index: int) -> Message: ...
@@ -206,7 +241,6 @@ class MessageView(Sequence[Message]):
             yield messages[index]
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelRequest:
     """Everything the model sees for one call. ``output_schema`` is the JSON Schema that its answer must satisfy.
@@ -224,7 +258,6 @@ class ModelRequest:
     output_schema: Mapping[str, Any] | None = None
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelResponse:
     """A complete reply. ``finish_reason`` is normalised: stop, tool_calls, length, refusal, content_filter, error."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from react_run.support.fast_init import fast_init
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.parts import Part
@@ -32,7 +31,6 @@ class Disposition(StrEnum):
         return self is not Disposition.SUCCESS
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """How a toolset, or the runtime, reads a result.
@@ -73,7 +71,6 @@ class Outcome:
         )
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """What the model reads about one call.

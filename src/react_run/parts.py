@@ -237,6 +237,18 @@ def read_attachment(path: str | PathLike[str]) -> Part:
 
 def part_from_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
     """Convert a content part in OpenAI's format to one of ours if it includes the bytes; return others unchanged."""
+    try:
+        return read_part(fields)
+    except ValueError:  # leave it to the provider to report the error
+        return fields
+
+
+def read_part(fields: Mapping[str, object]) -> Mapping[str, object]:
+    """Convert a content part as :func:`part_from_fields` does, but strictly.
+
+    Raises:
+        ValueError: The part includes its bytes, and they are nothing that a model reads.
+    """
     kind, name = fields.get("type"), ""
     inner = fields.get(kind) if kind in ("image_url", "file") else None
     if isinstance(fields, Part) or not isinstance(inner, Mapping):
@@ -245,10 +257,7 @@ def part_from_fields(fields: Mapping[str, object]) -> Mapping[str, object]:
     given = inner.get("filename")
     if isinstance(given, str):
         name = given
-    try:
-        return attachment(_read_url(url), name) if isinstance(url, str) else fields
-    except ValueError:  # leave it to the provider to report the error
-        return fields
+    return attachment(_read_url(url), name) if isinstance(url, str) and url.startswith("data:") else fields
 
 
 def _too_large(what: str, size: int, most: int) -> ValueError:
@@ -259,11 +268,11 @@ def _too_large(what: str, size: int, most: int) -> ValueError:
 def _read_url(url: str) -> bytes:
     head = _DATA_URL.match(url)
     if head is None:
-        raise ValueError("not a data: URL with base64")
+        raise ValueError("it is no data: URL with base64, such as data:image/png;base64,iVBORw0…")
     try:
         return b64decode(url[head.end() :], validate=True)
     except NotBase64 as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(f"what follows base64, is none: {error}") from None
 
 
 def _text_in(data: bytes) -> str | None:

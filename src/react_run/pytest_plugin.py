@@ -74,6 +74,8 @@ def scripted(react_agent: Callable[..., ReActAgent]) -> Callable[..., ReActAgent
         from react_run.models.scripted import ScriptedModel
         from react_run.testing import agent_with
 
+        if not replies:
+            raise TypeError('scripted() was given no replies: say what the model answers, such as scripted("345")')
         if agent is None:
             return agent_with(replies, **options)
         found = react_agent(agent, **options) if isinstance(agent, (str, PathLike)) else agent

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from react_run.messages import Message, Usage
 from react_run.outcome import Disposition, Outcome
-from react_run.support.fast_init import fast_init
+from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ LIMIT_REASONS = frozenset(
 """Reasons that make ``finish_reason`` ``length`` (behaviours L9, S2)."""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReActStep:
     """One tool request and its result (behaviour L9).

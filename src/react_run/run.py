@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from uuid import uuid4
 
 from react_run.messages import NO_USAGE
 from react_run.results import ReActStep, RunOutcome, RunResult, StopReason
+from react_run.support.dataclasses import dataclass
 from react_run.support.display import shown
 from react_run.tools.arguments.key import identity, without_defaults
 

@@ -52,7 +52,13 @@ def agent_with(
     plugins: Iterable[object] = (),
     **config: object,
 ) -> ReActAgent:
-    """Build an agent with a scripted model; ``.model.requests`` has the requests that the model received."""
+    """Build an agent with a scripted model; ``.model.requests`` has the requests that the model received.
+
+    Raises:
+        ValueError: There are no replies.
+    """
+    if not replies:
+        raise ValueError('a scripted model needs at least one reply, such as "345" or calls(("add", {"a": 1}))')
     given = [Functions(functions=list(tools))] if tools else []
     model = ScriptedModel(replies=list(replies))
     return ReActAgent(config, model=model, toolsets=[*given, *toolsets], plugins=plugins)

@@ -270,7 +270,8 @@ class _Breaking(ScriptedModel):
 def test_a_lone_surrogate_and_secrets_do_no_harm() -> None:
     agent = adding([says("\ud800 hunter2hunter2")])
     agent.config.masker.add("hunter2hunter2")
-    (result,) = run(agent, ["\ud800"])
+    (result,) = run(agent, [{"prompt": "\ud800", "id": "\0\ud800"}])
+    assert result.id == "\0\ud800"
     assert json.loads(result.line())["status"] == "ok"
 
 

@@ -144,16 +144,17 @@ def run(url: str, rows: list[Any], *, fresh: bool = False, agent: Any = None, **
 
 @pytest.mark.slow
 def test_rows_in_a_database_go_on_like_those_in_a_file(database: str) -> None:
-    first = run(database, ["a", {"text": "bad"}, {"prompt": "c", "id": "x\0y"}])
+    odd = {"prompt": "c", "id": "x\0y\ud800"}
+    first = run(database, ["a", {"text": "bad"}, odd])
     assert [(result.status, result.attempts) for result in first] == [("ok", 1), ("error", 0), ("ok", 1)]
-    again = run(database, ["a", "mended", {"prompt": "c", "id": "x\0y"}, "d"])
+    again = run(database, ["a", "mended", odd, "d"])
     assert (again[0], again[2]) == (first[0], first[2])
     assert statuses(again) == ["ok"] * 4
     with pytest.raises(ConfigError, match="row 1 is not what it was"):
         run(database, ["other", "mended"])
     with pytest.raises(ConfigError, match="the agent has changed"):
         run(database, ["a"], agent=adding(max_iterations=3))
-    with pytest.raises(ConfigError, match="two rows have the same id"):
+    with pytest.raises(ConfigError, match="the id 'x' is that of row 0, too"):
         run(database, [{"prompt": "a", "id": "x"}, {"prompt": "b", "id": "x"}], fresh=True)
 
 
@@ -181,8 +182,8 @@ def test_rows_are_added_and_queued_in_one_transaction_and_in_order(database: str
     asyncio.run(added("sums", [Row(index=index, prompt="a", problem="bad" * (index == 1)) for index in range(4)]))
     queued = asked(database, QUEUED)
     assert [json.loads(inputs)["positionalArgs"][1:] for _, inputs in queued] == [[0, 0], [2, 0], [3, 0]]
-    with pytest.raises(ConfigError, match="two rows have the same id"):
-        asyncio.run(added("twice", [Row(index=index, prompt="a", id="x") for index in range(2)]))
+    with pytest.raises(ConfigError, match="the id 'x' is that of row 0, too"):
+        asyncio.run(added("twice", [Row(index=index, id="x", place=f"row {index}") for index in range(2)]))
     assert asked(database, QUEUED) == queued
 
 
@@ -305,7 +306,7 @@ def test_a_row_that_got_lost_on_its_way_to_a_worker_is_handed_out_again(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As when the connection breaks while rows are handed out: the database says who has it, and nobody has it."""
-    monkeypatch.setattr("react_run.batch.postgres._LOST", 0.2)
+    monkeypatch.setattr("react_run.batch.liveness._LOST", 0.2)
     assert statuses(run(database, ["a"])) == ["ok"]
     with psycopg.connect(database.replace("postgres://", "postgresql://"), autocommit=True) as connection:
         connection.execute(LOSES)

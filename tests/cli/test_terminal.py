@@ -185,13 +185,22 @@ def test_a_narrow_terminal_cuts_no_name(tmp_path: Path) -> None:
     assert max(map(len, terminal.text.splitlines())) <= 40
 
 
-def test_runs_are_listed_with_whole_ids_on_a_terminal_of_usual_width(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("columns", "rest"),
+    [
+        (80, r" +\S+ \S+ +scripted +completed +go on"),
+        (64, r" +\S+ \S+ +scripted +completed"),
+        (40, r" +\S+ \S+"),
+        (25, ""),
+    ],
+)
+def test_runs_are_listed_with_whole_ids_on_a_terminal_of_any_width(tmp_path: Path, columns: int, rest: str) -> None:
     write(tmp_path, SCRIPTED)
     run = re.search(r"run ([0-9a-f]{12})", react_run(tmp_path, "agent.yaml", "go on").stderr)
     assert run
-    terminal = Terminal(tmp_path, "runs", "list", columns=80)
+    terminal = Terminal(tmp_path, "runs", "list", columns=columns)
     assert terminal.end() == 0
-    assert re.search(rf"^ *{run[1]} +\S+ \S+ +scripted +completed +go on *$", terminal.text, re.MULTILINE)
+    assert re.search(rf"^ *{run[1]}{rest} *$", terminal.text, re.MULTILINE)
 
 
 def test_a_run_is_shown_as_a_tree_in_colours_to_its_end(tmp_path: Path) -> None:

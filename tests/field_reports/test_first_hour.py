@@ -143,6 +143,43 @@ def test_doctor_names_a_directory_that_can_be_made_writable(
     assert f"chmod u+rwx {tmp_path / 'file'}\n" in out
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ("trust", "."),
+            "cannot write the list of trusted directories ({home}/config/trusted.json): Not a directory; ",
+        ),
+        (("trust", "."), "or use --trust for one run"),
+        (("init", "{home}"), "cannot write {home}/agent.yaml: Not a directory; name a directory that you may write to"),
+        (("init", "--plugin", "courtesy", "{home}"), "cannot write {home}/"),
+        (("trust", "a.yaml"), "to trust the one that it is in: react-run trust {tmp_path}"),
+        (("a.yaml", "go", "--record", "-"), "'-' is not a file"),
+        (("eval", "a.yaml", "cases.yaml", "--html", "-"), "'-' is not a file"),
+        (("eval", "a.yaml", "cases.yaml", "--export", "junit", "-"), "'-' is not a file"),
+        (("test", "a.yaml", "cases.yaml", "--junit", "-"), "'-' is not a file"),
+    ],
+)
+def test_what_cannot_be_written_is_said_with_the_way_out(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], said: str
+) -> None:
+    home = tmp_path / "file" / "home"
+    (tmp_path / "file").write_text("not a directory")
+    (tmp_path / "a.yaml").write_text("model: offline\n")
+    monkeypatch.setenv("REACT_RUN_HOME", str(home))
+    status, _, err = call(*(part.format(home=home) for part in command))
+    assert (status, said.format(home=home, tmp_path=tmp_path) in err) == (2, True), err
+    assert not (tmp_path / "-").exists()
+
+
+def test_a_component_of_ones_own_is_named_by_its_path(call: Call, tmp_path: Path) -> None:
+    for key, word in (("checks", "polite"), ("plugins", "my_plugin"), ("toolsets", "weather")):
+        (tmp_path / "a.yaml").write_text(f"model: offline\n{key}: [{word}]\n")
+        _, out, _ = call("check", "a.yaml")
+        assert f"unknown {key[:-1]} '{word}'" in out
+        assert f"named by its path, such as my_code.{word.title().replace('_', '')}" in out
+
+
 def test_doctor_says_what_it_looked_at(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     (tmp_path / "a.yaml").write_text("model: offline\ntoolsets: [math]\n")

@@ -91,7 +91,23 @@ def test_nothing_driven_has_no_fuel_consumption() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gr", "mole", "gray", "grain", "dram", "slug", "henry", "farad", "barrel", "chain", "cwt"]
+    "name",
+    [
+        "gr",
+        "mole",
+        "gray",
+        "grain",
+        "dram",
+        "slug",
+        "henry",
+        "farad",
+        "barrel",
+        "chain",
+        "cwt",
+        "m(s)",
+        "k(m)h",
+        "m(h)",
+    ],
 )
 def test_no_hint_names_a_unit_that_means_something_else(name: str) -> None:
     result = converted(1, name, "m")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from tests.models.cases import TOOLS, Json
 from tests.models.request_rules import violations
 
 from react_run import Message, ModelRequest, Tool, ToolRequest
-from react_run.messages import MessageView
+from react_run.messages import MessageList, MessageView
 from react_run.models.wire import BREAKPOINT, NO_OUTPUT, Wire, breakpoints, encode, message_json
 
 HEADERS = {"content-type": "application/json"}
@@ -216,3 +216,70 @@ def test_schemas_are_sent_without_what_providers_refuse(schema: Json) -> None:  
     tool = Tool(name="t", description="d", parameters=schema, function=lambda: "")
     sent = body(Wire(), ModelRequest(messages=[Message(role="user", content="x")], tools=(tool,)))
     assert violations("/v1/chat/completions", HEADERS, sent) == []
+
+
+def same_run(messages: list[Message]) -> ModelRequest:
+    return ModelRequest(messages=MessageView(messages), run_id="r")
+
+
+def test_a_conversation_that_only_grew_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    wire, messages = Wire(), MessageList(conversation(50))
+    body(wire, same_run(messages))
+    messages.append(Message(role="user", content="more"))
+    request, looked_at = same_run(messages), list[Message]()
+    get = MessageView.__getitem__
+
+    def counting(view: MessageView, index: slice) -> list[Message]:
+        looked_at.extend(found := get(view, index))
+        return found
+
+    monkeypatch.setattr(MessageView, "__getitem__", counting)
+    assert len(body(wire, request)["messages"]) == 103
+    assert looked_at == messages[-1:]
+
+
+CHANGED = Message(role="user", content="changed")
+
+
+def pop_and_append(messages: list[Message]) -> None:
+    messages.pop()
+    messages.append(CHANGED)
+
+
+def clear_and_append(messages: list[Message]) -> None:
+    messages.clear()
+    messages.append(CHANGED)
+
+
+CHANGES: dict[str, Callable[[list[Message]], object]] = {
+    "one replaced": lambda messages: messages.__setitem__(3, CHANGED),
+    "several replaced": lambda messages: messages.__setitem__(slice(1, 3), [CHANGED]),
+    "one deleted": lambda messages: messages.__delitem__(-1),
+    "one inserted": lambda messages: messages.insert(1, CHANGED),
+    "the last taken and another added": pop_and_append,
+    "one removed": lambda messages: messages.remove(messages[2]),
+    "all taken": clear_and_append,
+    "turned round": lambda messages: messages.reverse(),
+    "sorted": lambda messages: messages.sort(key=lambda message: message.role),
+    "doubled": lambda messages: messages.__imul__(2),
+    "added to": lambda messages: messages.extend([CHANGED]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize("kind", [list, MessageList])
+def test_whatever_is_done_to_a_conversation_its_next_request_shows_it(
+    change: Callable[[list[Message]], object], kind: Callable[[list[Message]], list[Message]]
+) -> None:
+    wire, messages = Wire(), kind(conversation(5))
+    body(wire, same_run(messages))
+    change(messages)
+    assert body(wire, same_run(messages))["messages"] == body(Wire(), same_run(list(messages)))["messages"]
+
+
+def test_a_request_that_was_made_before_a_change_is_encoded_as_it_is_now() -> None:
+    wire, messages = Wire(), MessageList(conversation(5))
+    body(wire, same_run(messages))
+    request = same_run(messages)
+    messages[3] = Message(role="tool", tool_request_id="c0", content="changed")
+    assert body(wire, request)["messages"][3]["content"] == "changed"

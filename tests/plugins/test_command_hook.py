@@ -41,6 +41,19 @@ def told(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
+    "command", ["python3 gone.py", ["python3", "gone.py", "--strict"], "sh hooks/gone.sh && true", "./gone.sh"]
+)
+def test_a_script_that_is_not_there_is_named_as_such_and_refuses(tmp_path: Path, command: str | list[str]) -> None:
+    traces = Traces()
+    result = run(tmp_path, CommandHook.model_validate({"command": command, "sandbox": False}), traces=traces)
+    observation = result.steps[0].observation
+    assert traces.reads == []
+    assert "cannot be run" in observation
+    assert "gone." in observation
+    assert "rule of the user" not in observation
+
+
+@pytest.mark.parametrize(
     "source", ["pass", 'print(\'{"decision": "allow"}\')', "print('hm'); print('{\"decision\": \"allow\"}')"]
 )
 def test_nothing_or_allow_permits(tmp_path: Path, source: str) -> None:

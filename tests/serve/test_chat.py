@@ -355,6 +355,27 @@ def test_runs_that_have_ended_leave_nothing_in_memory(home: Path, tmp_path: Path
     assert len(left) < 150  # of 300; those of a few timers that were cancelled and not cleared away yet
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("data:image/png;base64,AAAA", "nothing that a model reads"),
+        ("data:image/png;base64,%%%", "what follows base64, is none"),
+        ("data:image/png;base64,", "is empty"),
+        ("data:image/svg+xml,<svg/>", "no data: URL with base64"),
+    ],
+)
+def test_an_image_that_cannot_be_read_is_no_empty_prompt(home: Path, tmp_path: Path, url: str, said: str) -> None:
+    file = agent_file(tmp_path, "eyes", ["It is empty."])
+    content = [{"type": "image_url", "image_url": {"url": url}}]
+    with serving(file, home=home) as running:
+        answer = running.http.post(
+            "/v1/chat/completions", json={"model": "eyes", "messages": [{"role": "user", "content": content}]}
+        )
+    error = answer.json()["error"]
+    assert (answer.status_code, error["param"]) == (400, "messages[0]")
+    assert said in error["message"]
+
+
 def test_an_image_in_a_message_reaches_the_model_and_the_journal_once(home: Path, tmp_path: Path) -> None:
     photo = ImagePart(png())
     file = agent_file(tmp_path, "eyes", [], model={"kind": "scripted", "reads": ["image/*"], "replies": ["A dot."]})

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import openai
 import pytest
+from tests.pictures import png
 from tests.serve.kit import Running, agent_file, calling, serving
 from tests.serve.test_chat import requests_of
+
+from react_run import ImagePart
 
 USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
 
@@ -52,7 +55,7 @@ def test_lists_of_messages_and_parts_are_read(running: Running) -> None:
     parts = [{"type": "input_text", "text": "a"}, {"type": "input_text", "text": "b"}]
     picture = [
         {"type": "input_text", "text": "what?"},
-        {"type": "input_image", "image_url": "data:image/png;base64,AA"},
+        {"type": "input_image", "image_url": ImagePart(png()).url},
     ]
     for content in (parts, picture, "text"):
         given = [{"role": "developer", "content": "Be kind."}, {"role": "user", "content": content}]
@@ -60,12 +63,14 @@ def test_lists_of_messages_and_parts_are_read(running: Running) -> None:
         assert answer.status_code == 200, answer.text
 
 
+BROKEN = "data:image/png;base64,AA"
 WRONG: list[tuple[dict[str, object], int, str]] = [
     ({}, 400, "invalid_request"),
     ({"input": 5}, 400, "invalid_request"),
     ({"input": []}, 400, "invalid_request"),
     ({"input": " "}, 400, "invalid_request"),
     ({"input": [{"type": "function_call_output"}]}, 400, "unsupported_parameter"),
+    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": BROKEN}]}]}, 400, "invalid_request"),
     ({"input": [{"role": "wizard", "content": "x"}]}, 400, "invalid_request"),
     ({"input": [{"role": "user", "content": [{"type": "input_file"}]}]}, 400, "unsupported_parameter"),
     ({"input": "x", "tools": [{"type": "web_search"}]}, 400, "unsupported_parameter"),

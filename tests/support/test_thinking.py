@@ -11,6 +11,7 @@ from react_run import ReActAgent, RunResult, TextDelta, TextDiscarded
 from react_run.support.thinking import VisibleDraft, blanked, split_thinking
 from react_run.testing import agent_with, calls, run_agent, says
 
+ANALYSIS, FINAL = "<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>final<|message|>"
 SPLITS = [
     ("plain", "", "plain"),
     ("", "", ""),
@@ -22,6 +23,12 @@ SPLITS = [
     ("[THINK]a[/THINK]b", "[THINK]a[/THINK]", "b"),
     ("◁think▷a◁/think▷b", "◁think▷a◁/think▷", "b"),
     ("<think>a</think><think>c</think>b", "<think>a</think><think>c</think>", "b"),
+    ("<|begin_of_thought|>a<|end_of_thought|>b", "<|begin_of_thought|>a<|end_of_thought|>", "b"),
+    ("<|begin_of_thought|>cut", "<|begin_of_thought|>cut", ""),
+    (f"{ANALYSIS}a<|end|>{FINAL}b", f"{ANALYSIS}a<|end|>{FINAL}", "b"),
+    (f"{ANALYSIS}cut<|end|>", f"{ANALYSIS}cut<|end|>", ""),
+    ("<|im_start|>b", "", "<|im_start|>b"),
+    ("<|channel|>analyses", "", "<|channel|>analyses"),
     ("<think>cut", "<think>cut", ""),
     ("<think></think>", "<think></think>", ""),
     ("a\n</think>\nb", "a\n</think>\n", "b"),

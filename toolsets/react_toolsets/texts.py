@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from react_run import ToolError
+from react_run.support import dataclass
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.resources import files
-from itertools import islice
 from time import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run.batch.engine import Beat, Claim, EngineError, OpenRun, Progress, Terms
 from react_run.batch.home import Home
+from react_run.batch.ledger import COUNTED, KEPT, Totals, beside, ids_of, must_be_new, portions, spent, values_of
 from react_run.batch.rows import Row, RowResult
-from react_run.errors import ConfigError, JournalBusy
+from react_run.errors import JournalBusy
 from react_run.journal.files import FileSink
 from react_run.support.threads import in_thread
 
@@ -26,7 +28,31 @@ T = TypeVar("T")
 _PATIENCE = 60.0
 """Seconds to wait for other processes at the database."""
 _AT_ONCE = 2_000
-_COLUMNS = "position, place, payload, run, epoch, attempts, failures"
+_CLAIMED = "select position, place, payload, run, epoch, attempts, failures from rows where state ="
+_KNOWN = "select position, digest, status = 'error' and attempts = 0 from rows where position between ? and ?"
+_INSERT = f"insert into rows ({', '.join(KEPT)}) values ({', '.join('?' * len(KEPT))})"
+_FINISH = """
+update rows set state = 2, owner = null, status = ?, result = ? where position = ? and epoch = ? and state = 1
+"""
+_GIVE_BACK = """
+update rows set state = 0, owner = null, failures = failures + ?, after = ?
+where position = ? and epoch = ? and state = 1
+"""
+_TOTALS = f"select {COUNTED}, (select count(*) from rows where state = 1) from totals"
+_TERMS = "select key, value from meta where key in ('stopped', 'max_cost', 'reserve', 'rate')"
+_FAILED = "from rows where status = 'error' and attempts > 0"
+_UNSPEND = f"""
+update totals set
+    cost = cost - (select coalesce(sum(result ->> 'cost'), 0) {_FAILED}),
+    unpriced = unpriced - (select count(*) {_FAILED}
+        and result ->> 'usage' is not null and result ->> 'cost' is null),
+    error = error - (select count(*) {_FAILED})
+"""
+_AGAIN = """
+update rows set state = 0, status = null, result = null, failures = 0, after = 0
+where status = 'error' and attempts > 0
+"""
+_PAUSE = "insert into pauses values (?1, ?2) on conflict do update set until = max(until, ?2)"
 
 
 class SqliteEngine:
@@ -78,69 +104,39 @@ class SqliteEngine:
         """There is nothing to prepare."""
 
     async def add(self, rows: Iterable[Row]) -> int:
-        left, added = iter(rows), 0
-        while some := list(islice(left, _AT_ONCE)):
-            added += await self._in_thread(lambda some=some: self._add(some))  # type: ignore[misc]  # this turn's rows
-        return added
+        number = 0
+        for some in portions(rows, _AT_ONCE):
+            number += await in_thread(partial(self._add, some))
+        return number
 
     def _add(self, rows: Sequence[Row]) -> int:
         with self._transaction() as db:
-            first, last = rows[0].index, rows[-1].index
-            found = db.execute("select position, digest from rows where position between ? and ?", (first, last))
-            known = dict(found.fetchall())
-            changed = [row for row in rows if known.get(row.index, row.digest) != row.digest]
-            self._mend(db, changed)
-            new = [row for row in rows if row.index not in known]
-            for row in new:
-                self._insert(db, row)
-            bad = sum(bool(row.problem) for row in new)
-            db.execute("update totals set total = total + ?, error = error + ?", (len(new), bad))
-            return len(new)
-
-    def _insert(self, db: sqlite3.Connection, row: Row) -> None:
-        bad = RowResult(index=row.index, id=row.id, error=row.problem) if row.problem else None
-        values = (
-            *(row.index, row.digest, row.id, row.place, row.payload, row.run_id(self.batch), 2 if bad else 0),
-            *(bad.status if bad else None, bad.line() if bad else None),
-        )
-        names = "position, digest, id, place, payload, run, state, status, result"
-        try:
-            db.execute(f"insert into rows ({names}) values ({', '.join('?' * len(values))})", values)
-        except sqlite3.IntegrityError:
-            first = db.execute("select place from rows where id = ?", (row.id,)).fetchone()
-            raise ConfigError(f"{row.place}: the id {row.id!r} is that of {first[0] if first else '?'}, too") from None
-
-    def _mend(self, db: sqlite3.Connection, changed: Sequence[Row]) -> None:
-        """Take rows anew that could not be run as they were; any other row must be what it was."""
-        for row in changed:
-            mended = db.execute(
-                "delete from rows where position = ? and status = 'error' and attempts = 0 returning 1", (row.index,)
-            ).fetchone()
-            if not mended:
-                raise ConfigError(
-                    f"{row.place}: row {row.index + 1} is not what it was when the batch was begun; put it back, or "
-                    "start anew with --fresh"
-                )
-            self._insert(db, row)
-            if not row.problem:
-                db.execute("update totals set error = error - 1")
+            found = db.execute(_KNOWN, (rows[0].index, rows[-1].index))
+            sorted_ = beside(rows, {position: (digest, bool(bad)) for position, digest, bad in found})
+            db.executemany("delete from rows where position = ?", [(row.index,) for row in sorted_.mended])
+            if ids := ids_of(sorted_.new):
+                query = "select id, place from rows where id in (select value from json_each(?))"
+                for id_, place in db.execute(query, (json.dumps(list(ids)),)):
+                    must_be_new(id_, ids[id_], place)
+            db.executemany(_INSERT, (values_of(row, self.batch) for row in sorted_.new))
+            db.execute("update totals set total = total + ?, error = error + ?", (sorted_.more, sorted_.more_bad))
+            return len(sorted_.new)
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
-        return await self._in_thread(lambda: self._take(worker, n))
+        return await in_thread(lambda: self._take(worker, n))
 
     def _take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
         try:
             with self._transaction(durable=False) as db:
-                if self._meta(db, "stopped"):
+                if self._totals(db).stopped:
                     return []
-                begun = f"select {_COLUMNS} from rows where state = 1 and owner <> ?"
-                self._claim_some(db, worker, db.execute(begun, (worker,)), claims, n)
-                self._rate = self._number(db, "rate")
-                new = max(0, self._affordable(db, n - len(claims)))
-                before = len(claims)
-                waiting = f"select {_COLUMNS} from rows where state = 0 and after <= ? order by position limit ?"
-                self._claim_some(db, worker, db.execute(waiting, (time(), 2 * new)), claims, before + new)
+                self._claim_some(db, worker, db.execute(f"{_CLAIMED} 1 and owner <> ?", (worker,)), claims, n)
+                totals, before = self._totals(db), len(claims)
+                self._rate = totals.rate
+                new = totals.affordable(n - before)
+                waiting = db.execute(f"{_CLAIMED} 0 and after <= ? order by position limit ?", (time(), 2 * new))
+                self._claim_some(db, worker, waiting, claims, before + new)
         except BaseException:
             for claim in claims:
                 self._release(claim)
@@ -170,22 +166,15 @@ class SqliteEngine:
         row = Row.from_payload(position, payload, place)
         return Claim(row=row, run_id=run, epoch=epoch + 1, attempts=attempts + 1, failures=failures)
 
-    def _affordable(self, db: sqlite3.Connection, n: int) -> int:
-        limit = self._number(db, "max_cost")
-        if limit is None:
-            return n
-        reserve = self._number(db, "reserve") or 0.0
-        cost, unpriced, running = db.execute(
-            "select cost, unpriced, (select count(*) from rows where state = 1) from totals"
-        ).fetchone()
-        left = limit - cost - running * reserve
-        if unpriced or left <= 0 or left < reserve:
-            return 0
-        return n if not reserve else min(n, int(left / reserve + 1e-9))
+    def _totals(self, db: sqlite3.Connection) -> Totals:
+        terms = {key: float(value) for key, value in db.execute(_TERMS)}
+        counted: list[Any] = [*db.execute(_TOTALS).fetchone(), bool(terms.get("stopped"))]
+        counted += [terms.get("max_cost"), terms.get("reserve", 0.0), terms.get("rate")]
+        return Totals(*counted)
 
     async def admit(self, run_id: str) -> float:
         rate = self._rate
-        return 0.0 if rate is None else await self._in_thread(lambda: self._admit(rate))
+        return 0.0 if rate is None else await in_thread(lambda: self._admit(rate))
 
     def _admit(self, rate: float) -> float:
         now = time()
@@ -196,20 +185,16 @@ class SqliteEngine:
             return max(0.0, float(found.fetchone()[0]) - 60 / rate - now)
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
-        return await self._in_thread(lambda: self._beat(pauses))
+        return await in_thread(lambda: self._beat(pauses))
 
     def _beat(self, pauses: Mapping[str, float]) -> Beat:
         now = time()
         if pauses:
             with self._transaction(durable=False) as db:
-                for model, seconds in pauses.items():
-                    db.execute(
-                        "insert into pauses values (?1, ?2) on conflict do update set until = max(until, ?2)",
-                        (model, now + seconds),
-                    )
-        with self._lock:
+                db.executemany(_PAUSE, [(model, now + seconds) for model, seconds in pauses.items()])
+        with self._lock, _told(self.home):
             known = self._db.execute("select model, until - ? from pauses where until > ?", (now, now)).fetchall()
-            return Beat(stopped=bool(self._meta(self._db, "stopped")), pauses=dict(known))
+            return Beat(stopped=self._totals(self._db).stopped, pauses=dict(known))
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
         """Results that come at the same time share one transaction, and one fsync."""
@@ -223,7 +208,7 @@ class SqliteEngine:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                kept = await self._in_thread(lambda batch=batch: self._finish([item[:2] for item in batch]))  # type: ignore[misc]  # this turn's
+                kept = await in_thread(partial(self._finish, [item[:2] for item in batch]))
             except BaseException as error:
                 for *_, future in batch:
                     if not future.done():
@@ -237,34 +222,23 @@ class SqliteEngine:
         kept = []
         with self._transaction() as db:
             for claim, result in results:
-                changed = db.execute(
-                    "update rows set state = 2, owner = null, status = ?, result = ? "
-                    "where position = ? and epoch = ? and state = 1",
-                    (result.status, result.line(), claim.row.index, claim.epoch),
-                ).rowcount
-                kept.append(changed == 1)
-                if changed == 1:
-                    unpriced = result.cost is None and result.usage is not None
-                    db.execute(
-                        f"update totals set {result.status} = {result.status} + 1, cost = cost + ?, "
-                        "unpriced = unpriced + ?",
-                        (result.cost or 0.0, unpriced),
-                    )
+                values = (result.status, result.line(), claim.row.index, claim.epoch)
+                kept.append(db.execute(_FINISH, values).rowcount == 1)
+                if kept[-1]:
+                    counted = f"{result.status} = {result.status} + 1, cost = cost + ?, unpriced = unpriced + ?"
+                    db.execute(f"update totals set {counted}", spent(result))
         for claim, _ in results:
             self._release(claim)
         return kept
 
     async def give_back(self, claim: Claim, after: float) -> None:
-        await self._in_thread(lambda: self._give_back(claim, after))
+        await in_thread(lambda: self._give_back(claim, after))
 
     def _give_back(self, claim: Claim, after: float) -> None:
         self._release(claim)
         with self._transaction(durable=False) as db:
-            db.execute(
-                "update rows set state = 0, owner = null, failures = failures + ?, after = ? "
-                "where position = ? and epoch = ? and state = 1",
-                (int(after > 0), time() + after if after else 0, claim.row.index, claim.epoch),
-            )
+            then = time() + after if after else 0
+            db.execute(_GIVE_BACK, (int(after > 0), then, claim.row.index, claim.epoch))
 
     async def open(self, claim: Claim) -> OpenRun:
         sink = self._open[claim.row.index, claim.epoch]
@@ -275,29 +249,15 @@ class SqliteEngine:
             sink.close()
 
     async def progress(self) -> Progress:
-        return await self._in_thread(self.progress_now)
+        return await in_thread(self.progress_now)
 
     def progress_now(self) -> Progress:
         """How far the batch is."""
         with self._lock, _told(self.home):
-            *counts, cost, unpriced, running = self._db.execute(
-                "select total, ok, unsuccessful, error, cost, unpriced, "
-                "(select count(*) from rows where state = 1) from totals"
-            ).fetchone()
-            total, ok, unsuccessful, error = counts
-            return Progress(
-                total=total,
-                ok=ok,
-                unsuccessful=unsuccessful,
-                error=error,
-                running=running,
-                cost=None if unpriced else cost,
-                stopped=bool(self._meta(self._db, "stopped")),
-                exhausted=self._affordable(self._db, 1) <= 0,
-            )
+            return self._totals(self._db).progress()
 
     async def results(self, start: int, n: int) -> Sequence[RowResult]:
-        return await self._in_thread(lambda: self.results_now(start, n))
+        return await in_thread(lambda: self.results_now(start, n))
 
     def results_now(self, start: int, n: int) -> Sequence[RowResult]:
         """Results in order, see :meth:`Engine.results`."""
@@ -341,28 +301,12 @@ class SqliteEngine:
     def retry_errors(self) -> int:
         """Have rows that ended with an error go on from their journals; how many."""
         with self._transaction() as db:
-            db.execute(
-                "update totals set (cost, unpriced) = (select totals.cost - coalesce(sum(result ->> 'cost'), 0), "
-                "totals.unpriced - coalesce(sum(result ->> 'usage' is not null and result ->> 'cost' is null), 0) "
-                "from rows where status = 'error' and attempts > 0)"
-            )
-            again = db.execute(
-                "update rows set state = 0, status = null, result = null, failures = 0, after = 0 "
-                "where status = 'error' and attempts > 0"
-            ).rowcount
-            db.execute("update totals set error = error - ?", (again,))
-            return again
+            db.execute(_UNSPEND)
+            return db.execute(_AGAIN).rowcount
 
     def _meta(self, db: sqlite3.Connection, key: str) -> str | None:
         found = db.execute("select value from meta where key = ?", (key,)).fetchone()
         return None if found is None else str(found[0])
-
-    def _number(self, db: sqlite3.Connection, key: str) -> float | None:
-        found = self._meta(db, key)
-        return None if found is None else float(found)
-
-    async def _in_thread(self, function: Callable[[], T]) -> T:
-        return await in_thread(function)
 
     @contextmanager
     def _transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:

@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import click
-
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
@@ -233,15 +231,15 @@ class Conversation:
 
     def _prompt(self, name: str, arguments: str) -> bool:
         """Send a prompt of an MCP server; its text cannot attach our files."""
-        from react_run.cli.mcp import pairs, toolset_of
+        from react_run.launch.mcp_servers import pairs, toolset_of
         from react_run.outcome import ToolError
 
         server, _, prompt = name[1:].partition(":")
         try:
             given = dict(pairs(shlex.split(arguments)))
             text = toolset_of(self.config, server).inspection().prompt(server, prompt, given)
-        except (ToolError, ValueError, click.UsageError) as error:
-            complain(self.config.masker.mask(error.message if isinstance(error, click.UsageError) else str(error)))
+        except (ToolError, ReactError, ValueError) as error:
+            complain(self.config.masker.mask(str(error)))
             return True
         self._say(self.config.masker.mask(text))
         if prompt and text.strip():

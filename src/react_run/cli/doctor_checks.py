@@ -139,9 +139,9 @@ def reachable(address: str) -> Finding:
 def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding]:
     """Check that an agent file is valid, that its model can be reached, and that its toolsets start."""
     from react_run.cli.check import problems_of
-    from react_run.cli.mcp import mcp_toolsets
     from react_run.cli.validation import Soundness
     from react_run.config import load_config
+    from react_run.launch.mcp_servers import mcp_toolsets
 
     problems = problems_of(file, trust, None, Soundness())
     for problem in problems:

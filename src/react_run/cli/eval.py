@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from react_run.cli.batch import _rate
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, named_file
 from react_run.launch.options import AgentOptions
 
 EXPORTS = ("csv", "inspect", "junit", "promptfoo")
@@ -52,12 +52,15 @@ EXPORTS = ("csv", "inspect", "junit", "promptfoo")
 @click.option(
     "--rescore", metavar="DIR", type=click.Path(), help="Score the runs saved in DIR again, without new requests."
 )
-@click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as an HTML page.")
+@click.option(
+    "--html", metavar="FILE", type=click.Path(), callback=named_file, help="Write the report as an HTML page."
+)
 @click.option(
     "--export",
     metavar="FORMAT FILE",
     nargs=2,
     multiple=True,
+    callback=named_file,
     type=(click.Choice(EXPORTS), click.Path()),
     help="Export the result: csv, inspect, junit or promptfoo (repeatable).",
 )

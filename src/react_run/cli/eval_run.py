@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,7 @@ from react_run.evals.gates import against_baseline, check_baseline, judge_gates
 from react_run.evals.plan import Plan
 from react_run.evals.results import WANTED, Result, Tallies, read_result, write_result
 from react_run.launch.options import AgentOptions
+from react_run.support.dataclasses import dataclass
 from react_run.support.text import printable
 
 if TYPE_CHECKING:

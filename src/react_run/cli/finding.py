@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal
+
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

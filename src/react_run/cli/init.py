@@ -15,6 +15,7 @@ from string import Template
 
 import click
 
+from react_run.errors import ConfigError
 from react_run.support.text import printable
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -107,6 +108,10 @@ def _write(directory: Path, contents: dict[Path, str]) -> None:
     _refuse_existing(directory, contents)
     for path, text in contents.items():
         target = directory / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        except OSError as error:
+            way_out = "name a directory that you may write to: react-run init … DIR"
+            raise ConfigError(f"cannot write {target}: {error.strerror}; {way_out}") from error
         click.echo(printable(f"written {target}"), err=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx
 
 from react_run.cli.finding import Finding
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.models.remote import RemoteModel

@@ -5,7 +5,7 @@ The toolset of kind ``mcp`` does the work, through :class:`Servers`; this module
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -14,6 +14,7 @@ import click
 
 from react_run.cli.terminal import json_text, shown
 from react_run.errors import ConfigError, ToolsetError
+from react_run.launch.mcp_servers import mcp_toolsets, pairs, toolset_of
 from react_run.launch.options import AgentOptions, built, parsed
 
 if TYPE_CHECKING:
@@ -232,48 +233,12 @@ def _servers(
             inspection.end()
 
 
-def mcp_toolsets(toolsets: Any) -> Iterator[Any]:
-    """The toolsets of kind ``mcp``, including nested ones."""
-    from react_run.config.dump import kind_name
-
-    for toolset in toolsets:
-        if kind_name(toolset) == "mcp":
-            yield toolset
-        elif hasattr(toolset, "toolsets"):
-            yield from mcp_toolsets(toolset.toolsets)
-
-
-def toolset_of(config: ReActAgentConfig, name: str) -> Any:
-    """The toolset with the MCP server ``name``.
-
-    Raises:
-        ConfigError: There is none.
-    """
-    found = {server: toolset for toolset in mcp_toolsets(config.toolsets) for server in toolset.inspection().names}
-    if name not in found:
-        raise ConfigError(f"{config.path} names no MCP server {name!r}. Servers: {', '.join(found) or 'none'}")
-    return found[name]
-
-
 def _lock_of(servers: Servers) -> Entries:
     try:
         return servers.locked() or {}
     except ToolsetError as error:
         click.echo(f"{error}", err=True)
         return {}
-
-
-def pairs(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Parse ``KEY=VALUE`` arguments.
-
-    Raises:
-        UsageError: An argument does not have this form.
-    """
-    for argument in arguments:
-        key, sign, value = argument.partition("=")
-        if not sign or not key:
-            raise click.UsageError(f"{argument}: write KEY=VALUE, such as path=notes.txt")
-        yield key, value
 
 
 def _tool_lines(entry: Mapping[str, Any], changed: list[str] | None = None) -> Iterator[str]:

@@ -26,6 +26,15 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
     return seconds
 
 
+def named_file(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """A file that is written beside the result: never ``-``, for the result is on standard output."""
+    names = [name for *_, name in value] if isinstance(value, tuple) else [value]
+    if "-" in names:
+        text = "'-' is not a file, and standard output has the result already: name a file (./- is one of that name)"
+        raise click.BadParameter(text, context, parameter)
+    return value
+
+
 def agent_options(function: F) -> F:
     """The options for loading an agent file: model, values, plugins, trust."""
     for option in reversed(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from react_run.journal.sessions import Session
 from react_run.launch.options import AgentOptions
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.config import ReActAgentConfig

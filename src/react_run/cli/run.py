@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from react_run.cli.options import agent_options, duration, session_options
+from react_run.cli.options import agent_options, duration, named_file, session_options
 from react_run.launch.options import AgentOptions
 
 FORMATS = ("text", "json", "stream-json")
@@ -47,7 +47,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 @click.option("--json", "as_json", is_flag=True, help="Same as --output-format json: one result object.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
 @click.option("--raw", is_flag=True, help="Do not render the answer's Markdown on a terminal.")
-@click.option("--record", metavar="FILE", help="Write the journal of the run to FILE.")
+@click.option("--record", metavar="FILE", callback=named_file, help="Write the journal of the run to FILE.")
 @click.option(
     "--replay", metavar="RUN", help="Answer model calls from the journal of RUN; exit with status 6 if the run differs."
 )

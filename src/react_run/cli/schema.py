@@ -21,7 +21,7 @@ def command(output: str | None) -> int:
     from react_run.config.json_schema import agent_file_schema
 
     text = json.dumps(agent_file_schema(), indent=2, ensure_ascii=False)
-    if output is None:
+    if output in (None, "-"):
         print(text)
     else:
         Path(output).write_text(text + "\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from react_run.cli.options import agent_options
+from react_run.cli.options import agent_options, named_file
 from react_run.cli.terminal import json_text
 from react_run.launch.options import AgentOptions, built
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("cases", metavar="CASES.yaml", type=click.Path())
 @agent_options
 @click.option("-k", "--only", metavar="TEXT", help="Use only cases whose names contain TEXT.")
-@click.option("--junit", metavar="FILE", help="Write the results as JUnit XML, for CI.")
+@click.option("--junit", metavar="FILE", callback=named_file, help="Write the results as JUnit XML, for CI.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(file: str, cases: str, only: str | None, junit: str | None, as_json: bool, **given: Any) -> int:
     """Test an agent offline. The exit status is 1 if a case fails.

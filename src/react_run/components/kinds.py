@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from importlib import metadata
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from react_run.components.errors import KindImportError, UnknownKind, install_hint, near
 from react_run.errors import pass_on_interrupt
+from react_run.support.dataclasses import dataclass
 
 OURS = "react-run"
 """The distribution whose kinds nobody can take the names of."""
@@ -120,14 +122,16 @@ def _by_group() -> Mapping[str, tuple[Kind, ...]]:
 
 
 def _every_point() -> Iterable[metadata.EntryPoint]:
-    points = metadata.entry_points()
+    points: Any = metadata.entry_points()
     if sys.version_info < (3, 12):  # lists by group, and a warning from each of the dictionary's own methods
-        return chain.from_iterable(dict.values(points))
-    return points
+        points = chain.from_iterable(dict.values(points))
+    every: Iterable[metadata.EntryPoint] = points
+    return every
 
 
 @cache
 def _our_groups() -> Mapping[str, Mapping[str, Kind]]:
+    points: Iterable[metadata.EntryPoint]
     try:
         points = metadata.distribution(OURS).entry_points
     except metadata.PackageNotFoundError:  # nothing is installed: this runs from its source
@@ -177,7 +181,8 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
         return import_path(kind, directory, trusted=trusted)
     names = installed(group)
     hint = _elsewhere(group, kind) or near(kind, names)
-    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}")
+    own = "" if hint else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
+    raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}{own}")
 
 
 def _elsewhere(group: str, kind: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, ValidationInfo
 
 from react_run.components.dotted import import_path
+from react_run.support.dataclasses import dataclass
 from react_run.support.user_dirs import from_home
 
 

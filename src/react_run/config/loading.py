@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_run.components import Origin
 from react_run.config.yaml import Node, Report, TreeReader
 from react_run.secrets import Masker
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

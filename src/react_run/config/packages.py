@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from react_run.components import near
 from react_run.errors import ConfigError
+from react_run.support.dataclasses import dataclass
 
 GROUP = "react_run.agents"
 ENDINGS = (".yaml", ".yml", ".md")

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from react_run.errors import ConfigError
-from react_run.support.user_dirs import config_directory
+from react_run.support.user_dirs import HOME, config_directory
 
 
 def store_path() -> Path:
@@ -48,11 +48,12 @@ def trust(directory: Path, store: Path | None = None) -> Path:
     """Trust ``directory`` and everything below it; returns its real path.
 
     Raises:
-        ConfigError: It is not a directory, or the whole file system.
+        ConfigError: It is not a directory, or the whole file system, or that cannot be written down.
     """
     real = directory.resolve()
     if not real.is_dir():
-        raise ConfigError(f"{directory} is not a directory")
+        above = f"; to trust the one that it is in: react-run trust {real.parent}" if real.is_file() else ""
+        raise ConfigError(f"{directory} is not a directory{above}")
     if real == Path(real.anchor):
         raise ConfigError(f"{real} is the whole file system; trust the directory of your agent files instead")
     _write({*trusted_directories(store), real}, store or store_path())
@@ -70,9 +71,15 @@ def untrust(directory: Path, store: Path | None = None) -> bool:
 
 
 def _write(directories: set[Path], store: Path) -> None:
-    store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     text = json.dumps({"directories": sorted(str(directory) for directory in directories)}, indent=2) + "\n"
     part = store.with_name(f".{store.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
-    part.chmod(0o600)
-    part.replace(store)
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part.write_text(text, encoding="utf-8")
+        part.chmod(0o600)
+        part.replace(store)
+    except OSError as error:
+        way_out = f"make it writable, set {HOME} to a directory that is, or use --trust for one run"
+        raise ConfigError(
+            f"cannot write the list of trusted directories ({store}): {error.strerror}; {way_out}"
+        ) from error

@@ -19,8 +19,8 @@ from react_run.engine.state import EngineState
 from react_run.engine.timer import Timer
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
-from react_run.support.fast_init import maker
 from react_run.support.logs import log_failure
+from react_run.support.maker import maker
 from react_run.support.render import render
 from react_run.support.tasks import begun, cancellations, forget, running_loop
 from react_run.support.threads import started_in_thread

@@ -18,9 +18,11 @@ from react_run.engine.execution import interpreting, refused
 from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
-from react_run.hooks import ask, ask_all, notify
+from react_run.hooks import ask_all, notify
+from react_run.layers import ask
 from react_run.messages import (
     Message,
+    MessageList,
     MessageView,
     ModelRequest,
     ModelResponse,
@@ -31,7 +33,7 @@ from react_run.messages import (
 from react_run.outcome import Observation
 from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
-from react_run.support.fast_init import maker
+from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
@@ -57,6 +59,8 @@ def new_request(
 ) -> ModelRequest:
     """A request over the conversation so far, offering ``tools`` (default: what the run offers now)."""
     state = run.state(EngineState)
+    if type(run.messages) is not MessageList:  # a list of a plugin's own, or the first
+        run.messages = MessageList(run.messages)
     return _request(
         messages=MessageView(run.messages),
         tools=run.offered_tools if tools is None else tools,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_run.engine.execution import refused
 from react_run.engine.state import EngineState
@@ -12,6 +12,7 @@ from react_run.loop import Loop, iterate
 from react_run.messages import Message, ModelResponse, ToolRequest, Usage
 from react_run.outcome import Observation
 from react_run.run import Iteration, Run, RunResult, StopReason
+from react_run.support.dataclasses import dataclass
 
 CALLER = "caller"
 """The name in the journal, in place of a model's."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from react_run.engine.state import EngineState
 from react_run.engine.workers import OutOfTime, ask_one
 from react_run.hooks import Implementation
 from react_run.outcome import Outcome, Signal, ToolError
+from react_run.support.dataclasses import dataclass
 from react_run.support.files import Folder
 from react_run.support.render import render
 from react_run.support.threads import in_thread

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from react_run.engine.subjects import file_of, paths, subject, words, words_of
 from react_run.outcome import Disposition, Outcome
 from react_run.results import Unresolved
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, ToolCall
@@ -72,7 +73,7 @@ class Standing:
             self.asked += counts
             if call.failed:
                 failed.append(call)
-            elif not call.repeated:
+            elif call.succeeded:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:

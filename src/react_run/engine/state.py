@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from react_run.engine.timer import Pauses
 from react_run.messages import NO_USAGE
+from react_run.support.dataclasses import dataclass
 from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:

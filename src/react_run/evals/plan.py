@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from react_run.errors import ConfigError
 from react_run.evals.cases import Case
 from react_run.evals.scorer import Scorer, labels
 from react_run.journal.lines import as_bytes, to_json
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from react_run.journal.lines import as_bytes, to_json
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.batch.rows import RowResult

@@ -6,13 +6,13 @@ Sources are named at each formula. Everything is deterministic for a given ``see
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, comb, exp, inf, lgamma, log, sqrt
 from random import Random
 from statistics import NormalDist, fmean
 from typing import Literal
 
 from react_run.evals.student import t_quantile
+from react_run.support.dataclasses import dataclass
 
 LEVEL = 0.95
 """How often an interval covers the truth."""

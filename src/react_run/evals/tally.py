@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isclose
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from react_run.evals.statistics import pass_at_k, pass_hat_k
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.evals.samples import Sample

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from react_run.journal.replay.requests import Rebuilt
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.parts import Part

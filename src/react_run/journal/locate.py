@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +17,7 @@ from react_run.journal.reading import Journal
 from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
+from react_run.support.dataclasses import dataclass
 from react_run.support.files.run_files import run_directory
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -15,6 +14,7 @@ from react_run.journal.iterations import Iteration, ModelCall, Reader
 from react_run.journal.lines import from_json
 from react_run.journal.stats import RunStats, stats_of
 from react_run.journal.values import VERSION, Record, message_from_data
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.attachments import Kept

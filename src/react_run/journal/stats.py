@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record, usage_from_data
 from react_run.messages import NO_USAGE, Usage
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Iteration, ModelCall, ToolUse

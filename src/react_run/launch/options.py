@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from react_run.errors import ConfigError
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, SecretStr
@@ -14,6 +14,7 @@ from react_run.config.dump import kind_name, kind_of, shared_keys_of
 from react_run.config.yaml import Node, locate
 from react_run.config.yaml.problems import key_path
 from react_run.secrets import MASK
+from react_run.support.dataclasses import dataclass
 from react_run.tools.toolset import OneTool
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from react_run.models.coerce import as_list, as_mapping, as_text, first_text
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import Field, PrivateAttr
 
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta
 from react_run.models.base import Model, counted, streaming
+from react_run.support.dataclasses import dataclass
 from react_run.tools.request_ids import portable_id
 
 _MOST_RUNS = 1024

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from react_run.models.base import Model
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

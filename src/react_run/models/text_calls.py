@@ -11,10 +11,10 @@ import json
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from react_run.models.coerce import as_list, as_mapping, as_text
+from react_run.support.dataclasses import dataclass
 from react_run.support.thinking import blanked
 from react_run.tools.arguments import decode_arguments
 

@@ -11,12 +11,14 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from react_run.messages import Message, ModelRequest, ToolRequest
+from pydantic_core import to_json
+
+from react_run.messages import Message, MessageView, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
 from react_run.models.provider import CALL_FIELDS
+from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
@@ -38,6 +40,13 @@ _MOST_CONVERSATIONS = 64
 
 def encode(value: object) -> bytes:
     """``value`` as compact UTF-8 JSON; values that JSON cannot represent become text, lone surrogates ``?``."""
+    try:
+        return to_json(value, inf_nan_mode="strings")
+    except Exception:  # what is below is for the same as this, and more; it takes three times as long
+        return _encode_carefully(value)
+
+
+def _encode_carefully(value: object) -> bytes:
     try:
         text = _STRICT.encode(value)
     except Exception:  # foreign objects and keys, NaN: from a plugin or a custom model
@@ -189,20 +198,21 @@ class _Conversation:
         self.size = 0
         self._open_size = 0
         self._messages: list[Message] = []
+        self._view: Sequence[Message] = ()
 
     def follow(self, messages: Sequence[Message]) -> None:
         """Encode what is new; start again if the conversation has been replaced (after compaction)."""
-        current = messages[:]
-        if not isinstance(current, list):
-            current = list(current)
-        if current[: len(self._messages)] != self._messages:
-            self._start()
-        new = current[len(self._messages) :]
+        if not (isinstance(messages, MessageView) and messages.extends(self._view)):
+            known = len(self._messages)
+            if len(messages) < known or list(messages[:known]) != self._messages:
+                self._start()
+        new = messages[len(self._messages) :]
         for data in _placed(new, (message_json(message, can_read=self._can_read) for message in new)):
             self._add(encode(data))
         for message in new:
             self.ids.update(request.id for request in message.tool_requests)
-        self._messages = current
+        self._messages += new
+        self._view = messages
 
     def _add(self, fragment: bytes) -> None:
         if self._open_size > _PIECE:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from react_run.messages import Message
 from react_run.policies.result_limit import offer_reading
 from react_run.policies.spill import Spill
+from react_run.support.dataclasses import dataclass
 from react_run.support.preview import head, size_of
 
 if TYPE_CHECKING:

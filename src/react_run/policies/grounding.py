@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from react_run.engine.standing import Standing
 from react_run.errors import ModelError
+from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.outcome import Disposition
@@ -39,6 +40,11 @@ SOMETHING_FAILED = "Something failed beside the model and its tools before there
 NOTHING = "No result could be verified, and nothing is known to have failed."
 
 
+def may_lack_facts(run: Run, result: RunResult) -> bool:
+    """Whether a run ended with anything unresolved, or otherwise than with an answer."""
+    return bool(result.unresolved) or result.stop_reason != StopReason.COMPLETED
+
+
 class Grounding(Policy):
     """Replaces an unsupported claim, or a missing answer, with verified facts and a list of unresolved failures.
 
@@ -49,6 +55,7 @@ class Grounding(Policy):
     kind: ClassVar[str] = "grounding"
 
     @hookimpl
+    @late(when=may_lack_facts, errors=Exception)
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         try:
             result = await proceed()

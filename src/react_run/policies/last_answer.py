@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from react_run.engine.iteration import call_model, new_request
 from react_run.errors import ModelError
+from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.policies.order import Policy
@@ -36,6 +37,11 @@ class LastWords:
         self.iteration = None
 
 
+def is_out(run: Run, result: RunResult) -> bool:
+    """Whether a run ended at a limit that leaves it an answer."""
+    return result.stop_reason in WHEN
+
+
 class LastAnswer(Policy):
     """Asks the model for a last answer without tools when a run is stuck or out of iterations.
 
@@ -45,10 +51,9 @@ class LastAnswer(Policy):
     kind: ClassVar[str] = "last_answer"
 
     @hookimpl
+    @late(when=is_out)
     async def react_run(self, run: Run, proceed: Callable[[], Awaitable[RunResult]]) -> RunResult:
         result = await proceed()
-        if result.stop_reason not in WHEN:
-            return result
         run.note(self.guard, f"{result.stop_reason}: asked for an answer without tools")
         message = await self._answer(run)
         if message is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from react_run.errors import ModelError
+from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.policies.order import Policy
 
@@ -34,6 +35,7 @@ class ModelRetries(Policy):
     """Maximum seconds to wait before an attempt."""
 
     @hookimpl
+    @late(errors=ModelError)
     async def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
+from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, ToolChoice
 from react_run.models.text_calls import read_calls
@@ -41,6 +42,13 @@ _MARKUP = re.compile(
 _FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 
+def needs_more(run: Run, iteration: Iteration, response: ModelResponse) -> bool:
+    """Whether a reply may be anything but a whole answer or calls."""
+    return run.outcome.stop_reason is None and (
+        response.finish_reason in REFUSALS or not response.message.tool_requests
+    )
+
+
 class Replies(Policy):
     """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
@@ -56,13 +64,10 @@ class Replies(Policy):
     """How often to have a truncated answer continued."""
 
     @hookimpl
+    @late(when=needs_more)
     async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
         response = await proceed()
-        if run.outcome.stop_reason is not None:
-            return response
         if response.finish_reason not in REFUSALS:
-            if response.message.tool_requests:
-                return response
             if is_empty(response) or await called_in_text(run, response.message):
                 response = await self._ask_again(run, iteration, proceed, response)
             elif response.finish_reason == "length":

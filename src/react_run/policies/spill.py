@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.files.run_files import read_own, run_folders, safe_name, write_new
 
 CHUNK = 1 << 18

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from react_run.questions.display import argument, is_cut, on_a_line, trusted, warnings
+from react_run.support.dataclasses import dataclass
 from react_run.support.json_schema import JsonSchema
 from react_run.support.regex import SlowPattern
 

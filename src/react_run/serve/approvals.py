@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from react_run.questions import Answer, Question, Unfit
 from react_run.serve.errors import ApiError
 from react_run.serve.signals import Signal
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.values import Record

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from react_run.errors import ReactError
 from react_run.messages import Message
 from react_run.models.stored import message_from_dict
+from react_run.parts import read_part
 from react_run.serve.errors import wrong
+from react_run.support.dataclasses import dataclass
 
 SETTINGS = (
     "frequency_penalty",
@@ -188,7 +190,21 @@ def _checked(message: object) -> dict[str, Any]:
         raise ValueError("content must be text, or a list of parts")
     if isinstance(content, list) and not all(isinstance(part, dict) for part in content):
         raise ValueError("each part of the content must be an object")
+    for number, part in enumerate(content if isinstance(content, list) else ()):
+        check_bytes(part, f"content[{number}]")
     return message
+
+
+def check_bytes(part: Mapping[str, Any], where: str) -> None:
+    """Refuse an image or file whose bytes cannot be read, which would count as if it were not there.
+
+    Raises:
+        ValueError: It is one; the text says what is wrong with it.
+    """
+    try:
+        read_part(part)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
 
 
 def _flag(data: Mapping[str, Any], name: str) -> bool:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from react_run.engine.state import paused_seconds
 from react_run.serve.errors import ApiError
 from react_run.serve.signals import Signal
 from react_run.serve.slots import Slots, Turn
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent, StreamEvent

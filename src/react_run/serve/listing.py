@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from react_run.journal.locate import Summary
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal

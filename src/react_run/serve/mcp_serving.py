@@ -6,11 +6,11 @@ import hmac
 import os
 import sys
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from react_run.errors import ConfigError
 from react_run.serve.mcp_api import Offered
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,6 @@ import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time
@@ -16,6 +15,7 @@ from uuid import uuid4
 
 from react_run.serve.errors import ApiError
 from react_run.serve.jobs import Job
+from react_run.support.dataclasses import dataclass
 
 LIFE = 86_400.0
 """Seconds for which a key is remembered."""

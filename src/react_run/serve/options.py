@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 
 from react_run.errors import ConfigError
+from react_run.support.dataclasses import dataclass
 
 TOKEN_VARIABLE = "REACT_RUN_TOKEN"
 SHORTEST_TOKEN = 16

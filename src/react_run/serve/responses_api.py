@@ -13,7 +13,7 @@ from react_run.errors import JournalError
 from react_run.journal.result import result_of
 from react_run.messages import Message
 from react_run.serve.chat_api import SILENCE, STREAM_HEADERS, ChatApi
-from react_run.serve.conversation import Asked, json_of, overrides_in, refuse_foreign, settings_in
+from react_run.serve.conversation import Asked, check_bytes, json_of, overrides_in, refuse_foreign, settings_in
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.protection import body_of
 from react_run.serve.replies import about, content_of, error_of
@@ -259,7 +259,13 @@ def _of_item(item: object, where: str) -> Message:
     if all(part.get("type") in _TEXTS and isinstance(part.get("text"), str) for part in content):
         return Message(role=role, content="".join(part["text"] for part in content))
     with suppress(KeyError, TypeError):
-        return Message(role=role, content=[_part(part) for part in content])
+        parts = [_part(part) for part in content]
+        for number, part in enumerate(parts):
+            try:
+                check_bytes(part, f"{where}.content[{number}]")
+            except ValueError as error:
+                raise wrong(str(error), where) from None
+        return Message(role=role, content=parts)
     raise wrong(f"{where}: a part must be input_text or input_image", where, "unsupported_parameter")
 
 

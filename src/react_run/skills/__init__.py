@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from react_run.errors import ToolsetError
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

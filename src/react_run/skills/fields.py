@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from os.path import abspath
 from pathlib import Path
 from unicodedata import normalize
 
 from react_run.components.errors import near
 from react_run.config.yaml import Node, Place, Report, plain
+from react_run.support.dataclasses import dataclass
 
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 REQUIRED = ("name", "description")

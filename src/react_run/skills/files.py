@@ -6,7 +6,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from react_run.config.yaml import AgentFileError, Node, Place, Report, Source
@@ -14,6 +13,7 @@ from react_run.config.yaml.problems import Problem, in_order
 from react_run.config.yaml.text import read_text
 from react_run.skills import AgentSkill
 from react_run.skills.fields import FrontMatter, read_fields
+from react_run.support.dataclasses import dataclass
 
 FILE_NAMES = ("SKILL.md", "skill.md")
 MAX_FILES = 500

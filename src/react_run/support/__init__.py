@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from react_run.support.dataclasses import dataclass as dataclass
     from react_run.support.files import Folder as Folder
     from react_run.support.files import PathRefused as PathRefused
     from react_run.support.json_schema import JsonSchema as JsonSchema
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from react_run.support.threads import run_blocking as run_blocking
 
 _HOMES = {
+    "dataclasses": ("dataclass",),
     "files": ("Folder", "PathRefused"),
     "json_schema": ("JsonSchema", "place_of", "schema_problem"),
     "regex": ("Pattern", "SlowPattern"),

@@ -9,22 +9,34 @@ import re
 from bisect import bisect_left
 
 _NAMES = r"(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection)"
+_SPECIAL = {
+    "square": (r"\[THINK(?:ING)?\]", r"\[/THINK(?:ING)?\]"),
+    "other": ("◁think▷", "◁/think▷"),
+    "pipe": (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
+    "channel": (r"<\|channel\|>analysis<\|message\|>", r"<\|channel\|>final<\|message\|>"),
+}
+"""How thinking begins and ends where no tag marks it; in the last form it ends where the answer begins."""
+_BEGINS = "|".join(f"(?P<{kind}>{begin})" for kind, (begin, _) in _SPECIAL.items())
+_ENDS = "|".join(f"(?P<{kind}>{end})" for kind, (_, end) in _SPECIAL.items())
 _END = rf"(?:</{_NAMES}>|\[/THINK(?:ING)?\]|◁/think▷)"
-_OPEN = re.compile(
-    rf"\s*(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|\[(?P<square>THINK|THINKING)\]|◁(?P<other>think)▷)", re.IGNORECASE
-)
-_BLOCK = re.compile(rf"<(?P<tag>{_NAMES})>|\[(?P<square>THINK|THINKING)\]|◁(?P<other>think)▷", re.IGNORECASE)
-_BLOCK_END = re.compile(rf"</(?P<tag>{_NAMES})\s*+>|\[/(?P<square>THINK(?:ING)?)\]|◁/(?P<other>think)▷", re.IGNORECASE)
+_OPEN = re.compile(rf"\s*(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|{_BEGINS})", re.IGNORECASE)
+_BLOCK = re.compile(rf"<(?P<tag>{_NAMES})>|{_BEGINS}", re.IGNORECASE)
+_BLOCK_END = re.compile(rf"</(?P<tag>{_NAMES})\s*+>|{_ENDS}", re.IGNORECASE)
 _LONE = re.compile(rf"(?:\A|\n)[ \t]*{_END}|(?<![`'\"]){_END}(?=[ \t]*[\n{{\[])", re.IGNORECASE)
 """The end of thinking whose beginning the server removed: at the end or the beginning of a line, or before JSON."""
 _LONE_AT_END = re.compile(rf"(?<![`'\"]){_END}\s*\Z", re.IGNORECASE)
-_MAY_OPEN = re.compile(r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?)?\Z")
+_MAY_OPEN = re.compile(
+    r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?|<\|[\w|]{0,20}(?:>[a-z]{0,8}(?:<[\w|]{0,9})?)?)?\Z", re.IGNORECASE
+)
 _MAY_CLOSE = re.compile(r"</|\[/|◁/")
 _OPENING = re.compile(rf"<{_NAMES}\b|\[THINK|◁think▷", re.IGNORECASE)
 _LONGEST_END = 32
 _WINDOW = 256
 """The maximum length of an end marker, blanks included, in a streamed reply."""
-_ANY_TAG = re.compile(rf"</?{_NAMES}(?:\s[^<>]*)?>|\[/?THINK(?:ING)?\]|◁/?think▷", re.IGNORECASE)
+_ANY_TAG = re.compile(
+    rf"</?{_NAMES}(?:\s[^<>]*)?>|<\|start\|>assistant|<\|end\|>|{'|'.join(map('|'.join, _SPECIAL.values()))}",
+    re.IGNORECASE,
+)
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -62,7 +74,7 @@ def _end_of_blocks(text: str) -> int:
 def _closing(opened: re.Match[str]) -> re.Pattern[str]:
     if opened["tag"]:
         return re.compile(rf"</{re.escape(opened['tag'])}\s*>", re.IGNORECASE)
-    return re.compile(r"\[/THINK(?:ING)?\]" if opened["square"] else r"◁/think▷", re.IGNORECASE)
+    return re.compile(_SPECIAL[opened.lastgroup or ""][1], re.IGNORECASE)
 
 
 def _lone_end(text: str) -> int:
@@ -92,7 +104,7 @@ def blanked(text: str) -> str:
 
 def _kind(found: re.Match[str]) -> str:
     """The key that the beginning and the end of a block share."""
-    return (found["tag"] or "").lower() or ("square" if found["square"] else "other")
+    return (found["tag"] or "").lower() or found.lastgroup or ""
 
 
 class VisibleDraft:

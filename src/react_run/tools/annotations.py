@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypedDict, cast
+
+from react_run.support.dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

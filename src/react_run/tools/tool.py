@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, Unpack, overload
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, GetCoreSchemaHandler
 from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
+from react_run.support.dataclasses import dataclass
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import getattr_static
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
@@ -15,6 +15,7 @@ from react_run.components.option_errors import line_errors
 from react_run.errors import ToolsetError
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.skills import ReActSkillSpec
+from react_run.support.dataclasses import dataclass
 from react_run.tools.annotations import ToolAnnotations, options_of
 from react_run.tools.tool import Tool, is_tool
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
+
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

@@ -242,4 +242,46 @@ def test_five_thousand_events_open_quickly(site: Site, tmp_path: Path) -> None:
     assert len(journal.records) > 5_000
     for result in looked_at(site, tmp_path, journal):
         assert result["seconds"] < 10  # finds what grows with the square of the events; it takes well under two
-        assert result["rows"] == 841 + 2 * 840
+        assert result["rows"] == 281  # three iterations each
+
+
+def long_run(iterations: int) -> Journal:
+    replies = [calls(("add", {"a": number, "b": 1})) for number in range(iterations)]
+    agent = agent_of(
+        [*({**reply, "usage": {"input_tokens": 90, "output_tokens": 9}} for reply in replies), says("done")],
+        tools=[add],
+    )
+    agent.config.max_iterations = iterations + 1  # beyond what a file may say
+    return recorded(agent)
+
+
+def test_a_run_that_was_killed_at_once_has_a_page() -> None:
+    assert "<h2>Waterfall</h2>" in page(Journal(records=long_run(1).records[:1]))
+
+
+def test_iterations_of_a_long_run_share_bars_and_rows_and_each_stands_below_them() -> None:
+    for iterations, drawn in ((299, 300), (899, 300), (900, 226)):
+        text = page(long_run(iterations))
+        charts, rows, below = re.split("<h2>(?:Waterfall|Iterations)</h2>", text)
+        assert charts.count("<g><title>") == drawn
+        assert rows.count('<div class="part">') == drawn
+        assert below.count('<details class="tool"') == iterations
+        links = re.findall('href="#([^"]+)"', rows)
+        assert len(links) == (2 * iterations + 1 if drawn == iterations + 1 else drawn)
+        assert all(f'id="{link}"' in below for link in links)
+
+
+def test_a_bar_of_several_iterations_is_their_mean_and_a_row_tells_of_failures(tmp_path: Path) -> None:
+    replies = [calls(("add", {"a": "x" if number == 3 else number, "b": 1})) for number in range(600)]
+    for number, reply in enumerate(replies):
+        reply["usage"] = {"input_tokens": 100 + number, "output_tokens": 10}
+    agent = agent_of([*replies, says("done")], tools=[add])
+    agent.config.max_iterations = 1_000
+    text = page(recorded(agent, workspace=tmp_path))
+    assert "<title>Iterations 4 to 6, on average: 104 read (0 cached), 10 written</title>" in text
+    assert "One bar for 3 iterations: their mean." in text
+    assert "4 to 6 · ✗ 1 of 3 tool calls" in text
+
+
+def test_a_page_of_two_thousand_iterations_is_no_larger_than_two_megabytes() -> None:
+    assert len(page(long_run(2_000)).encode()) < 2_000_000

@@ -76,7 +76,7 @@ def test_a_prompt_of_a_server_is_asked_in_a_chat(
     ("body", "status", "said"),
     [
         (SERVER, 0, "1 tool, as locked"),
-        (SERVER.replace("[", "[tool('changed'), "), 1, "it is not what was locked: changed: new"),
+        (SERVER.replace("[", "[tool('changed'), "), 1, "it differs from the lock: changed: new"),
     ],
 )
 def test_doctor_starts_every_server_and_says_what_it_found(

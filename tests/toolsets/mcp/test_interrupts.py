@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.test_terminal import Terminal
+from tests.cli.terminals import Terminal
 from tests.toolsets.mcp.kit import script
 from tests.toolsets.mcp.test_processes import appears, is_gone
 

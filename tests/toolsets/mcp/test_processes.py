@@ -24,7 +24,7 @@ open("pid", "w").write(str(os.getpid()))
 def call(name, arguments, request):
     open("called", "w").close()
     if name == "hang":
-        time.sleep(60)
+        time.sleep(600)
     return text("done")
 serve([tool("hang"), tool("go")], call)
 """
@@ -74,14 +74,35 @@ def test_nothing_is_left_when_a_run_has_ended(workspace: Path) -> None:
     assert is_gone(int((workspace / "pid").read_text()), 3)
 
 
+STUBBORN = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{HANGS}"
+needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found by /proc")
+
+
+@needs_proc
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
-def test_nothing_is_left_when_a_run_is_ended_by_a_signal(workspace: Path, number: signal.Signals) -> None:
-    body = HANGS.replace("time.sleep(60)", "next(messages(), None)")  # waits, but notices when nobody is there
+@pytest.mark.parametrize("body", [HANGS, STUBBORN], ids=["busy", "busy and stubborn"])
+def test_nothing_is_left_when_a_run_is_ended_by_a_signal(workspace: Path, number: signal.Signals, body: str) -> None:
+    """The server is in the middle of a call, and looks at nothing."""
     process = started(workspace, str(agent_file(workspace, body, "hang")), "hi", "--trust")
     assert appears(workspace / "called")
     process.send_signal(number)
-    process.wait(10)
-    assert is_gone(int((workspace / "pid").read_text()))
+    process.wait(60)
+    assert is_gone(int((workspace / "pid").read_text()), 60)
+
+
+@needs_proc
+def test_what_a_server_has_started_ends_with_a_killed_run(workspace: Path) -> None:
+    body = f"""
+    import subprocess
+    child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(600)"], start_new_session=True)
+    open("child", "w").write(str(child.pid))
+    {HANGS.strip().replace(chr(10), chr(10) + "    ")}
+    """
+    process = started(workspace, str(agent_file(workspace, body, "hang")), "hi", "--trust")
+    assert appears(workspace / "called")
+    process.kill()
+    process.wait(60)
+    assert is_gone(int((workspace / "child").read_text()), 60)
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")

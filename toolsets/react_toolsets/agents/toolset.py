@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -23,6 +23,7 @@ from react_run import (
     Tool,
     ToolError,
 )
+from react_run.support import dataclass
 from react_toolsets.agents.family import build
 from react_toolsets.agents.report import broken, report
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from urllib.parse import urljoin
 
 import httpcore
 
-from react_run.support import retry_after
+from react_run.support import dataclass, retry_after
 from react_toolsets.http import READS, RequestFailed, check_status, read_body, retrying, ssl_context
 from react_toolsets.knowledge import USER_AGENT
 from react_toolsets.web.network import CheckedBackend, Network, SystemNetwork

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from react_run import Folder, Pattern, SlowPattern, ToolError
-from react_run.support import in_thread
+from react_run.support import dataclass, in_thread
 from react_toolsets.files.trouble import FileTrouble
 from react_toolsets.texts import decode
 

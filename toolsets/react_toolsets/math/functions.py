@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from react_run.support import dataclass
 from react_toolsets.math import aggregates, angles, integers, operators, powers, rounding
 from react_toolsets.math.arithmetic import Number
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from react_run.support import dataclass
 from react_toolsets.math.complaints import invalid, stray_character, unsupported
 from react_toolsets.math.spellings import SUPERSCRIPTS, lowered, plain_fractions, plain_signs
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 
+from react_run.support import dataclass
 from react_toolsets.answers import Refusal
 from react_toolsets.math import complaints
 from react_toolsets.math.arithmetic import MAX_DIGITS, too_large, too_small

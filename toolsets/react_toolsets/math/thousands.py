@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from react_run.support import dataclass
 from react_toolsets.answers import Refusal
 from react_toolsets.math.lexer import Token
 

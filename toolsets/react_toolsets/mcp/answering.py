@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import ElicitRequestParams, ElicitResult, Implementation, ListRootsResult, Root
 
 from react_run import __version__
-from react_toolsets.mcp.requests import request_of_task
+from react_toolsets.mcp.requests import Request, request_of_task
 
 if TYPE_CHECKING:
     from mcp.client import ClientRequestContext
 
-    from react_toolsets.mcp.session import Session
+    from react_toolsets.mcp.target import Target
 
 
 def ourselves() -> Implementation:
@@ -21,24 +22,29 @@ def ourselves() -> Implementation:
     return Implementation(name="react-run", version=__version__)
 
 
-def callbacks(session: Session) -> dict[str, Any]:
-    """What the SDK calls for ``session``, by the name of its argument; what is not there is not declared either."""
+def callbacks(target: Target, in_flight: Sequence[Request]) -> dict[str, Any]:
+    """What the SDK calls for a session, by the name of its argument; what is not there is not declared either.
+
+    Args:
+        target: The server.
+        in_flight: The requests that wait for an answer, now and later.
+    """
     found: dict[str, Any] = {}
-    if session.target.asks:
-        found["elicitation_callback"] = _Asking(session)
-    if session.target.roots:
-        found["list_roots_callback"] = _Roots(session.target.roots)
+    if target.asks:
+        found["elicitation_callback"] = _Asking(in_flight)
+    if target.roots:
+        found["list_roots_callback"] = _Roots(target.roots)
     return found
 
 
 class _Asking:
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, in_flight: Sequence[Request]) -> None:
+        self._in_flight = in_flight
 
     async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
         """Ask the user; declining is an answer, too, and the one of a run that nobody watches."""
-        waiting = self._session.in_flight
-        request = request_of_task.get() or (waiting[-1] if waiting else None)  # older servers do not say for what
+        last = self._in_flight[-1] if self._in_flight else None
+        request = request_of_task.get() or last  # older servers do not say for what
         if request is None or request.ask is None:
             return ElicitResult(action="decline")
         with request.asking():

@@ -21,8 +21,8 @@ from react_toolsets.mcp.troubles import McpTrouble, shortened
 if TYPE_CHECKING:
     from mcp import Client
 
+    from react_toolsets.mcp.server import ServerHolder
     from react_toolsets.mcp.session import Session
-    from react_toolsets.mcp.toolset import McpToolset
 
 T = TypeVar("T")
 CALL = "\0call"
@@ -42,12 +42,12 @@ class Caller:
     """Calls one server on behalf of a toolset.
 
     Args:
-        toolset: Whose server it is.
+        holder: Who uses the server.
         source: The server.
         locked: Whether its tools come from a lock.
     """
 
-    toolset: McpToolset
+    holder: ServerHolder
     source: Source
     locked: bool
 
@@ -103,7 +103,7 @@ class Caller:
             self._introduce(call.run, session)
             permit(session)
 
-        server = self.toolset.server(self.source, call.run)
+        server = self.holder.server(self.source, call.run)
         try:
             return await the_host().do(server.request(send, request, look))
         except McpTrouble as trouble:
@@ -113,8 +113,8 @@ class Caller:
 
     def _request(self, call: ToolCall, harmless: bool) -> Request:
         return Request(
-            timeout=self.toolset.timeout,
-            max_timeout=self.toolset.max_timeout,
+            timeout=self.holder.timeout,
+            max_timeout=self.holder.max_timeout,
             progress=partial(_report, call),
             note=call.run.note,
             harmless=harmless,
@@ -134,7 +134,7 @@ class Caller:
             raise McpTrouble(f"{text}, so it is not called; {self._look()}", code="tool_changed")
 
     def _look(self) -> str:
-        return f"the user can see what has changed with: react-run mcp diff {self.toolset.agent_file}"
+        return f"the user can see what has changed with: react-run mcp diff {self.holder.agent_file}"
 
     def _introduce(self, run: Run, session: Session) -> None:
         """Note which server it is, once per run, and that its list has changed, once per change."""

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from react_toolsets.mcp import lines
 from react_toolsets.mcp.http_client import CONNECT_SECONDS, http_client
-from react_toolsets.mcp.stragglers import MARK, end_stragglers
+from react_toolsets.mcp.stragglers import MARK, end_stragglers, watch
 from react_toolsets.mcp.target import Local, Remote, Target
 from react_toolsets.mcp.troubles import McpTrouble
 from react_toolsets.mcp.words import Words
@@ -61,6 +61,7 @@ async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]
         launcher = _launcher(target, own)
         command = [*launcher, *target.command]
         mark = uuid4().hex
+        await watch(mark)
         home = {"TMPDIR": own, "HOME": own} if launcher else {}
         environment = {**home, **dict(target.environment), MARK: mark}
         parameters = StdioServerParameters(
@@ -97,7 +98,11 @@ def _launcher(target: Local, temporary: str) -> list[str]:
 @asynccontextmanager
 async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
     headers = dict(target.headers)
-    auth = target.login.provider(target.name, target.url) if target.login else None
+    auth = None
+    if target.login:
+        from react_toolsets.mcp.oauth import provider
+
+        auth = provider(target.login, target.name, target.url)
     if target.transport == "sse":
         async with sse_client(
             target.url, headers=headers, timeout=CONNECT_SECONDS, httpx_client_factory=http_client, auth=auth

@@ -11,16 +11,18 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from react_run import ConfigError, ToolsetError
-from react_toolsets.mcp.host import the_host
+from react_toolsets.mcp.host import host_if_any, the_host
 from react_toolsets.mcp.listing import Listing
 from react_toolsets.mcp.lock import Lock, differences, lock_entry
+from react_toolsets.mcp.prompts import Offered, prompts
 from react_toolsets.mcp.requests import Request
 from react_toolsets.mcp.source import Source
 
 if TYPE_CHECKING:
     from mcp import Client
 
-    from react_toolsets.mcp.toolset import McpToolset
+    from react_toolsets.mcp.server import Server, ServerHolder
+    from react_toolsets.mcp.target import Target
 
 T = TypeVar("T")
 PATIENCE = 300.0
@@ -28,24 +30,32 @@ PATIENCE = 300.0
 
 
 class Inspection:
-    """The servers of one toolset, for the commands ``react-run mcp …``. Every method waits for its answer."""
+    """The servers of one holder, for people: the commands ``react-run mcp …``, chats and editors.
 
-    def __init__(self, toolset: McpToolset) -> None:
-        self._toolset = toolset
+    Every method that is no coroutine waits for its answer.
+
+    Args:
+        holder: Whose servers they are.
+        workspace: Where servers run that name no directory; the current directory when not given.
+    """
+
+    def __init__(self, holder: ServerHolder, workspace: Path | None = None) -> None:
+        self._holder = holder
+        self._workspace = workspace
 
     def end(self) -> None:
         """Stop the servers that were started to be looked at."""
-        asyncio.run(self._toolset.close())
+        asyncio.run(self._holder.close())
 
     @property
     def names(self) -> list[str]:
         """The servers, in order."""
-        return [source.name for source in self._toolset.sources]
+        return [source.name for source in self._holder.sources]
 
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
         """What the lock would say about each server now, and why not about the others."""
         live, failed = self._live()
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {name: lock_entry(targets[name], listing) for name, listing in live.items()}, failed
 
     def locked(self) -> dict[str, dict[str, Any]] | None:
@@ -53,7 +63,7 @@ class Inspection:
         lock = self._lock()
         if lock is None:
             return None
-        targets = {source.name: source.target(Path.cwd()) for source in self._toolset.sources}
+        targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {
             name: lock_entry(target, lock.servers[name]) for name, target in targets.items() if name in lock.servers
         }
@@ -88,9 +98,9 @@ class Inspection:
             remote: Whether those on other machines are asked, too.
         """
         asked: dict[str, Future[tuple[float, Listing]]] = {}
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if remote or not source.url:
-                server = self._toolset.hold(source.target(Path.cwd()))
+                server = self._holder.hold(source.target(Path.cwd()))
                 asked[source.name] = asyncio.run_coroutine_threadsafe(_timed(server.listing()), the_host().loop)
         found: dict[str, tuple[bool, str]] = {}
         for name, future in asked.items():
@@ -110,16 +120,23 @@ class Inspection:
         Raises:
             ToolError: It has no such prompt, or does not answer.
         """
+        return the_host().do_now(self._prompt(name, prompt, arguments))
 
-        async def send(client: Client) -> str:
-            from react_toolsets.mcp.results import Told
+    async def said_by(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
+        """The same, while others go on; cancelling this reaches the server."""
+        return await the_host().do(self._prompt(name, prompt, arguments))
 
-            if not prompt:
-                return "\n".join(await _prompts(client)) or f"{name} has no prompts"
-            result = await client.get_prompt(prompt, dict(arguments))
-            return Told.of_prompt(result, lambda data, _: "(not saved)").text
+    async def prompts(self, name: str) -> list[Offered]:
+        """The prompts of a server, which is started when it does not run.
 
-        return self._ask(self._source(name), send)
+        Raises:
+            ToolError: It does not answer.
+        """
+        return await the_host().do(self._asked(self._source(name), prompts))
+
+    def is_running(self, name: str) -> bool:
+        """Whether a server is connected now."""
+        return self._running(self._source(name)) is not None
 
     def login(self, name: str, say: Callable[[str], None]) -> None:
         """Log in to a server with the browser, and keep what it gives us.
@@ -132,12 +149,12 @@ class Inspection:
         if source.login is None:
             raise ConfigError(f"the MCP server {name} has no auth: in the agent file, so there is nothing to log in to")
         source.login.talk = say
-        self._ask(replace(source, start_timeout=PATIENCE), lambda client: client.list_tools())
+        the_host().do_now(self._asked(replace(source, start_timeout=PATIENCE), lambda client: client.list_tools()))
 
     def _live(self) -> tuple[dict[str, Listing], dict[str, str]]:
         asked: dict[str, Future[Listing]] = {}
-        for source in self._toolset.sources:
-            listing = self._toolset.hold(source.target(Path.cwd())).listing()
+        for source in self._holder.sources:
+            listing = self._holder.hold(source.target(Path.cwd())).listing()
             asked[source.name] = asyncio.run_coroutine_threadsafe(listing, the_host().loop)
         live, failed = {}, {}
         for name, future in asked.items():
@@ -147,16 +164,40 @@ class Inspection:
                 failed[name] = str(error)
         return live, failed
 
-    def _ask(self, source: Source, send: Callable[[Client], Awaitable[T]]) -> T:
-        server = self._toolset.hold(source.target(Path.cwd()))
-        request = Request(timeout=self._toolset.timeout, max_timeout=self._toolset.max_timeout)
-        return the_host().do_now(server.request(send, request))
+    async def _prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
+        async def send(client: Client) -> str:
+            from react_toolsets.mcp.results import Told
+
+            if not prompt:
+                return "\n".join(map(str, await prompts(client))) or f"{name} has no prompts"
+            result = await client.get_prompt(prompt, dict(arguments))
+            return Told.of_prompt(result, lambda data, _: "(not saved)").text
+
+        return await self._asked(self._source(name), send)
+
+    async def _asked(self, source: Source, send: Callable[[Client], Awaitable[T]]) -> T:
+        server = self._running(source) or self._holder.hold(self._targets(source)[0])
+        request = Request(timeout=self._holder.timeout, max_timeout=self._holder.max_timeout)
+        return await server.request(send, request)
+
+    def _targets(self, source: Source) -> list[Target]:
+        """Where it may run: in the workspace, and where the agent was built, which has asked it for its tools."""
+        places = [Path.cwd()] if self._workspace is None else [self._workspace, Path.cwd()]
+        return [source.target(place) for place in places]
+
+    def _running(self, source: Source) -> Server | None:
+        host = host_if_any()
+        for target in self._targets(source) if host is not None else ():
+            server = host.servers.get(target) if host is not None else None
+            if server is not None and server.is_running:
+                return self._holder.hold(target)
+        return None
 
     def _lock(self) -> Lock | None:
-        return Lock.beside(self._toolset.agent_file) if self._toolset.agent_file.exists() else None
+        return Lock.beside(self._holder.agent_file) if self._holder.agent_file.exists() else None
 
     def _source(self, name: str) -> Source:
-        for source in self._toolset.sources:
+        for source in self._holder.sources:
             if source.name == name:
                 return source
         raise ConfigError(f"there is no MCP server {name!r} here. Servers: {', '.join(self.names)}")
@@ -167,16 +208,3 @@ async def _timed(work: Awaitable[T]) -> tuple[float, T]:
     started = monotonic()
     found = await work
     return monotonic() - started, found
-
-
-async def _prompts(client: Client) -> list[str]:
-    if client.server_capabilities.prompts is None:
-        return []
-    return [_line(prompt) for prompt in (await client.list_prompts()).prompts]
-
-
-def _line(prompt: Any) -> str:
-    arguments = " ".join(
-        f"{argument.name}=…" if argument.required else f"[{argument.name}=…]" for argument in prompt.arguments or ()
-    )
-    return f"{prompt.name} {arguments}".rstrip() + (f": {prompt.description}" if prompt.description else "")

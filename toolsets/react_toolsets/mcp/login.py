@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import httpx2
 
 
 @dataclass(kw_only=True, unsafe_hash=True)
@@ -25,13 +21,3 @@ class Login:
     client_secret: str = field(default="", repr=False)
     scope: str = ""
     talk: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
-
-    def provider(self, name: str, url: str) -> httpx2.Auth:
-        """What adds a token to requests to ``url``, and fetches a new one when it is needed.
-
-        Raises:
-            LoginRequired: There is no token, and nobody to fetch one.
-        """
-        from react_toolsets.mcp.oauth import provider
-
-        return provider(self, name, url)

@@ -15,7 +15,11 @@ from react_toolsets.mcp.troubles import LoginRequired
 
 
 def provider(login: Login, name: str, url: str) -> OAuthClientProvider:
-    """The provider for the server ``name`` at ``url``; see :meth:`react_toolsets.mcp.login.Login.provider`."""
+    """What adds a token to requests to the server ``name`` at ``url``, and fetches a new one when it is needed.
+
+    Raises:
+        LoginRequired: There is no token, and nobody to fetch one.
+    """
     tokens = Tokens(url, login)
     if login.talk is None and not tokens.are_there:
         raise _required(name)

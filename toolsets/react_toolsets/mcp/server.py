@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from weakref import WeakSet
 
 from react_toolsets.mcp.listing import Listing
@@ -17,7 +17,12 @@ from react_toolsets.mcp.target import Target
 from react_toolsets.mcp.troubles import Lost, McpTrouble
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcp import Client
+
+    from react_run import Run
+    from react_toolsets.mcp.source import Source
 
 T = TypeVar("T")
 LOSSES, WITHIN = 3, 60.0
@@ -35,6 +40,11 @@ class Server:
     _starting: asyncio.Task[Session] | None = None
     _losses: deque[float] = field(default_factory=lambda: deque(maxlen=LOSSES))
     _burials: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is connected now."""
+        return self._session is not None and not self._session.ended
 
     async def listing(self) -> Listing:
         """What it offers now; starts it when need be.
@@ -134,3 +144,32 @@ class Server:
             f"the connection to the MCP server {self.target.name} was lost during the call, which may have taken "
             f"effect: look before you repeat it.{session.words.last()}"
         )
+
+
+class ServerHolder(Protocol):
+    """Who uses servers: a toolset, in the eyes of what calls and inspects them for it."""
+
+    @property
+    def agent_file(self) -> Path:
+        """The agent file that names the servers, for messages."""
+
+    @property
+    def sources(self) -> list[Source]:
+        """The servers, in order."""
+
+    @property
+    def timeout(self) -> float:
+        """Seconds a request may take without a sign of progress."""
+
+    @property
+    def max_timeout(self) -> float:
+        """Seconds a request may take in all."""
+
+    def server(self, source: Source, run: Run) -> Server:
+        """The server for ``run``."""
+
+    def hold(self, target: Target) -> Server:
+        """The server at ``target``; nothing is started yet."""
+
+    async def close(self) -> None:
+        """Stop the servers that nobody else uses."""

@@ -160,7 +160,7 @@ class Session:
             cache=None,
             client_info=ourselves(),
             message_handler=self._on_message,
-            **callbacks(self),
+            **callbacks(self.target, self.in_flight),
         )
         return await stack.enter_async_context(client)
 

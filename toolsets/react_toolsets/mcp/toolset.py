@@ -112,9 +112,13 @@ class McpToolset(McpOptions):
             run.at_end(partial(self._end_of_run, target))
         return self.hold(target)
 
-    def inspection(self) -> Inspection:
-        """What the commands ``react-run mcp …`` work with."""
-        return Inspection(self)
+    def inspection(self, workspace: Path | None = None) -> Inspection:
+        """What people work with: the commands ``react-run mcp …``, chats and editors.
+
+        Args:
+            workspace: Where servers run that name no directory; the current directory when not given.
+        """
+        return Inspection(self, workspace)
 
     @classmethod
     def imported(cls, path: Path) -> tuple[str, list[str]]:
@@ -220,7 +224,7 @@ class McpToolset(McpOptions):
         listing = self._listings.get(source.name)
         if listing is None:
             return
-        caller = Caller(toolset=self, source=source, locked=self._lock is not None)
+        caller = Caller(holder=self, source=source, locked=self._lock is not None)
         prefix = f"{source.name}__" if self.prefix is None else self.prefix
         wanted = [tool for tool in listing.tools if self._is_wanted(tool.name)]
         extra = [resources.LIST["name"], resources.READ["name"]] if self.resources else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 from react_run import own_code
+from react_run.support import dataclass
 from react_toolsets.programs.confined.start import Rules
 from react_toolsets.programs.launcher import bubblewrap, launcher
 from react_toolsets.programs.limits import Limits

@@ -6,10 +6,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from react_run.support import dataclass
 from react_toolsets.programs.confined import landlock
 from react_toolsets.programs.confined.kernel import MACHINE
 from react_toolsets.programs.confined.start import Rules

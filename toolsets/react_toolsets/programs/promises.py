@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
+from react_run.support import dataclass
 from react_toolsets.programs.confined import landlock
+from react_toolsets.programs.means import Means
 
-if TYPE_CHECKING:
-    from react_toolsets.programs.confinement import Confinement
+
+class Confined(Protocol):
+    """What promises are judged by: see :class:`react_toolsets.programs.confinement.Confinement`."""
+
+    @property
+    def means(self) -> Means:
+        """What enforces the confinement."""
+
+    @property
+    def network(self) -> bool:
+        """Whether the network may be used."""
+
+    @property
+    def protected(self) -> list[Path]:
+        """Where our own code lies in what programs may change."""
+
+    @property
+    def exposed(self) -> list[Path]:
+        """What of it they may change all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +40,7 @@ class Promise:
 
     name: str
     gap: str
-    kept: Callable[[Confinement], bool]
+    kept: Callable[[Confined], bool]
 
 
 PROMISES = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from react_run.support import dataclass
 from react_toolsets.sql.tables import Table
 from react_toolsets.sql.trouble import DatabaseGone, SqlTrouble
 

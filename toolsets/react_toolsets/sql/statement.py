@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from react_run.support import dataclass
 from react_toolsets.sql.trouble import SqlTrouble
 
 if TYPE_CHECKING:

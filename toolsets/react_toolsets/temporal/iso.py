@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 
+from react_run.support import dataclass
 from react_toolsets.answers import Refusal
 
 _DATE = r"""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import calendar
 import datetime as dt
-from dataclasses import dataclass
 
+from react_run.support import dataclass
 from react_toolsets.temporal.moments import in_local_time, in_zone, out_of_range
 from react_toolsets.temporal.zones import UTC, Zone
 

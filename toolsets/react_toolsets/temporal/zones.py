@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import re
 import warnings
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import resources
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from react_run.support import dataclass
 from react_toolsets.answers import Refusal
 
 MAX_LENGTH = 80

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from react_run.support import dataclass
 from react_toolsets.http import RequestFailed
 from react_toolsets.web.charset import codec_of, decoded, guessed
 from react_toolsets.web.markup import LEFT_OUT, parsed, take_tables

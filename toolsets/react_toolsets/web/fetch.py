@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from urllib.parse import urljoin
 
 import httpcore
 
-from react_run.support import retry_after
+from react_run.support import dataclass, retry_after
 from react_toolsets.http import RequestFailed, check_status, read_body, ssl_context
 from react_toolsets.web.network import CheckedBackend, Network
 from react_toolsets.web.policy import HostPolicy

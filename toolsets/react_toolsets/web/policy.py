@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
+from react_run.support import dataclass
 from react_toolsets.web.address import Address, parse, why_not_public
 from react_toolsets.web.refused import Refused
 from react_toolsets.web.url import Target, ascii_name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pydantic import Field, ImportString, TypeAdapter, ValidationInfo
 
 from react_run import Component, Origin, ReactError
+from react_run.support import dataclass
 from react_toolsets.http import RequestFailed
 from react_toolsets.web.extract import missing_extra
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from ipaddress import IPv4Address
 from urllib.parse import quote
 
+from react_run.support import dataclass
 from react_toolsets.web import address
 from react_toolsets.web.refused import Refused
 

@@ -4,7 +4,7 @@ objects.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import yaml
 
@@ -12,6 +12,7 @@ from react_run.config.yaml.nodes import Node, copy, set_paths, walk
 from react_run.config.yaml.problems import Place, Report, Source
 from react_run.config.yaml.scalars import CORE_TAGS, MERGE, Ambiguous, implicit_tag, plain_scalar, scalar
 from react_run.config.yaml.syntax import note_syntax_error
+from react_run.support.dataclasses import dataclass
 
 MAX_ALIAS_NODES = 1_000
 """Maximum number of nodes that aliases may add."""

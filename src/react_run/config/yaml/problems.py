@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Self
 
 from react_run.errors import ConfigError
 from react_run.secrets import Masker, mask_line
+from react_run.support.dataclasses import dataclass
 
 EXCERPT = 100
 """Maximum characters of a source line to show."""

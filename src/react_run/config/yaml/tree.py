@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from react_run.components.errors import how_to_trust
@@ -12,6 +12,7 @@ from react_run.config.yaml.nodes import Node, copy
 from react_run.config.yaml.problems import Place, Report
 from react_run.config.yaml.text import read_small_text, read_text
 from react_run.config.yaml.variables import expand, variables_of
+from react_run.support.dataclasses import dataclass
 from react_run.support.user_dirs import from_home
 
 MARKDOWN = ".md"

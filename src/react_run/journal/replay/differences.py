@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from react_run.errors import ReplayMismatch
 from react_run.journal.canonical import anonymous
 from react_run.journal.lines import to_json
 from react_run.journal.values import message_to_data
+from react_run.support.dataclasses import dataclass
 from react_run.support.render import escape
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +14,7 @@ from react_run.journal.replay.differences import Difference
 from react_run.journal.replay.replay_calls import LiveTools, RecordedTools, RecordingEnded
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

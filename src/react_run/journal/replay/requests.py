@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record, message_from_data
-from react_run.messages import Message, MessageView, content_with
+from react_run.messages import Message, MessageList, MessageView, content_with
 
 if TYPE_CHECKING:
     from react_run.parts import Part
@@ -24,7 +24,7 @@ class Rebuilt:
         self.incoming, self._find = incoming, find
         self.responses: dict[int, Message] = {}
         self.results: dict[tuple[int, int], str | Sequence[Mapping[str, object]]] = {}
-        self._messages: list[Message] = []
+        self._messages = MessageList()
 
     def note_result(self, place: tuple[int, int], record: Record) -> None:
         """Remember the latest result of a call."""
@@ -34,7 +34,7 @@ class Rebuilt:
     def follow(self, keep: int, new: Sequence[Record]) -> Sequence[Message]:
         """The messages of a request or footer."""
         if keep < len(self._messages):
-            self._messages = self._messages[:keep]
+            self._messages = MessageList(self._messages[:keep])
         self._messages += map(self._read, new)
         return MessageView(self._messages)
 

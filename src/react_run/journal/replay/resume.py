@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from time import monotonic
@@ -21,6 +20,7 @@ from react_run.journal.replay.resume_sink import ContinuingSink
 from react_run.journal.replay.resume_subagents import ResumedSubagents, recorded_answers, resumed_record
 from react_run.journal.result import result_of
 from react_run.journal.sinks import Sink
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent

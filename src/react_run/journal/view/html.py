@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
-from react_run.journal.view.charts import costs, tokens, waterfall
+from react_run.journal.view.charts import costs, tokens
 from react_run.journal.view.markup import Anchors, block, details, escaped
+from react_run.journal.view.waterfall import waterfall
 from react_run.parts import FilePart, ImagePart, Part
 
 if TYPE_CHECKING:

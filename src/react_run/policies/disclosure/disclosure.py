@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from react_run.engine.execution import refused
@@ -15,6 +15,7 @@ from react_run.policies.disclosure.groups import SELECTOR, skills_of
 from react_run.policies.disclosure.savings import Measure, Savings
 from react_run.policies.disclosure.selector import LISTED
 from react_run.skills import ReActSkillSpec
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, ReActAgent, Run, ToolCall

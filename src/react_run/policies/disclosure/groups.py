@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from react_run.components.errors import near
 from react_run.errors import ConfigError, ReactError
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
+from react_run.support.dataclasses import dataclass
 from react_run.tools.composite import CompositeToolset, offered, skills_offered
 from react_run.tools.toolset import ReActToolset, label
 

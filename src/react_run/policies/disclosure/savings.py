@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from react_run.policies.disclosure.groups import SELECTOR
 from react_run.skills import ReActSkillSpec
+from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool

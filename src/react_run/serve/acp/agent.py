@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 PREFIX = "acp-"
 """What the names of these sessions begin with in journals."""
 PROTOCOL = 1
+NOT_FOUND = -32002
+"""The protocol's code for a session that is not there: editors begin a new one then."""
 LISTED = 50
 """Sessions on one page of a list."""
 LONGEST_TITLE = 80
@@ -169,7 +171,7 @@ class EditorAgent:
 
     def _known(self, session_id: str) -> Session:
         if session_id not in self.sessions:
-            raise RequestError(-32602, f"there is no session {session_id!r}")
+            raise RequestError(NOT_FOUND, f"there is no session {session_id!r}")
         return self.sessions[session_id]
 
     async def _session(self, session_id: str, cwd: str, servers: list[Any] | None) -> Session:
@@ -188,6 +190,7 @@ class EditorAgent:
         except ReactError as error:
             raise RequestError(-32603, str(error)) from error
         self.sessions[session_id] = session
+        session.announce()
         return session
 
     async def _earlier(self, cwd: str, session_id: str, servers: list[Any] | None) -> Session:
@@ -195,7 +198,7 @@ class EditorAgent:
             return self.sessions[session_id]
         messages = await asyncio.to_thread(self._messages, session_id)
         if messages is None:
-            raise RequestError(-32602, f"the journal has no session {session_id!r} with {self.offered.name}")
+            raise RequestError(NOT_FOUND, f"the journal has no session {session_id!r} with {self.offered.name}")
         session = await self._session(session_id, cwd, servers)
         session.messages = messages
         return session

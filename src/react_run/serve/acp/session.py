@@ -13,9 +13,11 @@ from acp.helpers import (
     text_block,
     tool_content,
     update_agent_message_text,
+    update_available_commands,
     update_tool_call,
+    update_user_message_text,
 )
-from acp.schema import PromptResponse, StopReason, Usage
+from acp.schema import AvailableCommand, PromptResponse, StopReason, Usage
 
 from react_run.errors import ReactError
 from react_run.messages import TextDelta, TextDiscarded
@@ -23,6 +25,7 @@ from react_run.results import RunResult
 from react_run.results import StopReason as Why
 from react_run.run import ToolFinished, ToolStarted
 from react_run.secrets.stream import StreamMasker
+from react_run.serve.acp.commands import CommandFailed, Commands, Typed
 from react_run.serve.acp.content import change_of, id_of, kind_of, locations_of, pictures_in, title_of
 from react_run.serve.acp.editor import at_work
 
@@ -64,11 +67,26 @@ class Session:
         self.id, self.agent, self.workspace = name, agent, workspace
         self.connection, self.takes_forms = connection, takes_forms
         self.messages: list[Message] = []
-        self._turn: asyncio.Task[RunResult] | None = None
+        self._turn: asyncio.Task[RunResult | None] | None = None
+        self._commands = Commands(agent, workspace)
+        self._announced: list[AvailableCommand] = []
+        self._announcing: asyncio.Task[None] | None = None
 
     async def send(self, update: Any) -> None:
         """Tell the editor what happens."""
         await self.connection.session_update(session_id=self.id, update=update)
+
+    def announce(self) -> None:
+        """Tell the editor soon which commands there are, where that has changed; it knows the session by then."""
+        self._announcing = asyncio.ensure_future(self._announce(self._announcing))
+
+    async def _announce(self, before: asyncio.Task[None] | None) -> None:
+        if before is not None:
+            await asyncio.wait((before,))
+        available = await self._commands.available()
+        if available != self._announced:
+            self._announced = available
+            await self.send(update_available_commands(available))
 
     async def prompt(self, parts: Sequence[str | Part]) -> PromptResponse:
         """Take a turn.
@@ -91,6 +109,9 @@ class Session:
             raise RequestError(-32603, self.agent.config.masker.mask(str(error))) from error
         finally:
             self._turn = None
+            self.announce()  # a server may have been started
+        if result is None:
+            return PromptResponse(stop_reason="end_turn")
         self.messages = list(result.messages)
         return PromptResponse(stop_reason=REASONS.get(result.stop_reason, "end_turn"), usage=_usage(result))
 
@@ -103,11 +124,19 @@ class Session:
     async def close(self) -> None:
         """End it all."""
         await self.cancel()
+        if self._announcing is not None:
+            self._announcing.cancel()
+            await asyncio.gather(self._announcing, return_exceptions=True)
         await self.agent.__aexit__()
 
-    async def _taken(self, parts: Sequence[str | Part]) -> RunResult:
+    async def _taken(self, parts: Sequence[str | Part]) -> RunResult | None:
+        """A turn; ``None`` where a command had its answer without one."""
         texts = [part for part in parts if isinstance(part, str)]
         prompt: Any = "\n\n".join(texts) if len(texts) == len(parts) else list(parts)
+        if (typed := self._commands.typed(prompt)) is not None:
+            prompt = await self._said_by(typed)
+            if not prompt:
+                return None
         said = _Said(self)
         async for event in self.agent.stream(prompt, self.messages, workspace=self.workspace):
             if isinstance(event, RunResult):
@@ -116,6 +145,20 @@ class Session:
             async for update in self._updates(event, said):
                 await self.send(update)
         raise AssertionError("a stream ends with its result")
+
+    async def _said_by(self, typed: Typed) -> str:
+        """What a server's prompt says, shown as what the person said; nothing where there is nothing to ask."""
+        masker = self.agent.config.masker
+        try:
+            text = await self._commands.text_of(typed)
+        except CommandFailed as error:
+            await self.send(update_agent_message_text(str(error)))
+            return ""
+        if not typed.prompt or not text.strip():
+            await self.send(update_agent_message_text(masker.mask(text) or "(This prompt says nothing.)"))
+            return ""
+        await self.send(update_user_message_text(masker.mask(text)))
+        return text
 
     async def _updates(self, event: Any, said: _Said) -> AsyncIterator[Any]:
         masker = self.agent.config.masker

@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from react_run.errors import ReactError
 from react_run.journal.view import formatting
-from react_run.journal.view.charts import brief
 from react_run.journal.view.markup import block, escaped
+from react_run.journal.view.waterfall import brief
 from react_run.serve.chat_api import STREAM_HEADERS
 from react_run.serve.errors import ApiError, wrong
 from react_run.serve.page.agents import NOBODY

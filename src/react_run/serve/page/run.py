@@ -12,9 +12,10 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from react_run.journal.reading import Journal
 from react_run.journal.view import formatting
-from react_run.journal.view.charts import costs, legend, rows, tokens
+from react_run.journal.view.charts import costs, tokens
 from react_run.journal.view.html import agent_details, iteration_details, opening_details
 from react_run.journal.view.markup import Anchors, block, escaped
+from react_run.journal.view.waterfall import legend, rows
 from react_run.serve.chat_api import STREAM_HEADERS
 from react_run.serve.errors import ApiError
 from react_run.serve.listing import Entry, of_job, of_summary

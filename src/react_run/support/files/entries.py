@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.files.opening import DIRECTORY, NO_LINK, PART
 
 

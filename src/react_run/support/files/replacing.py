@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Self
 from uuid import uuid4
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.files.names import PathRefused, shown
 from react_run.support.files.opening import NO_LINK, PART, linked
 

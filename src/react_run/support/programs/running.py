@@ -9,10 +9,10 @@ import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.programs.output import Output
 from react_run.support.tasks import running_loop
 from react_run.support.threads import given_up

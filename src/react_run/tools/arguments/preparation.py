@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import SequenceMatcher
 from typing import Any, Protocol
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.display import shown
-from react_run.support.fast_init import fast_init, maker
+from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, parameters, report
@@ -29,7 +30,6 @@ MAX_NOTES = 5
 """How many repairs of one call to list individually."""
 
 
-@fast_init
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prepared:
     """Arguments ready to call a tool with, or the reason not to.

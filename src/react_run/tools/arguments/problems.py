@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from react_run.support.dataclasses import dataclass
 from react_run.support.display import Path, dotted, said, shown
 from react_run.tools.arguments.json_types import allowed, alternatives, fits, is_echo, kinds
 from react_run.tools.schemas.cleaning import described, resolve

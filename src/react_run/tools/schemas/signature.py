@@ -7,9 +7,10 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from react_run.errors import ToolsetError
+from react_run.support.dataclasses import dataclass
 
 Function = Callable[..., object]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
 from react_run.outcome import ToolError
+from react_run.support.dataclasses import dataclass
 from react_run.support.files import Folder, Version
 from react_run.workspace.patches.diff import FilePatch, Hunk, PatchError, lines_of, parse
 

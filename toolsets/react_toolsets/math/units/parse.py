@@ -213,7 +213,7 @@ def _unknown(text: str) -> Refusal:
     key = _key(text)
     if reason := REFUSED.get(text.lower()) or REFUSED.get(_singular(key)):
         return Refusal("unknown_unit", f"{shown!r} cannot be converted: {reason}")
-    near = _near(key)
+    near = [] if "(" in text else _near(key)  # metre(second) is no millisecond
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Use a unit such as {_EXAMPLES}."
     return Refusal("unknown_unit", f"There is no unit {shown!r} (case counts in symbols). {hint}", near=near)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
+from react_run.support import dataclass
 from react_toolsets.math.spellings import raised
 
 Dimensions = tuple[int, ...]

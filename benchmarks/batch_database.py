@@ -1,0 +1,228 @@
+"""Batches on PostgreSQL: how fast rows are queued, how workers add up, and how soon a dead worker's rows go on.
+
+Times are those of the clock: rows wait for models, databases and leases, not for this processor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+from tests.postgres import NoServer, Server
+
+from benchmarks.measure import report
+from react_run import ReActAgent
+from react_run.batch import Row
+from react_run.batch.catalogue import begun
+from react_run.batch.engine import LEASE, Terms
+from react_run.batch.home import Home
+from react_run.batch.running import Batch, open_queue
+from react_run.launch.options import AgentOptions, built
+
+WIDTH = 8
+WAITING = "model: {{kind: scripted, replies: [{{text: done, delay: {delay}}}]}}\n"
+ROUNDS = 4
+TOOL = '''
+import asyncio
+
+from react_run import tool
+
+
+@tool
+async def change(number: int) -> str:
+    """Change something, which takes a while."""
+    await asyncio.sleep(0.05)
+    return "changed"
+'''
+WORKING = "toolsets: [{kind: functions, path: tools.py}]\nmodel:\n  kind: scripted\n  replies:\n"
+
+
+def agent_file(folder: Path, text: str) -> ReActAgent:
+    """An agent, as workers find it."""
+    folder.mkdir()
+    (folder / "agent.yaml").write_text(text, encoding="utf-8")
+    (folder / "tools.py").write_text(TOOL, encoding="utf-8")
+    return built(AgentOptions(file=str(folder / "agent.yaml"), trust=True).config(), [], ())
+
+
+def rows(number: int) -> Iterator[Row]:
+    """So many rows."""
+    return (Row(index=index, prompt=f"row {index}") for index in range(number))
+
+
+async def queued(url: str, name: str, agent: ReActAgent, number: int) -> tuple[float, float]:
+    """Put rows into the queue of a new batch: seconds by the clock, and of this process."""
+    engine, _ = await begun(url, name, agent, Terms(), jobs=WIDTH)
+    await engine.begin(f"adds-{name}")
+    wall, cpu = time.perf_counter(), process_time()
+    await engine.add(rows(number))
+    taken = time.perf_counter() - wall, process_time() - cpu
+    await engine.close()
+    return taken
+
+
+def enqueueing(server: Server, folder: Path, number: int = 100_000) -> None:
+    """Seconds until so many rows are in the queue."""
+    agent = agent_file(folder / "enqueueing", WAITING.format(delay=0))
+    wall, cpu = asyncio.run(queued(server.url, "many", agent, number))
+    report("batch_postgres_add_s", rows=number, clock=round(wall, 1), cpu=round(cpu, 1), target=100)
+
+
+@contextmanager
+def workers(server: Server, folder: Path, number: int, jobs: int = WIDTH) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes that work on all batches of the agent in ``folder``."""
+    command = [sys.executable, "-m", "react_run", "worker", "agent.yaml", "--engine", server.url, "-j", str(jobs)]
+    started = [
+        subprocess.Popen(
+            [*command, "--trust"],
+            cwd=folder,
+            env={**os.environ, "REACT_RUN_HOME": str(folder / f"home-{index}")},
+            stderr=subprocess.DEVNULL,
+        )
+        for index in range(number)
+    ]
+    try:
+        yield started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def asked(server: Server, query: Any, *values: object) -> list[tuple[Any, ...]]:
+    """What the database says."""
+    import psycopg
+
+    with psycopg.connect(server.url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
+        return connection.execute(query, values).fetchall()
+
+
+def until(server: Server, query: Any, *values: object, seconds: float = 300) -> float:
+    """Wait until a query says true; the time at which it did."""
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        if asked(server, query, *values)[0][0]:
+            return time.monotonic()
+        time.sleep(0.02)
+    raise TimeoutError(f"not in {seconds} seconds: {query}")
+
+
+def rate(server: Server, folder: Path, number: int, rows_each: int = 160) -> float:
+    """Rows per second of so many workers, from when all are at work until the first has no more rows."""
+    agent = agent_file(folder / f"rate-{number}", WAITING.format(delay=0.5))
+    asyncio.run(queued(server.url, f"rate-{number}", agent, number * rows_each))
+    done = "select ok, total from react_run.batches where name = %s"
+    with workers(server, folder / f"rate-{number}", number):
+        start = until(server, "select count(distinct owner) = %s from react_run.rows where state = 1", number)
+        ((before, total),) = asked(server, done, f"rate-{number}")
+        enough = total - 2 * number * WIDTH
+        end = until(server, "select ok >= %s from react_run.batches where name = %s", enough, f"rate-{number}")
+        ((after, _),) = asked(server, done, f"rate-{number}")
+        until(server, "select ok = total from react_run.batches where name = %s", f"rate-{number}")
+    return float(after - before) / (end - start)
+
+
+def adding_up(server: Server, folder: Path) -> None:
+    """What three workers do beside one, with rows that wait half a second for their model."""
+    one, three = rate(server, folder, 1), rate(server, folder, 3)
+    report(
+        "batch_three_workers_beside_one",
+        one=round(one, 1),
+        three=round(three, 1),
+        times=round(three / one, 2),
+        target=2.2,
+    )
+
+
+def dead_worker(server: Server, folder: Path) -> None:
+    """Seconds from the death of a worker until all its rows are at work elsewhere."""
+    agent = agent_file(folder / "dead", WAITING.format(delay=4))
+    delays = []
+    for turn in range(5):
+        asyncio.run(queued(server.url, f"dead-{turn}", agent, 12))
+        at_work = (
+            "select count(*) >= %s from react_run.rows join react_run.batches on batch = batches.id where name = %s {}"
+        )
+        with workers(server, folder / "dead", 1, jobs=4) as (victim,):
+            until(server, at_work.format("and state = 1"), 4, f"dead-{turn}")
+            ((owner,),) = asked(server, "select distinct owner from react_run.rows where state = 1")
+            with workers(server, folder / "dead", 1, jobs=16):
+                until(server, at_work.format("and state = 1 and owner <> %s"), 1, f"dead-{turn}", owner)
+                victim.kill()
+                died = time.monotonic()
+                gone = "select count(*) = 0 from react_run.rows where state = 1 and owner = %s"
+                delays.append(until(server, gone, owner) - died)
+                until(server, "select ok + unsuccessful = total from react_run.batches where name = %s", f"dead-{turn}")
+    report(
+        "batch_dead_worker_s", longest=round(max(delays), 1), shortest=round(min(delays), 1), target=LEASE + 2, goes=5
+    )
+
+
+async def timed(batch: Batch) -> float:
+    """Seconds from the first row to the last."""
+    await batch.begin()
+    started = time.perf_counter()
+    results = [result async for result in batch]
+    assert {result.status for result in results} == {"ok"}
+    return time.perf_counter() - started
+
+
+def journals_beside_local(server: Server, folder: Path, number: int = 120, width: int = 24) -> None:
+    """What a batch takes whose journals are in the database, beside one whose journals are files."""
+    replies = [
+        f"    - {{delay: 0.05, tool_calls: [{{name: change, arguments: {{number: {n}}}}}]}}" for n in range(ROUNDS)
+    ]
+    text = WORKING + "\n".join([*replies, "    - {delay: 0.05, text: done}"]) + "\n"
+    agent = agent_file(folder / "journals", text)
+    times: dict[str, list[float]] = {"local": [], "postgres": []}
+
+    async def local(name: str) -> float:
+        queue = open_queue(Home(folder / name), agent, Terms())
+        return await timed(Batch(agent, rows(number), engine=queue, concurrency=width))
+
+    async def database(name: str) -> float:
+        engine, _ = await begun(server.url, name, agent, Terms(), jobs=width)
+        return await timed(Batch(agent, rows(number), engine=engine, concurrency=width))
+
+    for turn in range(3):
+        times["local"].append(asyncio.run(local(f"local-{turn}")))
+        times["postgres"].append(asyncio.run(database(f"postgres-{turn}")))
+    least = {where: min(taken) for where, taken in times.items()}
+    figures = {where: round(taken, 2) for where, taken in least.items()}
+    report(
+        "batch_journals_in_postgres_s",
+        rows=number,
+        **figures,
+        times=round(least["postgres"] / least["local"], 2),
+        target=1.3,
+    )
+
+
+def main(wanted: Sequence[str] = ()) -> None:
+    """Report everything that this machine has a database for."""
+    from tempfile import TemporaryDirectory
+
+    try:
+        server = Server()
+    except NoServer as reason:
+        report("batch_postgres", skipped=str(reason))
+        return
+    with TemporaryDirectory() as folder:
+        try:
+            for measure in (enqueueing, journals_beside_local, adding_up, dead_worker):
+                if not wanted or measure.__name__ in wanted:
+                    measure(server, Path(folder))
+        finally:
+            server.end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,87 @@
+"""The rows of a batch in PostgreSQL: added, taken anew after an error, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from react_run.batch.ledger import COUNTED, KEPT, Totals, beside, ids_of, must_be_new, values_of
+from react_run.batch.rows import Row
+from react_run.errors import ConfigError
+
+_KNOWN = """
+select position, digest, coalesce(status = 'error' and attempts = 0, false) from react_run.rows
+where batch = %s and position between %s and %s
+"""
+_INSERT = f"insert into react_run.rows (batch, {', '.join(KEPT)}) values (%s{', %s' * len(KEPT)})"
+_FAILED = "from react_run.rows where batch = %(batch)s and status = 'error' and attempts > 0"
+_UNSPEND = f"""
+update react_run.batches
+set cost = cost - coalesce((select sum((result::json ->> 'cost')::float8) {_FAILED}), 0),
+    unpriced = unpriced - (select count(*) {_FAILED}
+        and result::json ->> 'usage' is not null and result::json ->> 'cost' is null),
+    error = error - (select count(*) {_FAILED})
+where id = %(batch)s
+"""
+_AGAIN = """
+update react_run.rows
+set state = 0, status = null, result = null, failures = 0, generation = generation + 1
+where batch = %(batch)s and status = 'error' and attempts > 0
+returning position
+"""
+_TOTALS = f"""
+select {COUNTED}, (select count(*) from react_run.rows where rows.batch = batches.id and state = 1),
+    stopped, max_cost, reserve, rate
+from react_run.batches where
+"""
+OF_ONE = f"{_TOTALS} id = %s"
+OF_VERSION = f"""
+{_TOTALS} not stopped and right(%s, 16) = left(encode(sha256(convert_to(agent, 'UTF8')), 'hex'), 16)
+"""
+"""A version ends in a digest of its agent."""
+
+
+async def added(connection: Any, batch: str, rows: Sequence[Row]) -> list[int]:
+    """Add rows that are not there, in a transaction of ``connection``; their positions.
+
+    Raises:
+        ConfigError: A row is not what it was, or two have the same id.
+    """
+    from psycopg.errors import UniqueViolation
+
+    found = await connection.execute(_KNOWN, (batch, rows[0].index, rows[-1].index))
+    sorted_ = beside(rows, {position: (digest, bad) for position, digest, bad in await found.fetchall()})
+    if sorted_.mended:
+        positions = [row.index for row in sorted_.mended]
+        await connection.execute(
+            "delete from react_run.rows where batch = %s and position = any(%s)", (batch, positions)
+        )
+    if ids := ids_of(sorted_.new):
+        found = await connection.execute(
+            "select id, place from react_run.rows where batch = %s and id = any(%s)", (batch, list(ids))
+        )
+        for id_, place in await found.fetchall():
+            must_be_new(id_, ids[id_], place)
+    try:
+        async with connection.cursor() as cursor:
+            await cursor.executemany(_INSERT, [(batch, *values_of(row, batch)) for row in sorted_.new])
+    except UniqueViolation:
+        raise ConfigError("another process adds rows to this batch: when it is done, give the command again") from None
+    await connection.execute(
+        "update react_run.batches set total = total + %s, error = error + %s where id = %s",
+        (sorted_.more, sorted_.more_bad, batch),
+    )
+    return [row.index for row in sorted_.new]
+
+
+async def taken_anew(connection: Any, batch: str) -> list[int]:
+    """Forget what rows with an error ended with, in a transaction of ``connection``; their positions."""
+    await connection.execute(_UNSPEND, {"batch": batch})
+    found = await connection.execute(_AGAIN, {"batch": batch})
+    return [position for (position,) in await found.fetchall()]
+
+
+async def totals(connection: Any, query: str, what: str) -> list[Totals]:
+    """What is counted in the batches that a query finds."""
+    found = await connection.execute(query, (what,))
+    return [Totals(*values) for values in await found.fetchall()]
