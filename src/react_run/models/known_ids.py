@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -61,6 +62,32 @@ def wrong_id(name: str) -> str:
     return f"no provider is known for {name!r}.{near(name, [*installed('models'), *prices.bare_ids()])} {_WAY_OUT}"
 
 
+def doubtful_id(name: str) -> str:
+    """A warning about a model id that looks like a mistyped one; empty for any other, as it may be new.
+
+    Only ids with the numbers of a known one count: `gpt-5.9` is another version, `gpt-5-mni` a slip of the hand.
+    """
+    provider, slash, model = name.partition("/")
+    if not slash:
+        provider, model = "openai", name
+    if provider not in KEYS or model.startswith("ft:"):
+        return ""
+    own = {known.removeprefix(f"{provider}/") for known in prices.ids() if known.startswith(f"{provider}/")}
+    known = own | set(prices.bare_ids())
+    if model in known:
+        return ""
+    alike = (
+        other for other in get_close_matches(model, known, n=3, cutoff=_A_SLIP) if _numbers(other) == _numbers(model)
+    )
+    found = next(alike, "")
+    return f"{model!r} is no model that is known of {provider}. Did you mean {found!r}?" if found else ""
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"\d+", name)
+
+
+_A_SLIP = 0.85
 _EXAMPLES: Mapping[str, str] = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "gemini": "gemini/gemini-2.5-flash",

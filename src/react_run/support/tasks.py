@@ -41,3 +41,9 @@ def begun(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     if sys.version_info >= (3, 12):
         return asyncio.Task(work, loop=asyncio.get_running_loop(), eager_start=True)
     return asyncio.ensure_future(work)
+
+
+async def first_turn() -> None:
+    """Wait until the tasks that :func:`begun` has made have come to where they first wait."""
+    if sys.version_info < (3, 12):
+        await asyncio.sleep(0)
