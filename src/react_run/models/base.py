@@ -72,6 +72,9 @@ def counted(response: ModelResponse, failed: int) -> ModelResponse:
     return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
+_COUNTS = frozenset({int, type(None)})
+
+
 def checked_response(response: object, model: Model) -> ModelResponse:
     """``response`` if it is one; what somebody's own model returns instead is told while it is known who returned it.
 
@@ -104,14 +107,8 @@ def _has_name(call: object) -> bool:
 
 def _adds_up(usage: Usage) -> bool:
     """Whether every number of ``usage`` is unknown, or a finite one that is not negative."""
-    for count in (
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cached_tokens,
-        usage.reasoning_tokens,
-        usage.requests,
-    ):
-        if count is not None and (type(count) is not int or count < 0):
-            return False
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens, usage.requests)
+    if not _COUNTS.issuperset(map(type, counts)) or min(filter(None, counts), default=0) < 0:
+        return False
     cost = usage.cost
     return cost is None or (isinstance(cost, (int, float)) and 0 <= cost < inf)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -22,6 +22,8 @@ from react_run.tools.schemas.signature import Signature
 from react_run.tools.schemas.words import Schema
 
 Call = tuple[tuple[object, ...], dict[str, object]]
+_EXACT = frozenset({str, int, bool})
+"""Types whose values pydantic takes as they are; a number for ``float`` may have to be converted."""
 
 
 def function_checker(signature: Signature, docstring: str) -> ModelChecker:
@@ -34,8 +36,17 @@ def spec_checker(name: str, model: type[BaseModel]) -> ModelChecker:
     return ModelChecker(lambda: model, lambda instance: ((name, instance), {}))
 
 
+def _by_keyword(signature: Signature) -> bool:
+    """Whether a call of the function gives every argument by the name that the model gives it."""
+    fields = signature.fields.values()
+    plain = not signature.rest and signature.extra is None
+    return plain and all(parameter.kind is not parameter.POSITIONAL_ONLY for parameter in fields)
+
+
 def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
     names = field_names(signature)
+    if _by_keyword(signature) and all(field == name for field, name in names.items()):
+        return lambda instance: ((), instance.__dict__)
     rest = signature.rest
     before = itertools.takewhile(lambda parameter: parameter.name != rest, signature.fields.values()) if rest else ()
     by_place = {parameter.name for parameter in before if parameter.kind is parameter.POSITIONAL_OR_KEYWORD}
@@ -44,8 +55,6 @@ def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
         for name, parameter in signature.fields.items()
         if parameter.kind is parameter.POSITIONAL_ONLY or name in by_place
     ]
-    if not rest and not positional and signature.extra is None and all(field == name for field, name in names.items()):
-        return lambda instance: ((), instance.__dict__)
 
     def call(instance: BaseModel) -> Call:
         values = {name: instance.__dict__[field] for field, name in names.items()}
@@ -125,8 +134,29 @@ class ModelChecker:
     def _lists_truth(self) -> bool:
         return lists_truth(self.schema)
 
+    @cached_property
+    def _exact(self) -> Mapping[str, object] | None:
+        """The type of each parameter, when all are such that pydantic has nothing to say about a value of that type."""
+        signature = self._signature
+        if signature is None or self._plain is None or not _by_keyword(signature):
+            return None
+        types = {name: parameter.annotation for name, parameter in signature.fields.items()}
+        return types if _EXACT.issuperset(types.values()) else None
+
+    def _is_exact(self, arguments: dict[str, object]) -> bool:
+        types = self._exact
+        if types is None or len(arguments) != len(types):
+            return False
+        for name, value in arguments.items():
+            kind = type(value)
+            if types.get(name) is not kind or (kind is str and not value.isascii()):  # type: ignore[attr-defined]
+                return False  # text that is not ASCII may hold half a surrogate pair
+        return True
+
     def bind(self, arguments: dict[str, object]) -> Call:
         """The call that ``arguments`` stand for."""
+        if self._is_exact(arguments):
+            return (), dict(arguments)  # most calls: nothing to convert, and no model to be made
         if self._lists_truth and (paths := list(confused(arguments, resolve(self.schema, self.schema), self.schema))):
             raise InvalidArguments([_confused(path, arguments, self.schema) for path in paths])
         try:
