@@ -74,5 +74,5 @@ def test_a_wrong_keyword_is_named_with_the_nearest(keys: dict[str, Any], said: s
 
 
 def test_a_configuration_that_is_built_takes_no_keywords() -> None:
-    with pytest.raises(ConfigError, match="max_iterations: a configuration that is built cannot be changed"):
+    with pytest.raises(ConfigError, match="max_iterations: a finished configuration cannot be changed"):
         ReActAgent(ReActAgentConfig.from_mapping({}), max_iterations=2)
