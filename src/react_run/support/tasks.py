@@ -18,9 +18,13 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def cancellations() -> int:
-    """How often the current task was asked to stop; a :class:`CancelledError` without a new one is somebody's own."""
-    task = asyncio.current_task()
+def cancellations(loop: asyncio.AbstractEventLoop | None = None) -> int:
+    """How often the current task was asked to stop; a :class:`CancelledError` without a new one is somebody's own.
+
+    Args:
+        loop: The running event loop, where it is known: before Python 3.12, asking for it takes a call of the system.
+    """
+    task = asyncio.current_task(loop)
     return 0 if task is None else task.cancelling()
 
 
