@@ -104,7 +104,7 @@ def test_a_run_that_goes_on_with_a_blind_model_tells_it_what_there_is(
     asyncio.run(resume_run(path, blind))
     (request,) = blind.model.requests  # type: ignore[attr-defined]
     assert "photo.png" in request.messages[1].text
-    assert "A copy lies at .react-run/runs/" in request.messages[1].text
+    assert "A copy is at .react-run/runs/" in request.messages[1].text
     assert all(isinstance(message.content, str) for message in request.messages)
 
 
