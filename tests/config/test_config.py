@@ -672,7 +672,7 @@ def test_an_object_made_in_python_cannot_be_written() -> None:
         def __init__(self) -> None:
             self.size = 1
 
-    with pytest.raises(ConfigError, match=r"plugins\[0\]: a .*Mine made in Python"):
+    with pytest.raises(ConfigError, match=r"plugins\[0\]: a .*Mine created in Python"):
         ReActAgentConfig(plugins=[Mine()]).to_yaml()
 
 

@@ -1,4 +1,4 @@
-"""Arguments checked by pydantic: for functions, and for tools declared with a model (behaviour A7)."""
+"""Checks arguments with pydantic, for functions and for tools declared with a model (behaviour A7)."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
 
 
 class ModelChecker:
-    """Checks with a pydantic model, made when it is first needed.
+    """Checks with a pydantic model, created on first use.
 
     Strict validation of JSON means exactly "nothing is lost": no number from text and no bool as a number, but dates,
     decimals and enums from their text.
 
     Args:
-        source: Makes the model.
-        call: The call that a valid instance of the model stands for.
+        source: Creates the model.
+        call: Converts a valid instance of the model to a call.
         docstring: Describes the parameters.
-        signature: What the model is made from, when that is a function: a plain one has its schema without a model.
+        signature: The signature, if the model is built from a function: for plain types the schema needs no model.
     """
 
     fills_defaults = False
@@ -98,7 +98,7 @@ class ModelChecker:
 
     @cached_property
     def names(self) -> frozenset[str] | None:
-        """The parameters there are; ``None`` when the model may read others."""
+        """The names of the parameters; ``None`` if the model may accept others."""
         return (
             _names(self.model) if self._plain is None or self._signature is None else frozenset(self._signature.fields)
         )
@@ -117,7 +117,7 @@ class ModelChecker:
         return self.model.__pydantic_validator__.validate_json
 
     def parameters(self) -> Schema:
-        """The schema as a model is told it, with what the docstring says of each parameter."""
+        """The schema as sent to the model, with the docstring's description of each parameter."""
         return self._parameters
 
     @cached_property
@@ -187,7 +187,7 @@ def _names(model: type[BaseModel]) -> frozenset[str] | None:
 
 
 def _problems(error: ValidationError, arguments: object, schema: Schema) -> list[Problem]:
-    """What pydantic found, in our words; of the members of a union only the likeliest is judged."""
+    """Describe pydantic's errors; for a union, only the likeliest member counts."""
     found: dict[tuple[Path, str], list[Problem]] = {}
     for detail in error.errors(include_url=False):
         problem, member = _problem(detail, arguments, schema)
@@ -219,7 +219,7 @@ def _words(message: str) -> str:
 
 
 def _locate(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[Path, object, Schema, tuple[Path, str]]:
-    """Where in the arguments an error is, what is there, its schema, and which member of which union it concerns.
+    """The location of an error in the arguments, the value there, its schema, and the union member it concerns.
 
     pydantic's location also names union members and functions, which are not keys of the arguments.
     """
