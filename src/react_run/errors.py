@@ -35,10 +35,15 @@ def pass_on_interrupt(error: BaseException) -> None:
     seen: set[int] = set()
     above: BaseException | None = error
     while above is not None and id(above) not in seen:
-        if isinstance(above, KeyboardInterrupt):
+        if isinstance(above, KeyboardInterrupt) or _tells_of_one(above):
             raise KeyboardInterrupt from error
         seen.add(id(above))
         above = above.__cause__ or above.__context__
+
+
+def _tells_of_one(error: BaseException) -> bool:
+    """Whether it is the error that pydantic makes of a Ctrl-C in the middle of a schema, of which it keeps the words."""
+    return type(error).__module__.startswith("pydantic_core") and str(error).rstrip(": \n").endswith("KeyboardInterrupt")
 
 
 def blamed(error: BaseException) -> str:
