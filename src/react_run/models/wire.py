@@ -123,6 +123,7 @@ class Wire:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._bytes = 0
         self._tools: OrderedDict[tuple[int, ...], _Tools] = OrderedDict()
+        self._latest: _Tools | None = None
 
     def encode(self, request: ModelRequest, head: Mapping[str, object]) -> Encoded:
         """The body of ``request``; ``head`` has all fields except tools and messages."""
@@ -140,12 +141,15 @@ class Wire:
 
     def tools(self, tools: tuple[Tool, ...]) -> _Tools:
         """The encoded form of a tool list, kept while the list stays the same."""
+        if self._latest is not None and self._latest.tools is tools:
+            return self._latest
         key = tuple(map(id, tools))
         known = self._tools.get(key)
         if known is None:
             known = self._tools[key] = _Tools(tools)
             if len(self._tools) > _MOST_CONVERSATIONS:
                 self._tools.popitem(last=False)
+        self._latest = known if known.tools is tools else None
         return known
 
     def forget(self) -> None:
@@ -153,6 +157,7 @@ class Wire:
         self._conversations.clear()
         self._bytes = 0
         self._tools.clear()
+        self._latest = None
 
     def _conversation(self, request: ModelRequest) -> _Conversation:
         conversation = self._conversations.pop(request.run_id, None) or _Conversation(self._can_read)
