@@ -42,8 +42,9 @@ def pass_on_interrupt(error: BaseException) -> None:
 
 
 def _tells_of_one(error: BaseException) -> bool:
-    """Whether it is the error that pydantic makes of a Ctrl-C in the middle of a schema, of which it keeps the words."""
-    return type(error).__module__.startswith("pydantic_core") and str(error).rstrip(": \n").endswith("KeyboardInterrupt")
+    """Whether it is what pydantic makes of a Ctrl-C while it builds a schema: it keeps only the words."""
+    made_by_pydantic = type(error).__module__.startswith("pydantic_core")
+    return made_by_pydantic and str(error).rstrip(": \n").endswith("KeyboardInterrupt")
 
 
 def blamed(error: BaseException) -> str:

@@ -152,12 +152,12 @@ import signal
 from pydantic_core import SchemaValidator
 
 
-class Word(str):
-    def __hash__(self):
+class Word:
+    def __repr__(self):
         signal.raise_signal(signal.SIGINT)
 
 
-SchemaValidator({"type": "literal", "expected": [Word("a")]})
+SchemaValidator({"type": "literal", "expected": [Word()]})
 """,
     "nothing can be raised": """\
 import signal
