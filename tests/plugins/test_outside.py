@@ -63,6 +63,11 @@ BROKEN = {
     "SystemExit": ("raise SystemExit(3)", "SystemExit: 3"),
     "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
     "broken option": ("from react_run import Plugin\nclass Bad(Plugin):\n    x: undefined", "NameError"),
+    "option nothing can check": (
+        "from pydantic import Field\nfrom react_run import Plugin\n"
+        "class Bad(Plugin):\n    x: str = Field('', pattern='(')",
+        "SchemaError",
+    ),
     "stale entry point": ("x = 1", "has no attribute 'Bad'"),
     "no plugin": ("class Bad: pass", "acme_bad.Bad is not a subclass of Plugin, and has no method marked @hookimpl"),
     "wrong argument": (hooked("react_tool_call(self, tool)"), "Argument(s) {'tool'} are declared"),
