@@ -119,9 +119,10 @@ def main() -> None:
     parser.add_argument("--fence", action="store_true", help="Only try the fence, and measure it.")
     parser.add_argument("--costs-only", action="store_true", help="Measure, and try nothing.")
     parser.add_argument("--write", action="store_true", help="Write the table of attempts to docs/fence.md.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="Try only the promises that have one of these words.")
     given = parser.parse_args()
     if not given.fence:
-        sys.exit(reliability.main())
+        sys.exit(reliability.main(given.words))
     print(f"confined by {best_means()}; {os.cpu_count()} processors; uid {os.getuid()}")
     if not given.costs_only:
         counts = attempts()

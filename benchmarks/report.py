@@ -64,10 +64,11 @@ def section(command: str, taken: Mapping[str, Any]) -> str:
     """One benchmark as a table: a row per line that it printed."""
     rows = []
     for line in taken["figures"]:
-        what, *figures = line.items()
+        what, *figures = ((name, value) for name, value in line.items() if name != "benchmark" or "measure" not in line)
         said = ", ".join(f"{name.replace('_', ' ')} {_shown(value)}" for name, value in figures)
         rows.append(f"| {str(what[1]).replace('_', ' ')} | {said} |")
-    about = "{day}, react-run {react_run}, Python {python}, {system}.".format(**taken)
+    about = "{day}, react-run {react_run}, Python {python}, {system}".format(**taken)
+    about += f", load {taken['load']}." if "load" in taken else "."
     table = "\n| measure | figures |\n|---|---|\n" + "\n".join(rows) + "\n" if rows else ""
     problem = f"\nNot run to its end: {taken['problem']}\n" if taken["problem"] else ""
     return f"### `python -m benchmarks.{command}`\n\n{about}\n{table}{problem}"
@@ -93,13 +94,19 @@ def main(wanted: Sequence[str] = ()) -> int:
     }
     failed = 0
     for command in wanted or COMMANDS:
+        load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
         lines, problem = figures_of(command)
-        kept[command] = {**machine, "problem": problem, "figures": lines}
+        kept[command] = {**machine, "load": load, "problem": problem, "figures": lines}
         failed += bool(problem)
         print(f"{command}: {len(lines)} measures{f' ({problem})' if problem else ''}", flush=True)
+    write(kept)
+    return 1 if failed else 0
+
+
+def write(kept: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write both files: the figures of each benchmark, by its name."""
     FIGURES.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     body = "\n".join(section(command, kept[command]) for command in COMMANDS if command in kept)
     page = PAGE.read_text(encoding="utf-8")
     replaced = re.sub(f"{BEGIN}.*?{END}", lambda _: f"{BEGIN}\n\n{body}\n{END}", page, flags=re.DOTALL)
     PAGE.write_text(replaced, encoding="utf-8")
-    return 1 if failed else 0

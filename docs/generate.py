@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import types
 import typing
 from collections.abc import Iterator
+from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, Union, get_origin
 
 import click
 from pydantic import BaseModel
@@ -179,7 +182,9 @@ def python() -> str:
 def _member(name: str, value: object) -> str:
     if isinstance(value, str):
         return f"### `{name}`\n\n```text\n{value.rstrip()}\n```"
-    lines = [f"### `{name}`", "", *_described(inspect.getdoc(value) or "")]
+    alias = get_origin(value) is Annotated  # its own docstring is Python's, about aliases
+    about = _after_assignment(name) if alias else inspect.getdoc(value) or ""
+    lines = [f"### `{name}`", "", *_described(about)]
     if isinstance(value, type):
         for own, member in vars(value).items():
             inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
@@ -190,6 +195,17 @@ def _member(name: str, value: object) -> str:
     elif inspect.isfunction(value):
         lines[1:1] = ["", f"`{name}{_shape(value)}`"]
     return "\n".join(lines).rstrip()
+
+
+def _after_assignment(name: str) -> str:
+    """The text that stands below the assignment to a public name."""
+    home = Path(str(import_module(f"react_run.{_HOME[name]}").__file__))
+    for path in home.parent.glob("*.py") if home.name == "__init__.py" else [home]:
+        for statement, after in pairwise(ast.parse(path.read_text(encoding="utf-8")).body):
+            match statement, after:
+                case ast.Assign(targets=[ast.Name(id=own)]), ast.Expr(ast.Constant(str(text))) if own == name:
+                    return inspect.cleandoc(text)
+    raise LookupError(f"{name} is not described below its assignment")
 
 
 def _shape(function: Any) -> str:

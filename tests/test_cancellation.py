@@ -209,7 +209,7 @@ def goes_on(world: World, journal: Path) -> RunResult:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_run_cancelled_at_any_await_ends_as_cancelled_and_goes_on_from_its_journal(
+def test_a_run_cancelled_at_any_await_says_so_and_goes_on_from_its_journal(
     tmp_path: Path, stream: bool, record_property: Callable[[str, object], None]
 ) -> None:
     busy = busy_threads()

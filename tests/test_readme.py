@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from react_run import Observation, ReActAgent, ReActToolset
+from react_run import Observation, Plugin, ReActAgent, ReActToolset, hookimpl
 from react_run.config import ReActAgentConfig
 from react_run.plugins import hook_table
 from react_run.testing import calls, run_agent, says
@@ -33,6 +33,13 @@ def test_the_toolset_of_the_readme_answers_calls() -> None:
 
 
 def test_the_plugin_of_the_readme_surrounds_every_call(capsys: pytest.CaptureFixture[str]) -> None:
+    heard: list[tuple[str, str]] = []
+
+    class Listener(Plugin):
+        @hookimpl
+        def react_guard_fired(self, guard: str, detail: str) -> None:
+            heard.append((guard, detail))
+
     plugin_class = run(PYTHON[1])["Shout"]
     assert isinstance(plugin_class, type)
     assert hook_table([plugin_class()]).react_tool_call
@@ -41,8 +48,9 @@ def test_the_plugin_of_the_readme_surrounds_every_call(capsys: pytest.CaptureFix
         """Say hello."""
         return Observation(content="hello")
 
-    run_agent([calls(("hello", {})), says("done")], tools=[hello], plugins=[plugin_class()])
-    assert capsys.readouterr().out == "calling hello with {}\ngot hello\n"
+    run_agent([calls(("hello", {})), says("done")], tools=[hello], plugins=[plugin_class(), Listener()])
+    assert heard == [("shout", "calling hello with {}"), ("shout", "got hello")]
+    assert capsys.readouterr().out == ""  # only the answer belongs there
 
 
 def test_the_agent_of_the_readme_loads_and_its_python_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

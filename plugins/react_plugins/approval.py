@@ -1,4 +1,4 @@
-"""The plugin ``approval``, that is ``permissions:``: which tool calls may run, and which a person decides about."""
+"""The plugin ``approval``, also written ``permissions:``: decides which tool calls may run, and which need approval."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOBODY = "{tool} needs approval, and there is no terminal to ask at. Run it on o
 
 
 class Granted:
-    """What a person decided about calls of one run and those below it; each decision is about exact arguments."""
+    """A person's decisions about calls of a run and its subagents; each applies to exact arguments."""
 
     def __init__(self) -> None:
         self.calls: dict[ToolCall, str] = {}
@@ -42,8 +42,8 @@ class Granted:
 class Approval(Plugin):
     """Allows, denies or asks about tool calls by tool name and arguments, whatever other plugins do.
 
-    The first rule that applies decides. Without one, tools that only read are allowed. An approval is about the exact
-    tool and arguments. Whoever answers ``react_ask`` decides, in the end the person at the terminal.
+    The first rule that applies decides. If none applies, read-only tools are allowed. An approval applies to the exact
+    tool and arguments. The first plugin that answers ``react_ask`` decides; the terminal comes last.
     """
 
     kind: ClassVar[str] = "approval"
@@ -51,11 +51,11 @@ class Approval(Plugin):
     rules: list[Rule] = Field(default_factory=list)
     """Rules `{tool: glob, arguments: {name: glob}, action: allow|ask|deny}`; the first that applies decides."""
     default: Action = "ask"
-    """What happens to tools that may change things when no rule applies."""
+    """What to do with tools that may change something if no rule applies."""
     remember: Literal["run", "agent"] = "run"
-    """How long `always` holds: for the run, or (in a chat) for as long as the agent lives."""
+    """How long `always` applies: for the run, or (in a chat) for the lifetime of the agent."""
     allow_changes: bool = False
-    """Whether what would be asked about is allowed; `--yes` on the command line sets it."""
+    """Whether to allow calls that would need approval; `--yes` on the command line sets this."""
 
     _of_agent: set[str] = PrivateAttr(default_factory=set)
 
@@ -71,8 +71,8 @@ class Approval(Plugin):
     def action_for(self, call: ToolCall) -> Action:
         """What the rules say about ``call``.
 
-        Empty arguments, where there could be some, are never allowed by a rule without a person's word: they are what
-        a reply that went wrong looks like.
+        If a tool has parameters, a call without arguments is never allowed by a rule, only by a person: broken replies
+        look like that.
         """
         reads = call.tool is not None and call.tool.read_only is True
         rule = next((rule for rule in self.rules if rule.applies(call)), None)
@@ -80,15 +80,16 @@ class Approval(Plugin):
         return "ask" if action == "allow" and not reads and _lost_arguments(call) else action
 
     async def ask(self, run: Run, call: ToolCall) -> Decision | None:
-        """What a person decides about ``call``; ``None`` when there is nobody to ask. Any other answer ends the run.
+        """Ask a person about ``call``; ``None`` if there is nobody to ask. Any other answer ends the run.
 
-        It asks by ``run.ask``, so that any plugin may answer, and the journal knows; a subclass may ask elsewhere.
+        It uses ``run.ask``, so that any plugin may answer, and the answer is in the journal; a subclass may ask
+        elsewhere.
         """
         answer = await run.ask(self.question(run, call))
         return None if answer is None else cast("Decision", answer.value)
 
     def question(self, run: Run, call: ToolCall) -> Question:
-        """What a person gets to read: the tool and all arguments."""
+        """The text for the person: the tool and all arguments."""
         how_long = "in this run" if self.remember == "run" else "from now on"
         return Question(
             f"{run.agent.config.name or 'The agent'} wants to call {call.name}:",

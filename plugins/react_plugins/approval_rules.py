@@ -1,4 +1,4 @@
-"""Rules of permission: which calls are allowed, asked about, or denied."""
+"""Permission rules: which calls are allowed, need approval, or are denied."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Rule(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tool: str = "*"
-    """The tools it applies to, as a glob."""
+    """The tools that the rule applies to, as a glob."""
     toolset: str = "*"
-    """The toolsets it applies to, as a glob over the names that the agent file gives them."""
+    """The toolsets that the rule applies to, as a glob over their names in the agent file."""
     arguments: dict[str, str] = Field(default_factory=dict)
     """Globs that the arguments must match, by name (`a.b` for a part); lists of words are matched as a command line."""
     action: Action
     """What to do with such a call."""
 
     def applies(self, call: ToolCall) -> bool:
-        """Whether the rule is about ``call``; arguments left out match nothing.
+        """Whether the rule applies to ``call``; missing arguments match nothing.
 
-        Whatever a path is spelled like (``./a``, ``b/../a``), rules that deny or ask see the path it means. What climbs
-        (``..``), or has a shell do more than one thing, is allowed only by a pattern that says so.
+        Rules that deny or ask recognise other spellings of a path (``./a``, ``b/../a``). Paths that climb (``..``), or
+        shell lines that do more than one thing, are allowed only by a pattern that says so.
         """
         called = "" if call.tool is None else call.tool.called
         if not (fnmatchcase(call.name, self.tool) and fnmatchcase(called, self.toolset)):

@@ -1,4 +1,4 @@
-"""The plugin ``budget``: how often a run may call tools, and what all runs of an agent may use together."""
+"""The plugin ``budget``: limits tool calls per run, and the total usage of all runs of an agent."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ class Spent:
 class Budget(Plugin):
     """Limits the tool calls of a run (the model is told, and answers with what it has) and spending across runs.
 
-    What one run may cost is a matter of `limits: {max_cost: …}`; here it is all runs of the agent together, from when
-    it was built. An unknown price or usage exhausts the budget it concerns.
+    For the cost of a single run, use `limits: {max_cost: …}`; this plugin counts all runs of the agent since it was
+    built. An unknown price or usage exhausts the budget concerned.
     """
 
     kind: ClassVar[str] = "budget"
 
     tool_calls: NonNegativeInt | None = None
-    """Tool calls of one run, those of its subagents and repeated ones included."""
+    """Maximum tool calls of one run, including those of subagents and repeated ones."""
     tools: dict[str, NonNegativeInt] = Field(default_factory=dict)
-    """Calls of each tool in one run; names may be globs, the first that matches counts."""
+    """Maximum calls of each tool in one run; names may be globs, and the first match counts."""
     cost: float | None = Field(default=None, ge=0)
-    """USD for all runs together."""
+    """Maximum cost of all runs together, in USD."""
     tokens: NonNegativeInt | None = None
-    """Tokens, read and written, for all runs together."""
+    """Maximum input and output tokens of all runs together."""
     period: float | None = Field(default=None, gt=0)
-    """Seconds after which the counts of cost and tokens start again; never when not given."""
+    """Seconds after which the counts of cost and tokens start again; never by default."""
 
     _spent: Spent = PrivateAttr(default_factory=Spent)
 

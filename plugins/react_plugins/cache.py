@@ -1,4 +1,4 @@
-"""The plugin ``cache``: results of tools that change nothing, kept for the next time they are asked for."""
+"""The plugin ``cache``: reuses results of read-only tools."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Fresh:
 class Cache(Plugin):
     """Answers a tool call from an earlier result of the same tool with the same arguments and toolset options.
 
-    Only results of tools declared `read_only` are kept, and only when they give the same each time (not
-    `repeatable`). Failures are never kept. When a tool that says it changes things runs, everything is forgotten.
-    Permission is asked before an answer is given, as if the tool ran. `react-run eval` keeps each repeat to itself.
+    Only results of tools declared `read_only` and not `repeatable` are cached. Failures are never cached. When a tool
+    declared `read_only=False` runs, the cache is cleared. Permission is checked before a cached result is returned, as
+    if the tool ran. In `react-run eval`, repeats do not share cached results.
     """
 
     kind: ClassVar[str] = "cache"
 
     path: LocalPath | None = None
-    """A SQLite file that outlives the process and may be shared; in memory when not given."""
+    """A SQLite file that outlives the process and may be shared; by default the cache is in memory."""
     ttl: float | None = Field(default=None, gt=0)
-    """Seconds for which a result may be used; when not given, until something changes."""
+    """Seconds for which a result may be used; by default until something changes."""
     tools: list[str] = Field(default=["*"])
-    """The tools whose results may be kept, as globs; all when not given."""
+    """The tools whose results may be cached, as globs; all by default."""
     also: list[str] = Field(default_factory=list)
-    """Tools, as globs, kept although they do not say that they change nothing, or may answer differently later."""
+    """Tools, as globs, to cache even though they are not declared `read_only`, or are `repeatable`."""
     max_entries: int = Field(default=10_000, ge=1)
-    """How many results are kept; the oldest go first."""
+    """Maximum number of results; the oldest are removed first."""
 
     _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
 

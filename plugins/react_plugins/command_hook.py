@@ -1,4 +1,4 @@
-"""The plugin ``command_hook``: a program of your own is told what happens, and may refuse tool calls."""
+"""The plugin ``command_hook``: runs your own program, which is told what happens and may refuse tool calls."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ Moment = Literal["run_started", "tool_permit", "tool_call_finished", "iteration_
 DENY = 2
 """The exit status that refuses."""
 _LONGEST = 10_000
-"""Characters of a result that a hook is told."""
+"""Maximum characters of a result in the input of a hook."""
 _DECISIONS = '{"decision": "allow"} or {"decision": "deny", "reason": "…"}'
 
 
 class CommandHook(RunsCommand, Plugin):
-    """Runs a command at moments of a run, with what happens as JSON on its standard input.
+    """Runs a command at events of a run, with a JSON description on its standard input.
 
-    Asked for permission (`tool_permit`), it refuses a call with exit status 2, or by writing `{"decision": "deny"}`.
-    What cannot be understood is no permission; at other moments it is noted, and the run goes on.
+    When asked for permission (`tool_permit`), it refuses a call with exit status 2, or by writing `{"decision":
+    "deny"}`. Unintelligible output is not a permission; at other events, it is noted and the run continues.
     """
 
     kind: ClassVar[str] = "command_hook"
 
     at: list[Moment] = Field(default=["tool_permit"], min_length=1)
-    """The moments at which it runs."""
+    """The events at which it runs."""
     tools: list[str] = Field(default=["*"], min_length=1)
-    """The tools that `tool_permit` and `tool_call_finished` are about, as names or globs."""
+    """The tools for `tool_permit` and `tool_call_finished`, as names or globs."""
     timeout: float = Field(default=10.0, gt=0)
-    """Seconds that it may take."""
+    """Time limit, in seconds."""
 
     @hookimpl
     async def react_tool_permit(self, run: Run, call: ToolCall) -> Observation | None:

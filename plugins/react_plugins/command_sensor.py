@@ -1,4 +1,4 @@
-"""The plugin ``command_sensor``: a command such as a linter or a test looks at what calls have done (behaviour G2)."""
+"""The plugin ``command_sensor``: a command such as a linter or a test checks what calls have done (behaviour G2)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class CommandSensor(RunsCommand, Plugin):
     after: list[str] = Field(default_factory=lambda: ["write_file", "edit_file"], min_length=1)
     """The tools it runs after, as names or globs."""
     severity: Literal["block", "warn", "hint"] = "block"
-    """`block`: the call counts as failed. `warn`, `hint`: the model is told, no more."""
+    """`block`: the call counts as failed. `warn`, `hint`: the model is only told."""
     hint: str = ""
-    """What to do then."""
+    """What the model should do about it."""
     files: list[str] = Field(default_factory=lambda: ["*"], min_length=1)
     """The files it applies to, as globs; a call with another file in `path` is ignored."""
 

@@ -29,9 +29,9 @@ class RunsCommand(RunsPrograms):
     command: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
     """A line for the shell, or a list of a program and its arguments that no shell reads."""
     root: LocalPath | None = None
-    """Where it runs; in the workspace of the run when it is not given."""
+    """The working directory; by default the workspace of the run."""
     shown: int = Field(default=3_000, ge=100)
-    """Characters of its output that are shown: its beginning and, if there is more, its end."""
+    """Maximum characters of its output to show: the head and, if it is longer, the tail."""
 
     async def carry_out(
         self, run: Run, argv: list[str] | None = None, *, stdin: bytes | None = None, key: str = ""

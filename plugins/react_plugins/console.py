@@ -1,4 +1,4 @@
-"""The plugin ``console``: what happens, live, a line for each event."""
+"""The plugin ``console``: shows a run live, with a line for each event."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Console(Plugin):
     stream: Literal["stderr", "stdout"] = "stderr"
     """Where the lines go."""
     thoughts: bool = True
-    """Whether what the model says beside its calls is shown."""
+    """Whether to show the model's text along with its calls."""
     guards: bool = True
-    """Whether interventions of guards and plugins are shown."""
+    """Whether to show interventions of guards and plugins."""
     width: int = Field(default=120, ge=20)
-    """Characters of a line; what is longer is cut."""
+    """Maximum characters of a line."""
     colour: bool | None = None
-    """Whether to use colours; when not given, on a terminal and without `NO_COLOR`."""
+    """Whether to use colours; by default on a terminal, unless `NO_COLOR` is set."""
 
     def _started(self) -> Started:
         """What `run.state` makes for this plugin alone: the same kind may be listed twice."""

@@ -1,4 +1,4 @@
-"""The plugin ``cost``: what model calls cost, from a price table that needs no network."""
+"""The plugin ``cost``: prices model calls from a local table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Price(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     input: float = Field(ge=0)
-    """Tokens that the model reads."""
+    """The price of input tokens."""
     output: float = Field(ge=0)
-    """Tokens that it writes."""
+    """The price of output tokens."""
     cached: float | None = Field(default=None, ge=0)
-    """Tokens that the provider still had in its cache; like any other input when not given."""
+    """The price of cached input tokens; by default the same as for other input."""
 
     def of(self, usage: Usage) -> float | None:
         """USD for ``usage``; ``None`` when it is not known."""
@@ -37,13 +37,13 @@ class Price(BaseModel):
 class Cost(Plugin):
     """Prices model calls whose provider reports no cost, and notes the total at the end of a run.
 
-    Your own prices come first, then the table that LiteLLM ships. A price that nobody knows stays unknown.
+    Your own prices come first, then LiteLLM's table. Otherwise, the price stays unknown.
     """
 
     kind: ClassVar[str] = "cost"
 
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Prices by model; names may be globs, the first that matches counts: `{my-model: {input: 0.1, output: 0.4}}`."""
+    """Prices by model; names may be globs, and the first match counts: `{my-model: {input: 0.1, output: 0.4}}`."""
     table: bool = True
     """Whether to look a model up in LiteLLM's table."""
 

@@ -1,4 +1,4 @@
-"""The plugin ``error_hints``: exceptions of tools told to the model with what to do about them."""
+"""The plugin ``error_hints``: tells the model what to do about failures of tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from react_run import Observation, Plugin, ToolCall, hookimpl
 class ErrorHints(Plugin):
     """Adds a hint to the result of a failed tool call, chosen by exception or error code.
 
-    A hint may contain `{tool}` and `{error}`. The call stays a failure.
+    A hint may contain `{tool}` and `{error}`. The call remains a failure.
     """
 
     kind: ClassVar[str] = "error_hints"

@@ -22,12 +22,12 @@ class Guide(Plugin):
     text: str = ""
     """The text."""
     file: LocalPath | None = None
-    """A file with the text; it is read when a run starts."""
+    """A file with the text, read when a run starts."""
     find: str = Field(default="", pattern=r"^[^/\\]*$")
-    """The name of a file, such as `AGENTS.md`: the nearest one in the workspace and above it, up to the root of the
-    repository. Where there is none, nothing is added."""
+    """The name of a file, such as `AGENTS.md`: the nearest one in the workspace and its parent directories, up to the
+    root of the repository. If there is none, nothing is added."""
     heading: str = ""
-    """The heading of the section; without it, the text's own, or the name of the file."""
+    """The heading of the section; by default the text's own, or the name of the file."""
 
     _outside: bool = PrivateAttr(default=False)
     _trusted: bool = PrivateAttr(default=True)

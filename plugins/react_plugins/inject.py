@@ -1,4 +1,4 @@
-"""The plugin ``inject``: context that the model gets with each call, and that no conversation keeps."""
+"""The plugin ``inject``: adds context to each model call, without keeping it in the conversation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from react_run import Iteration, LocalPath, Message, ModelResponse, Plugin, Run,
 class Inject(Plugin):
     """Adds a message to the end of each request, where it leaves the provider's prefix cache valid.
 
-    These are filled in: `{now}`, `{iteration}`, `{iterations_left}`, `{tool_calls}`, `{tokens}`, `{cost}`.
+    Placeholders: `{now}`, `{iteration}`, `{iterations_left}`, `{tool_calls}`, `{tokens}`, `{cost}`.
     """
 
     kind: ClassVar[str] = "inject"
@@ -24,9 +24,9 @@ class Inject(Plugin):
     text: str = ""
     """The text; `{file: notes.md}` reads it once, when the agent file is loaded."""
     path: LocalPath | None = None
-    """A file that is read again before each call; a missing file adds nothing."""
+    """A file, read again before each call; a missing file adds nothing."""
     when: Literal["each", "first", "later"] = "each"
-    """Before which model calls: each, only the first of a run, or all but the first."""
+    """The model calls it applies to: every call, only the first of a run, or all but the first."""
 
     @model_validator(mode="after")
     def _has_something(self) -> Self:

@@ -35,13 +35,13 @@ class Logging(Plugin):
     inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath | None = None
-    """A file to append JSON lines to; when not given, records go to `logger`."""
+    """A file to append JSON lines to; by default records go to `logger`."""
     logger: str = "react_run.events"
     """The name of the logger. Each record's message is the JSON, and its `react_run` attribute the fields."""
     level: Literal["debug", "info", "warning", "error"] = "info"
     """The level of ordinary events; failed tool calls are at least warnings, failed runs errors."""
     characters: int = Field(default=500, ge=0)
-    """How much of each text (prompt, arguments, results, answer) is kept."""
+    """Maximum characters of each text (prompt, arguments, results, answer)."""
 
     @hookimpl
     def react_run_started(self, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The plugin ``metrics``: counters of each run, and of all runs of an agent together."""
+"""The plugin ``metrics``: counters for each run, and for all runs of an agent together."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Counts:
 class Metrics(Plugin):
     """Counts model calls, tool calls, failures, tokens, costs, seconds and interventions.
 
-    From Python, `run.state(plugin.counts)` holds the counters of one run and `.totals` those of all runs.
+    In Python, `run.state(plugin.counts)` has the counters of one run and `.totals` those of all runs.
     """
 
     kind: ClassVar[str] = "metrics"

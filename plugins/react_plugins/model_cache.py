@@ -1,4 +1,4 @@
-"""The plugin ``model_cache``: replies of the model, kept for the next time that it is asked the very same."""
+"""The plugin ``model_cache``: reuses replies of the model to identical requests."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _WHOLE = ("stop", "tool_calls")
 class ModelCache(Plugin):
     """Answers a request from an earlier reply to the same request: same model, messages, tools and settings.
 
-    Only requests whose tools all say that they change nothing (`read_only`) are answered so, and only whole replies are
-    kept. An answer from the cache costs nothing, and counts as an iteration. `react-run eval` keeps each repeat to
-    itself.
+    Only requests whose tools are all declared `read_only` are answered from the cache, and only complete replies are
+    cached. An answer from the cache costs nothing, and counts as an iteration. In `react-run eval`, repeats do not
+    share cached replies.
     """
 
     kind: ClassVar[str] = "model_cache"
 
     path: LocalPath | None = None
-    """A SQLite file that outlives the process and may be shared; in memory when not given."""
+    """A SQLite file that outlives the process and may be shared; by default the cache is in memory."""
     ttl: float = Field(default=DAY, gt=0)
-    """Seconds for which a reply may be used: a day unless given."""
+    """Seconds for which a reply may be used; a day by default."""
     max_entries: int = Field(default=10_000, ge=1)
-    """How many replies are kept; the oldest go first."""
+    """Maximum number of replies; the oldest are removed first."""
 
     _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)

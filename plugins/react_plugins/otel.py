@@ -24,8 +24,8 @@ LONGEST = 10_000
 class Otel(Plugin):
     """Creates a span for each run (`invoke_agent`), model call (`chat`) and tool call (`execute_tool`).
 
-    Spans go to the tracer provider that the program set up (such as `opentelemetry-instrument react-run …`). Without
-    one, nothing happens. A subagent's run is a child of the tool call that started it.
+    Spans go to the program's tracer provider (as with `opentelemetry-instrument react-run …`). Without one, nothing
+    happens. A subagent's run is a child of the tool call that started it.
     """
 
     kind: ClassVar[str] = "otel"
@@ -34,7 +34,7 @@ class Otel(Plugin):
     exporter: Literal["global", "console"] = "global"
     """`global`: the tracer provider of the program. `console`: print finished spans to stderr, to try it out."""
     content: bool = False
-    """Whether prompts, answers, arguments and results are recorded, too, with secrets masked."""
+    """Whether to record prompts, answers, arguments and results as well, with secrets masked."""
 
     _tracer: Tracer | None = PrivateAttr(default=None)
     _provider: TracerProvider | None = PrivateAttr(default=None)

@@ -1,4 +1,4 @@
-"""The plugin ``prefetch``: the obvious tool runs first, and its result is before the model when it is first asked."""
+"""The plugin ``prefetch``: runs the obvious tool first, so that the model has its result in the first request."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Prefetched:
 class Prefetch(Plugin):
     """Calls a tool before the model is asked for the first time, so that it answers from a source, not from memory.
 
-    The call stands in the conversation as if the model had made it: permissions, limits and the journal hold for it,
-    and it takes one iteration. A conversation that goes on is looked up anew, with its latest prompt.
+    The call appears in the conversation as if the model had made it: permissions, limits and the journal apply, and it
+    takes one iteration. Each turn of a conversation calls the tool again, with the latest prompt.
     """
 
     kind: ClassVar[str] = "prefetch"
@@ -30,7 +30,7 @@ class Prefetch(Plugin):
     tool: str
     """The tool to call."""
     arguments: dict[str, Any] = Field(default_factory=lambda: {"query": PROMPT})
-    """Its arguments; `{prompt}` in a text stands for what the user asked."""
+    """Its arguments; `{prompt}` in a text stands for the user's prompt."""
 
     @hookimpl
     def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:

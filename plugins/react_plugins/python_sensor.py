@@ -16,17 +16,17 @@ VALUES = ("run", "call", "observation")
 class PythonSensor(Plugin):
     """Calls a function after each executed tool call.
 
-    It may ask for `run`, `call` and `observation`, and returns nothing, a text, a `Signal`, or a list of these.
+    It may take `run`, `call` and `observation`, and returns nothing, a text, a `Signal`, or a list of these.
     """
 
     kind: ClassVar[str] = "python_sensor"
 
     function: LocalFunction
-    """The function: `module:function`, installed or beside the agent file."""
+    """The function: `module:function`, installed or next to the agent file."""
     after: list[str] = Field(default_factory=lambda: ["*"], min_length=1)
     """The tools it applies to, as names or globs."""
     severity: Literal["block", "warn", "hint"] = "block"
-    """How serious a text that it returns is."""
+    """The severity of texts that it returns."""
 
     @field_validator("function")
     @classmethod

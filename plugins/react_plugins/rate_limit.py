@@ -1,4 +1,4 @@
-"""The plugin ``rate_limit``: tools and models called no faster than they like."""
+"""The plugin ``rate_limit``: limits the rate of tool and model calls."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Pace:
 class RateLimit(Plugin):
     """Delays calls so that at most a given number start per second, across all runs of the agent.
 
-    Waiting takes no place of a tool that runs, and counts towards the time limit of the run.
+    A waiting call does not occupy a slot of `parallel_tools`, but counts towards the time limit of the run.
     """
 
     kind: ClassVar[str] = "rate_limit"
     inherited_by_subagents: ClassVar[bool | None] = True
 
     tools: dict[str, PerSecond] = Field(default_factory=dict)
-    """Calls per second by tool; names may be globs, the first that matches counts, and each tool is counted alone."""
+    """Calls per second by tool; names may be globs, the first match counts, and each tool is counted separately."""
     model: PerSecond | None = None
-    """Calls per second of the model."""
+    """Model calls per second."""
     burst: int = Field(default=1, ge=1)
     """How many calls may start at once after a pause."""
 

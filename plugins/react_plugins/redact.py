@@ -1,4 +1,4 @@
-"""The plugin ``redact``: what must not be seen is masked in all that the model reads and all that is recorded."""
+"""The plugin ``redact``: masks confidential data in everything the model reads and everything that is recorded."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ class Seen:
 class Redact(Plugin):
     """Masks values and patterns, and the secrets of the agent file, in results, prompts, answers and records.
 
-    It stands outside all other plugins for what comes from tools, and next to the model for what goes to it, wherever
-    it is listed. Tools get arguments as the model sent them. Journals, logs and the `logging` plugin mask the same.
+    Wherever it is listed, it is outermost for results of tools, and next to the model for requests. Tools get the
+    arguments as the model sent them. Journals, logs and the `logging` plugin mask the same data.
     """
 
     kind: ClassVar[str] = "redact"
     inherited_by_subagents: ClassVar[bool | None] = True
 
     values: list[SecretStr] = Field(default_factory=list)
-    """Texts to mask, also where they are base64- or URL-encoded; write them as `${VARIABLE}`."""
+    """Texts to mask, also in base64 or URL encoding; write them as `${VARIABLE}`."""
     patterns: list[str] = Field(default_factory=list)
-    """Regular expressions whose matches are masked; for flags write `(?i:…)`."""
+    """Regular expressions whose matches are masked; write flags as `(?i:…)`."""
 
     _told: WeakSet[Any] = PrivateAttr(default_factory=WeakSet)
 

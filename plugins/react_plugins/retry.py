@@ -1,4 +1,4 @@
-"""The plugin ``retry``: a tool call that failed for a reason that may pass is tried again, later."""
+"""The plugin ``retry``: retries tool calls that failed for a transient reason."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from react_run import Disposition, Observation, Plugin, Run, ToolCall, hookimpl
 class Retry(Plugin):
     """Retries tool calls that failed with a retryable error, with exponential backoff and jitter.
 
-    Never repeated are calls that did not run (refused, wrong arguments), pure tools (`inline`: the same arguments fail
-    again), and tools that say they change things unless they are `idempotent` or named in `changing`. Permission is
-    asked for each attempt.
+    Calls that did not run (refused, wrong arguments) are never retried, nor are pure tools (`inline`: the same
+    arguments would fail again), nor tools declared `read_only=False` unless they are `idempotent` or listed in
+    `changing`. Permission is checked for each attempt.
     """
 
     kind: ClassVar[str] = "retry"
 
     attempts: int = Field(default=3, ge=1)
-    """How often to try, the first time included."""
+    """Maximum number of attempts, including the first."""
     first_wait: float = Field(default=0.5, ge=0)
-    """Seconds before the second attempt; doubled before each further one, and varied by chance."""
+    """Seconds before the second attempt; doubled before each further one, with random jitter."""
     max_wait: float = Field(default=30.0, ge=0)
-    """The most seconds to wait before one attempt."""
+    """Maximum seconds to wait before an attempt."""
     tools: list[str] = Field(default=["*"])
-    """The tools it applies to, as globs; all when not given."""
+    """The tools it applies to, as globs; all by default."""
     codes: list[str] = Field(default=["*"])
-    """The codes of failures it applies to, as globs: `timeout`, `execution_error`, …; all when not given."""
+    """The codes of failures it applies to, as globs: `timeout`, `execution_error`, …; all by default."""
     changing: list[str] = Field(default_factory=list)
-    """Tools that change things and may be repeated all the same, as globs."""
+    """Tools that change something but may still be retried, as globs."""
 
     @hookimpl
     async def react_tool_call(

@@ -1,4 +1,4 @@
-"""The plugin ``syntax_sensor``: files that were written must be what their names say (behaviour G2)."""
+"""The plugin ``syntax_sensor``: files that were written must be valid for their extension (behaviour G2)."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class SyntaxSensor(Plugin):
     languages: list[Language] = Field(default_factory=lambda: list(READERS), min_length=1)
     """The languages it checks, by file extension."""
     severity: Literal["block", "warn", "hint"] = "block"
-    """How serious a mistake is."""
+    """The severity of a mistake."""
     root: LocalPath | None = None
-    """The directory that paths are relative to; the workspace of the run when it is not given."""
+    """The directory that paths are relative to; by default the workspace of the run."""
 
     @hookimpl
     async def react_sense(self, run: Run, call: ToolCall, observation: Observation) -> Signal | None:

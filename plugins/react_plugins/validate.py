@@ -1,4 +1,4 @@
-"""The plugin ``validate``: results of tools checked against a JSON Schema."""
+"""The plugin ``validate``: checks tool results against a JSON Schema."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LONGEST = 300
 class Validate(Plugin):
     """Checks tool results against a JSON Schema; a result that does not match is a failed call.
 
-    A result is read as JSON where it is JSON; where the schema accepts text, as text, too.
+    A result is parsed as JSON if possible; if the schema accepts text, it may also match as text.
     """
 
     kind: ClassVar[str] = "validate"
 
     schemas: dict[str, dict[str, Any]]
-    """JSON Schemas by tool; names may be globs, the first that matches counts."""
+    """JSON Schemas by tool; names may be globs, and the first match counts."""
     on_mismatch: Literal["fail", "warn"] = "fail"
     """`fail`: the model gets an error instead of the result. `warn`: it gets the result, with a warning."""
 

@@ -67,3 +67,21 @@ def test_a_plain_run_imports_nothing_of_what_it_does_not_use(tmp_path: Path) -> 
         *("react_run.models.prices", "react_run.models.known_ids", "urllib.request", "http.client"),
     }
     assert not unused & set(done.stderr.split())
+
+
+def test_the_list_of_runs_is_made_without_what_only_agents_need(tmp_path: Path) -> None:
+    home = environment(tmp_path / "home")
+    write(tmp_path, SCRIPTED)
+    run = [sys.executable, "-m", "react_run", "agent.yaml", "6*7"]
+    subprocess.run(run, cwd=tmp_path, env=home, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    listed = "import sys\nfrom react_run.cli.exit import ended\nended(['runs', 'list'])\n"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{listed}print(*sys.modules, file=sys.stderr)"],
+        cwd=tmp_path,
+        env=home,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "6*7" in done.stdout
+    assert not {"yaml", "pluggy", "react_run.components", "react_run.agent"} & set(done.stderr.split())

@@ -212,6 +212,10 @@ def test_every_counterpart_of_another_runtimes_kind_is_installed(wrapper: str) -
         ("max_retries", "model_retries"),
         ("custom_llm_provider", "write model: PROVIDER/MODEL"),
         ("dependency_map", "no counterpart"),
+        ("tools", "in Python toolsets="),
+        ("functions", "kind: functions, module: M"),
+        ("prompt", "system_prompt:"),
+        ("instructions", "system_prompt:"),
         ("additional_topics", "no counterpart"),
     ],
 )
@@ -668,7 +672,7 @@ def test_an_object_made_in_python_cannot_be_written() -> None:
         def __init__(self) -> None:
             self.size = 1
 
-    with pytest.raises(ConfigError, match=r"plugins\[0\]: a .*Mine made in Python"):
+    with pytest.raises(ConfigError, match=r"plugins\[0\]: a .*Mine created in Python"):
         ReActAgentConfig(plugins=[Mine()]).to_yaml()
 
 

@@ -61,7 +61,7 @@ def test_the_schema_of_the_answer_is_a_keyword() -> None:
     ("keys", "said"),
     [
         ({"system_promt": "x"}, "unknown key 'system_promt'. Did you mean 'system_prompt'?"),
-        ({"tools": []}, "unknown key 'tools'. Did you mean 'toolset'?"),
+        ({"tools": []}, "unknown key 'tools': tools come from toolsets: [math], say,"),
         ({"max_iterations": "three"}, "max_iterations: must be a whole number"),
         ({"guides": len}, "guides: must be a list, not builtin_function_or_method"),
     ],
@@ -74,5 +74,5 @@ def test_a_wrong_keyword_is_named_with_the_nearest(keys: dict[str, Any], said: s
 
 
 def test_a_configuration_that_is_built_takes_no_keywords() -> None:
-    with pytest.raises(ConfigError, match="max_iterations: a configuration that is built cannot be changed"):
+    with pytest.raises(ConfigError, match="max_iterations: a finished configuration cannot be changed"):
         ReActAgent(ReActAgentConfig.from_mapping({}), max_iterations=2)

@@ -37,7 +37,7 @@ def test_without_a_body_the_built_in_prompt_is_kept(tmp_path: Path) -> None:
     [
         ("# An agent\n", "1:1", "begins with its keys, such as 'model: offline', between two lines '---'"),
         ("", "1:1", "begins with its keys"),
-        ("---\nmodel: offline\n", "1:1", "have no end: add a line '---'"),
+        ("---\nmodel: offline\n", "1:1", "are not closed: add a line '---'"),
         ("---\nmodel: offline\nmax_iteration: 3\n---\nText\n", "3:1", "Did you mean 'max_iterations'?"),
         ("---\nmodel: offline\nmax_iterations: many\n---\nText\n", "3:17", "must be a whole number"),
         ("---\nmodel: [\n---\nText\n", "", "agent.md:"),

@@ -38,7 +38,7 @@ def test_a_model_that_cannot_read_them_is_told_what_there_is_and_where(tmp_path:
     text = last(model).content
     assert isinstance(text, str)
     assert f"photo.png (image/png, {PHOTO.size} bytes): it is not shown here" in text
-    saved = text.partition("A copy lies at ")[2].partition(".png")[0] + ".png"
+    saved = text.partition("A copy is at ")[2].partition(".png")[0] + ".png"
     assert (tmp_path / saved).read_bytes() == PHOTO.data
 
 

@@ -30,7 +30,7 @@ WRONG = {
     "gemeni/gemini-2.5-flash": "Did you mean 'gemini'?",
     "nonsense": "Write provider/model, or set base_url",
     "llama3": "Write provider/model, or set base_url",
-    " gpt-4o": "take the blanks out",
+    " gpt-4o": "remove the spaces",
 }
 
 

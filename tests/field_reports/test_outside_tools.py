@@ -55,6 +55,13 @@ def toolset(folder: Path, source: str = SOURCE, **options: Any) -> FunctionsTool
     return FunctionsToolset(path=str(folder / "code.py"), **options)
 
 
+def test_a_function_where_a_toolset_belongs_is_shown_its_place(tmp_path: Path) -> None:
+    (tmp_path / "shop_of_ours.py").write_text("def price(x: int) -> int:\n    return x\n")
+    (tmp_path / "a.yaml").write_text("model: offline\ntoolsets: [shop_of_ours.price]\n")
+    with pytest.raises(AgentFileError, match=r"\{kind: functions, module: shop_of_ours, include: \[price\]\}"):
+        load_config(tmp_path / "a.yaml", trusted=True)
+
+
 def test_what_a_module_lists_is_offered_under_the_names_it_lists(tmp_path: Path) -> None:
     assert [tool.name for tool in toolset(tmp_path).tools()] == ["double", "cached", "half", "ls"]
     result = run_agent(

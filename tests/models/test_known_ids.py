@@ -11,7 +11,7 @@ from tests.models.stub_server import StubServer, completion
 
 from react_run import ConfigError, ModelError, ReActAgent
 from react_run.cli import main
-from react_run.models.known_ids import missing_key, provider_of, wrong_id
+from react_run.models.known_ids import doubtful_id, missing_key, provider_of, wrong_id
 from react_run.models.litellm import LiteLLMModel
 from react_run.models.openai import OpenAIModel
 
@@ -126,6 +126,37 @@ def test_doctor_says_that_a_key_is_missing(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert status_of("doctor", "--offline", str(agent_file(tmp_path, "openai/gpt-5-mini"))) != 0
     assert "OPENAI_API_KEY is not set" in capsys.readouterr().out
+
+
+SLIPS = {
+    "openai/gpt-4o-mni": "gpt-4o-mini",
+    "gpt-5o-mini": "gpt-5-mini",
+    "anthropic/claude-sonet-4-5": "claude-sonnet-4-5",
+    "mistral/codestral-latst": "codestral-latest",
+    "gemini/gemini-2.5-flsh": "gemini-2.5-flash",
+}
+
+
+@pytest.mark.parametrize(("name", "meant"), SLIPS.items())
+def test_a_slip_of_the_hand_is_asked_about(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, meant: str
+) -> None:
+    file = str(agent_file(tmp_path, name))
+    assert status_of("check", file) == 0
+    status_of("doctor", "--offline", file)
+    assert capsys.readouterr().out.count(f"Did you mean {meant!r}?") == 2
+
+
+@pytest.mark.parametrize("name", [*RIGHT, "gpt-5-mini", "gpt-5.9", "openai/gpt-9-mini", "groq/whatever", "nonsense"])
+def test_what_may_be_new_is_not_asked_about(name: str) -> None:
+    assert doubtful_id(name) == ""
+
+
+def test_a_model_of_ones_own_server_is_not_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("model: gpt-4o-mni\nbase_url: http://127.0.0.1:9/v1\n")
+    assert status_of("check", str(path)) == 0
+    assert "Did you mean" not in capsys.readouterr().out
 
 
 def test_who_serves_an_id() -> None:

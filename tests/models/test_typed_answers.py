@@ -292,9 +292,9 @@ class Odd:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [(len, "must be a mapping, or a class"), (Odd, "Odd is no class that pydantic can validate")]
+    ("given", "said"), [(len, "must be a mapping, or a class"), (Odd, "Odd is not a class that pydantic can validate")]
 )
-def test_what_is_no_class_is_named(given: Any, said: str) -> None:
+def test_a_wrong_output_schema_is_named(given: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=f"output_schema: {said}"):
         ReActAgent(output_schema=given)
 

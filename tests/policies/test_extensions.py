@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.questions.test_questions import Person
 from react_run import ReActAgent, RunResult, StopReason, hookimpl, read_journal, tool
 from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
+from react_toolsets.agents import AgentsToolset
 
 
 @tool(read_only=True, repeatable=True)
@@ -129,3 +131,37 @@ def test_a_run_that_was_extended_can_be_replayed_without_anybody(tmp_path: Path)
         again = walking(nobody, replies=naps, max_iterations=2, limits=limits, failure_handling="legacy")
         assert asyncio.run(replay(read_journal(path), again)).complete
         assert nobody.questions == []
+
+
+class Slow:
+    """Takes a few turns of the event loop for each answer, and counts the questions that are open at once."""
+
+    def __init__(self) -> None:
+        self.asked = self.open = self.most = 0
+
+    @hookimpl
+    async def react_ask(self) -> str:
+        self.asked += 1
+        self.open += 1
+        self.most = max(self.most, self.open)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        self.open -= 1
+        return "yes"
+
+
+def test_subagents_at_once_have_one_question_asked_and_share_what_it_allows(tmp_path: Path) -> None:
+    for name in ("east", "west"):
+        replies = [{"text": "done", "usage": USED, "delay": 0.001}]
+        data = {"name": name, "description": "Looks.", "model": {"kind": "scripted", "replies": replies}}
+        (tmp_path / f"{name}.yaml").write_text(json.dumps(data), encoding="utf-8")
+    both = calls(("east", {"task": "look"}), ("west", {"task": "look"}), usage=USED)
+    slow = Slow()
+    agent = agent_with(
+        [both, says("there", usage={"input_tokens": 1, "output_tokens": 0, "cost": 0.0})],
+        toolsets=[AgentsToolset(agents=[tmp_path / "east.yaml", tmp_path / "west.yaml"])],
+        plugins=[slow],
+        limits={"on_limit": "ask", "max_cost": 0.1},
+    )
+    assert agent.run_sync("go").answer == "there"
+    assert slow.most == 1

@@ -94,7 +94,7 @@ def test_a_server_of_another_dialect_is_told_the_way_out(name: str, tmp_path: Pa
     server = HTTPServer(("127.0.0.1", 0), Elsewhere)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        with pytest.raises(ModelError, match=r"another dialect than OpenAI's write model: {kind: litellm"):
+        with pytest.raises(ModelError, match=r"an API other than OpenAI's, write model: {kind: litellm"):
             ReActAgent({"model": name, "base_url": f"http://127.0.0.1:{server.server_port}"}).run_sync("q")
     finally:
         server.shutdown()
@@ -166,7 +166,7 @@ def test_a_wrapper_in_the_wrong_list_is_told_with_its_place(
     (tmp_path / "f.yaml").write_text(f"model: offline\nplugins:\n  - wrapping.{name}\n", encoding="utf-8")
     assert ended(["check", "--trust", str(tmp_path / "f.yaml")]) == 2
     shown = capsys.readouterr().out
-    assert f"f.yaml:3:5: plugins[0]: {name} is a class-style wrapper: list it in " in shown
+    assert f"f.yaml:3:5: plugins[0]: {name} is a wrapper class: list it in " in shown
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What the deterministic toolsets share: results as compact JSON, refusals, and what an error code means for a run."""
+"""Shared by the deterministic toolsets: results as compact JSON, refusals, and outcomes for error codes."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def answer(work: Callable[[], Fields]) -> str:
 
 
 def interpret(result: object, summary: Callable[[Fields], str], ask: frozenset[str]) -> Outcome | None:
-    """What a result means: codes in ``ask`` need the user, every other error may be retried.
+    """The outcome of a result: codes in ``ask`` need the user, every other error may be retried.
 
     Args:
         result: What the tool returned.
         summary: States a successful result as one line of fact.
-        ask: The codes that only the user can settle.
+        ask: The codes that only the user can resolve.
     """
     fields = _parsed(result)
     if fields.get("status") == "ok":

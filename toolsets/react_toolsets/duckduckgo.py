@@ -36,11 +36,11 @@ class DuckDuckGoToolset(ReActToolset):
     kind: ClassVar[str] = "duckduckgo"
 
     timeout_seconds: float = Field(default=10, ge=1, le=30)
-    """Seconds a question may take, retries and waits included."""
+    """Time limit for a query, in seconds, retries and waits included."""
     endpoint: Annotated[HttpUrl, AfterValidator(without_credentials)] = HttpUrl("https://api.duckduckgo.com/")
     """The URL of the service."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=300, pattern=r"^[\x20-\x7e]+$")
-    """How to introduce ourselves."""
+    """The User-Agent header."""
 
     @tool(read_only=True, network=True)
     async def duckduckgo_instant_answer(

@@ -18,7 +18,7 @@ from react_run import LocalModule, ReActToolset, Tool, ToolsetError, ToolWarning
 class FunctionsToolset(ReActToolset):
     """Turns every public function with type hints into a tool, described by its docstring.
 
-    So is a function marked ``@tool``, with everything that the mark says.
+    The same applies to functions marked ``@tool``, with the settings of the mark.
     """
 
     kind: ClassVar[str] = "functions"
@@ -26,11 +26,11 @@ class FunctionsToolset(ReActToolset):
     path: LocalModule | None = None
     """A Python file, such as `tools.py`, relative to the agent file."""
     module: LocalModule | None = None
-    """The name of a module, installed or beside the agent file."""
+    """The name of a module, installed or next to the agent file."""
     include: list[str] = Field(default_factory=lambda: ["*"])
     """The functions to offer, as names or globs."""
     exclude: list[str] = Field(default_factory=list)
-    """Functions to leave out of these."""
+    """Functions to exclude."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> Self:
@@ -39,14 +39,14 @@ class FunctionsToolset(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """A module runs when it is loaded, and its functions when they are called."""
+        """Loading a module runs its code, and so does calling its functions."""
         return "loads code"
 
     def tools(self) -> list[Tool]:
-        """The tools, in the order in which they are written.
+        """The tools, in source order.
 
         Raises:
-            ToolsetError: There is none, or one cannot be a tool.
+            ToolsetError: There are none, or a function cannot be a tool.
         """
         if self._tools is None:
             made = (Tool.from_function(function, name=name, toolset=self) for name, function in self._functions())

@@ -9,10 +9,11 @@ import asyncio
 import json
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
 from random import uniform
+from types import AsyncGeneratorType
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -171,12 +172,12 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
     except zlib.error:
         raise RequestFailed("invalid_response", f"{host} sent a body that cannot be decompressed.") from None
     finally:
-        if isinstance(chunks, AsyncGenerator):
+        if isinstance(chunks, AsyncGeneratorType):
             await _end(chunks)
     return bytes(body)
 
 
-async def _end(chunks: AsyncGenerator[bytes, None]) -> None:
+async def _end(chunks: AsyncGeneratorType[bytes, None]) -> None:
     """Close a generator and those that it reads from, which the event loop closes one after the other."""
     if chunks.ag_frame is None:  # it came to its end
         return

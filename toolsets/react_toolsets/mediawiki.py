@@ -39,13 +39,13 @@ class MediaWikiToolset(ReActToolset):
     kind: ClassVar[str] = "mediawiki"
 
     timeout_seconds: float = Field(default=10, ge=1, le=30)
-    """Seconds a search may take, retries and waits included."""
+    """Time limit for a search, in seconds, retries and waits included."""
     language: str = Field(default="en", pattern=r"^[a-z]{2,3}(-[a-z]{2,10}){0,2}$")
     """The Wikipedia to search, as in ``en.wikipedia.org``."""
     endpoint: Annotated[HttpUrl | None, AfterValidator(without_credentials)] = None
     """The URL of another wiki's ``api.php``; replaces ``language``."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=300, pattern=r"^[\x20-\x7e]+$")
-    """How to introduce ourselves; Wikimedia asks for a way to contact the operator in it."""
+    """The User-Agent header; Wikimedia asks for a contact address in it."""
 
     @tool(read_only=True, network=True)
     async def mediawiki_search(self, query: Query, run: Run, max_results: Annotated[int, Field(ge=1, le=5)] = 3) -> str:

@@ -44,9 +44,9 @@ class NotesToolset(ReActToolset):
     kind: ClassVar[str] = "notes"
 
     root: LocalPath | None = None
-    """The folder. Unset: one for the agent below `.react-run/notes` in the workspace."""
+    """The folder; by default one for the agent below `.react-run/notes` in the workspace."""
     scope: Literal["agent", "session"] = "agent"
-    """Who remembers: all runs of the agent, or only those of one `session`; without a session, one run."""
+    """Who shares the notes: all runs of the agent, or only those of one `session`; without a session, only one run."""
     read_only: bool = False
     """Whether notes can only be read."""
 
@@ -68,11 +68,11 @@ class NotesToolset(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """A file may keep notes in its own directory and in the workspace; the rest is not its own."""
+        """Without trust, an agent file may keep notes only in its own directory and in the workspace."""
         return f"{self._outside}, which is outside its directory" if self._outside else ""
 
     def tools(self) -> list[Tool]:
-        """The tools; those that change notes only when that is allowed."""
+        """The tools; those that change notes only if allowed."""
         return [each for each in super().tools() if not (self.read_only and each.read_only is not True)]
 
     @tool(read_only=False, idempotent=True, serial=True, bookkeeping=True)

@@ -25,11 +25,13 @@ class PeopleToolset(ReActToolset):
     kind: ClassVar[str] = "people"
 
     unanswered: Literal["end", "go_on"] = "end"
-    """What happens when the user cannot be asked: the run ends with the question, or the model goes on without."""
+    """What to do if the user cannot be asked: end the run with the question, or let the model continue without an
+    answer.
+    """
     wait: float | None = Field(default=None, gt=0)
-    """Seconds to wait for an answer, after which the user counts as absent. Without it, there is no limit."""
+    """Seconds to wait for an answer before the user counts as absent; no limit by default."""
     questions: int = Field(default=5, ge=1)
-    """Questions that one run may ask."""
+    """Maximum number of questions per run."""
 
     @tool(read_only=True, repeatable=True, serial=True)
     async def ask_user(
@@ -68,5 +70,5 @@ class PeopleToolset(ReActToolset):
         return None if answer is None else str(answer.value).strip() or "(the user gave no answer)"
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """What a person said counts as found out."""
+        """A person's answer counts as verified."""
         return Outcome.success(f"The user was asked: {args.get('question')} The answer: {result}")

@@ -37,7 +37,7 @@ class PlanToolset(ReActToolset):
     kind: ClassVar[str] = "plan"
 
     steps: int = Field(default=30, ge=1, le=200)
-    """Steps that a plan may have."""
+    """Maximum number of steps in a plan."""
 
     @tool(read_only=True, repeatable=True, serial=True, bookkeeping=True)
     def plan(self, run: Run, steps: list[Step] | None = None) -> str:
@@ -57,7 +57,7 @@ class PlanToolset(ReActToolset):
         return shown(run.outcome.plan)
 
     def replayed(self, call: ToolCall, observation: Observation) -> None:
-        """A recording answered the call: the plan is what the call made it."""
+        """A recording answered the call: set the plan as the call would have."""
         given = call.arguments.get("steps")
         if observation.failed or not isinstance(given, Sequence):
             return

@@ -1,4 +1,4 @@
-"""The ``shell`` toolset: commands in one directory, confined to it where the system can do that."""
+"""The ``shell`` toolset: commands in one directory, confined to it if the system supports that."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from react_run import LocalPath, ReActToolset, Run, Tool, ToolError, tool
 from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, shell_line
 
 GRACE = 5.0
-"""Seconds that a command gets to end after its own deadline, before the tool's."""
+"""Seconds between the command's own timeout and the tool's."""
 
 
 class CommandTrouble(ToolError):
-    """A command could not be run to its end; another one may."""
+    """A command could not be completed; another one may work."""
 
     opaque = True
 
@@ -26,7 +26,7 @@ class ShellToolset(RunsPrograms, ReActToolset):
     kind: ClassVar[str] = "shell"
 
     root: LocalPath | None = None
-    """The working directory; the workspace of the run when it is not given."""
+    """The working directory; by default the workspace of the run."""
 
     def tools(self) -> list[Tool]:
         """The one tool, as it is with these options."""

@@ -62,19 +62,19 @@ class SkillToolset(ReActToolset):
     )
     """Skill folders, or folders of skill folders."""
     strict: bool = False
-    """Whether a skill that breaks a rule is an error; otherwise it is loaded with a warning, or left out if it is of
-    no use."""
+    """Whether a skill that breaks a rule is an error; otherwise it is loaded with a warning, or left out if it is
+    unusable."""
     scripts: bool = True
-    """Whether scripts of skills can be run; an agent file needs a trusted directory for that."""
+    """Whether scripts of skills can run; this needs a trusted directory."""
     script_timeout: float = Field(default=60.0, gt=0)
-    """Seconds that one script may take."""
+    """Time limit for one script, in seconds."""
     sandbox: bool | Literal["required"] = True
-    """Whether scripts are confined to the workspace, as far as this system can do it; `required`: they do not run when
-    it cannot."""
+    """Whether scripts are confined to the workspace, as far as this system supports it; `required`: they do not run
+    without it."""
     network: bool = False
     """Whether confined scripts may use the network."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables that scripts get; of ours they see only PATH, the locale, the time zone and the like."""
+    """Environment variables for scripts; besides these, they get only PATH, the locale, the time zone and the like."""
 
     _skills: dict[str, AgentSkill] = PrivateAttr(default_factory=dict)
     _used: list[Tool] | None = PrivateAttr(default=None)
@@ -115,9 +115,9 @@ class SkillToolset(ReActToolset):
         return list(self._skills.values())
 
     def get_combined_system_prompt(self) -> str:
-        """Everything all skills say as one text, for a system prompt that shall hold them from the start.
+        """The instructions of all skills as one text, for a system prompt that contains them from the start.
 
-        It names their files, too. The tools that read and run those are still offered once a skill is active (D8).
+        It also lists their files. The tools that read and run those are still offered once a skill is active (D8).
         """
         return "\n\n".join(
             "\n\n".join(filter(None, (f"## Skill: {skill.name}", skill.description, skill.instructions, _files(skill))))
@@ -132,7 +132,7 @@ class SkillToolset(ReActToolset):
         return f"runs the scripts of skills ({', '.join(with_scripts)})" if with_scripts else ""
 
     def tools(self) -> list[Tool]:
-        """The tools that some skill has a use for."""
+        """The tools that at least one skill needs."""
         if self._used is None:
             names = {name for skill in self.skills for name in skill.tool_names}
             used = [tool for tool in super().tools() if tool.name in names]

@@ -1,4 +1,4 @@
-"""The check ``command``: an answer is accepted when a command ends well."""
+"""The check ``command``: an answer is accepted if a command succeeds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CommandCheck(RunsCommand, Check):
     costly: ClassVar[bool] = True
 
     feedback: str = ""
-    """What the model is told first when it does not; what the command wrote follows."""
+    """The feedback for the model if the command fails; its output follows."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
         complaint = self.complaint(await self.carry_out(run))

@@ -1,4 +1,4 @@
-"""The check ``files_exist``: an answer is accepted when the files are there."""
+"""The check ``files_exist``: an answer is accepted if the files exist."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class FilesExist(Check):
     kind: ClassVar[str] = "files_exist"
 
     files: list[str] = Field(min_length=1)
-    """Names or globs, relative to `root`; of a glob, at least one file."""
+    """Names or globs, relative to `root`; a glob must match at least one file."""
     not_empty: bool = False
-    """Whether a file without content counts as missing."""
+    """Whether an empty file counts as missing."""
     root: LocalPath | None = None
-    """The directory; the workspace of the run when it is not given."""
+    """The directory; by default the workspace of the run."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
         async def find() -> list[str]:

@@ -1,4 +1,4 @@
-"""The check ``json_schema``: an answer is accepted when it is JSON that satisfies a schema."""
+"""The check ``json_schema``: an answer is accepted if it is JSON that satisfies a schema."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
 class JsonSchemaCheck(Check):
     """The answer must be JSON that satisfies a schema; the parsed value becomes `RunResult.value`.
 
-    The model is told the schema from the start. A fence around the whole answer is not part of it.
+    The model is told the schema from the start. A code fence around the whole answer is ignored.
     """
 
     kind: ClassVar[str] = "json_schema"
@@ -33,7 +33,7 @@ class JsonSchemaCheck(Check):
     """The JSON Schema."""
 
     type_: SkipJsonSchema[Any] = Field(default=None, alias="type", exclude=True)
-    """From Python: the class that the value becomes an instance of."""
+    """In Python: a class; the value becomes an instance of it."""
 
     @field_validator("type_")
     @classmethod

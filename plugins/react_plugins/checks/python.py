@@ -15,16 +15,17 @@ VALUES = ("answer", "run")
 class PythonCheck(Check):
     """Calls a function, which may take `answer` and `run`.
 
-    It accepts with `True`, and refuses with `False`, with a text for the model, or with a failed `assert`; a
-    `Verdict` may say either. Anything else, other exceptions included, is a check that could not be carried out.
+    It accepts by returning `True`, and refuses by returning `False` or a text for the model, or with a failed `assert`;
+    a `Verdict` can do either. Anything else, including other exceptions, counts as a check that could not be carried
+    out.
     """
 
     kind: ClassVar[str] = "python"
 
     function: LocalFunction
-    """The function: `module:function`, installed or beside the agent file."""
+    """The function: `module:function`, installed or next to the agent file."""
     feedback: str = "The answer was not accepted."
-    """What the model is told when the function only returns `False`."""
+    """The feedback for the model if the function returns just `False`."""
 
     @field_validator("function")
     @classmethod

@@ -1,4 +1,4 @@
-"""The check ``regex``: an answer is accepted when it matches a pattern."""
+"""The check ``regex``: an answer is accepted if it matches a pattern."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class RegexCheck(Check):
     whole: bool = False
     """Whether the whole answer must match, instead of some part of it."""
     forbidden: bool = False
-    """Whether it must not match."""
+    """Whether the answer must not match."""
     feedback: str = ""
-    """What the model is told when it is refused."""
+    """The feedback for the model if the answer is refused."""
 
     @field_validator("pattern")
     @classmethod

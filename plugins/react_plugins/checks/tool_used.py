@@ -1,4 +1,4 @@
-"""The check ``tool_used``: an answer that rests on no tool is refused."""
+"""The check ``tool_used``: an answer given without using a tool is refused."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class ToolUsed(Check):
     kind: ClassVar[str] = "tool_used"
 
     tool: str = "*"
-    """The tool, as a name or glob; any tool when not given."""
+    """The tool, as a name or glob; any tool by default."""
     times: int = Field(default=1, ge=1)
-    """How often at least."""
+    """The minimum number of successful calls."""
     feedback: str = ""
-    """What the model is told when it is refused."""
+    """The feedback for the model if the answer is refused."""
 
     async def check(self, run: Run, answer: str) -> Verdict:
         used = sum(

@@ -19,11 +19,11 @@ class JsonEqual(Expects):
     kind: ClassVar[str] = "json_equal"
 
     value: Any = None
-    """The value; what the case expects when not given. A text that is JSON is read."""
+    """The value; by default that of the case. A text that is JSON is parsed."""
     extra_keys: bool = False
-    """Whether objects of the answer may have keys that are not expected."""
+    """Whether objects in the answer may have additional keys."""
     any_order: bool = False
-    """Whether lists may have another order."""
+    """Whether the order of lists does not matter."""
 
     async def score(self, run: ScoredRun) -> Score:
         wanted = self.wanted(run, self.value)

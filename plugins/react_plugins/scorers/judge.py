@@ -1,4 +1,4 @@
-"""The scorer ``judge``: a model marks the answer by a rubric."""
+"""The scorer ``judge``: a model scores the answer by a rubric."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _SCHEMA = {
 
 
 class JudgeFailed(Exception):
-    """The judge gave no mark."""
+    """The judge gave no score."""
 
 
 class Judge(Scorer):
-    """Asks a model, once or several times; the mark is the mean of what it says. Its cost counts."""
+    """Asks a model, once or several times; the score is the mean of its answers. Its cost counts."""
 
     kind: ClassVar[str] = "judge"
     asks_model: ClassVar[bool] = True
 
     model: Model
-    """The model that marks."""
+    """The model that judges."""
     rubric: str = Field(min_length=1)
     """What makes an answer good, in words."""
     votes: int = Field(default=1, ge=1)
-    """How often it is asked."""
+    """How often to ask it."""
     threshold: float = Field(default=0.5, ge=0, le=1)
-    """The mark from which a run passes."""
+    """The minimum score of a run that passes."""
 
     @cached_property
     def _agent(self) -> ReActAgent:

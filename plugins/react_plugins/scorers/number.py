@@ -23,15 +23,15 @@ class Number(Expects):
     kind: ClassVar[str] = "number"
 
     value: float | None = None
-    """The number; what the case expects when not given, also as text with a unit, such as `"3.2 km"`."""
+    """The number, also as text with a unit; by default that of the case, such as `"3.2 km"`."""
     tolerance: float = Field(default=0.0, ge=0)
-    """How much it may differ, as a number."""
+    """The allowed difference."""
     relative: float = Field(default=1e-9, ge=0)
-    """How much it may differ, relative to the number: `0.01` is one per cent."""
+    """The allowed difference relative to the number: `0.01` is one per cent."""
     unit: str = ""
-    """The unit that the number is expected in; a number of the answer in another unit of its kind is converted."""
+    """The expected unit; numbers in other units of the same kind are converted."""
     which: Literal["last", "first", "any"] = "last"
-    """Which of several numbers of the answer counts."""
+    """Which number counts if the answer has several."""
 
     async def score(self, run: ScoredRun) -> Score:
         expected, unit = self._expected(self.wanted(run, self.value))

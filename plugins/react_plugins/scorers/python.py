@@ -1,4 +1,4 @@
-"""The scorer ``python``: a function marks the run."""
+"""The scorer ``python``: a function scores the run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class PythonScorer(Scorer):
     """Calls a function, which may take `answer`, `expected`, `result`, `journal`, `workspace` and `run`.
 
     It returns a number from 0 to 1, `True` or `False`, a text that says what is wrong, a `Score`, or a pair of a number
-    and a text. A failed `assert` is a 0 with its text; any other exception is an error, and no mark.
+    and a text. A failed `assert` scores 0 with its text; any other exception is an error, not a score.
     """
 
     kind: ClassVar[str] = "python"
 
     function: LocalFunction
-    """The function: `module:function`, installed or beside the file of cases."""
+    """The function: `module:function`, installed or next to the file of cases."""
 
     @field_validator("function")
     @classmethod

@@ -15,7 +15,7 @@ class Success(Scorer):
     kind: ClassVar[str] = "success"
 
     success: bool = True
-    """Whether it must."""
+    """Whether the run must be a success."""
 
     async def score(self, run: ScoredRun) -> Score:
         result = run.result
@@ -42,7 +42,7 @@ class MaxIterations(Scorer):
     kind: ClassVar[str] = "max_iterations"
 
     most: int = Field(ge=0)
-    """How many."""
+    """The maximum number."""
 
     async def score(self, run: ScoredRun) -> Score:
         taken = run.result.iterations
@@ -51,12 +51,12 @@ class MaxIterations(Scorer):
 
 
 class MaxCost(Scorer):
-    """The run must not cost more than this; a run whose cost is unknown cannot be marked."""
+    """The run must not cost more than this; a run whose cost is unknown cannot be scored."""
 
     kind: ClassVar[str] = "max_cost"
 
     most: float = Field(ge=0)
-    """USD."""
+    """The maximum cost in USD."""
 
     async def score(self, run: ScoredRun) -> Score:
         cost = run.result.usage.cost
@@ -71,7 +71,7 @@ class MaxSeconds(Scorer):
     kind: ClassVar[str] = "max_seconds"
 
     most: float = Field(ge=0)
-    """Seconds."""
+    """The maximum duration in seconds."""
 
     async def score(self, run: ScoredRun) -> Score:
         taken = run.seconds if run.journal is None else run.journal.stats.seconds

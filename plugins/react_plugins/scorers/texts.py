@@ -33,7 +33,7 @@ class Exact(Expects):
     kind: ClassVar[str] = "exact"
 
     text: str | None = None
-    """The text; what the case expects when not given. Of a list, one must be the answer."""
+    """The text; by default that of the case. If it is a list, one entry must be the answer."""
     ignore_case: bool = False
     """Whether large and small letters are the same."""
 
@@ -46,12 +46,12 @@ class Exact(Expects):
 
 
 class Contains(Expects):
-    """Texts must occur in the answer; the mark is the share of those that do."""
+    """Texts must occur in the answer; the score is the share of those that do."""
 
     kind: ClassVar[str] = "contains"
 
     texts: list[str] = Field(default_factory=list)
-    """The texts; what the case expects when not given."""
+    """The texts; by default those of the case."""
     ignore_case: bool = False
     """Whether large and small letters are the same."""
 

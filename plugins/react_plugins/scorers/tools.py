@@ -11,7 +11,7 @@ from react_run import Score, ScoredRun, Scorer
 
 
 class ToolsUsed(Scorer):
-    """Tools must have been called with success; the mark is the share of those that were."""
+    """Tools must have been called successfully; the score is the share of those that were."""
 
     kind: ClassVar[str] = "tools_used"
 
@@ -51,7 +51,7 @@ class NoTool(Scorer):
     kind: ClassVar[str] = "no_tool"
 
     tools: list[str] = Field(default=["*"])
-    """Their names, or globs; all when not given."""
+    """Their names, or globs; all by default."""
 
     async def score(self, run: ScoredRun) -> Score:
         called = [step.action for step in run.result.steps if matches(step.action, self.tools)]

@@ -26,7 +26,7 @@ def show_status(name: str | None, engine: str, *, as_json: bool) -> int:
     if as_json:
         print(json_text(found if name is None else found[0], indent=2))
     elif found:
-        from react_run.cli.list import show_table
+        from react_run.cli.table import show_table
 
         show_table([{column: _cell(data[column]) for column in _COLUMNS} for data in found], _COLUMNS)
     else:

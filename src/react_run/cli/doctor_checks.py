@@ -139,7 +139,7 @@ def reachable(address: str) -> Finding:
 def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding]:
     """Check that an agent file is valid, that its model can be reached, and that its toolsets start."""
     from react_run.cli.check import problems_of
-    from react_run.cli.validation import Soundness
+    from react_run.cli.validation import Soundness, mistyped
     from react_run.config import load_config
     from react_run.launch.mcp_servers import mcp_toolsets
 
@@ -155,6 +155,8 @@ def agent_findings(file: str, *, trust: bool, offline: bool) -> Iterator[Finding
         yield reachable(str(address))
     for model in filter(None, (config.model, *config.fallback_models)):
         yield _has_key(model)
+        if doubt := mistyped(model):
+            yield Finding("note", f"model {model.name}", doubt)
         if not offline:
             yield from _memory(model)
     servers = list(mcp_toolsets(config.toolsets))

@@ -174,8 +174,28 @@ def _called(arguments: list[str], debug: bool) -> int:
 
 def complain(text: str) -> None:
     """Print an error on stderr."""
-    if sys.stderr is not None:
-        print(f"react-run: {printable(text)}", file=sys.stderr, flush=True)
+    write_error_line(f"react-run: {printable(text)}")
+
+
+def write_error_line(line: str) -> bool:
+    """Print a line on stderr, and return whether anybody still reads it. If not, what is under way continues."""
+    if sys.stderr is None:
+        return False
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except BrokenPipeError:
+        _to_nowhere(sys.stderr)
+        return False
+    return True
+
+
+@contextmanager
+def unread_output() -> Iterator[None]:
+    """Continue when the reader of stdout has gone; nothing more is written there."""
+    try:
+        yield
+    except BrokenPipeError:
+        _to_nowhere(sys.stdout)
 
 
 def reason_of(error: OSError) -> str:
@@ -193,7 +213,8 @@ def _flushed(status: int) -> int:
             if stream is not None:
                 stream.flush()
     except BrokenPipeError:
-        return _pipe_closed()
+        _pipe_closed()
+        return status
     except OSError as error:
         _to_nowhere(sys.stdout)
         complain(reason_of(error))

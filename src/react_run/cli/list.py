@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from react_run.cli.table import show_table
 from react_run.cli.terminal import json_text
 from react_run.components.kinds import GROUPS, every_installed, installed
 
@@ -19,10 +20,6 @@ COLUMNS = {
     "agents": ("name", "description", "file", "error"),
     **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
 }
-ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
-"""The terminal width from which optional columns are shown."""
-WHOLE = ("name", "file", "run", "started")
-"""Columns with values that people copy or compare, which are never cut."""
 
 
 @click.command("list", context_settings={"help_option_names": ["-h", "--help"]})
@@ -107,44 +104,3 @@ def _wrong(path: str, soundness: Soundness) -> str:
         return "needs trust"
     first = next((str(problem["message"]) for problem in problems if problem["code"] != "cfg.untrusted"), "")
     return f"{first} (and {len(problems) - 1} more: react-run check {path})" if len(problems) > 1 else first
-
-
-def _widest(column: str, entries: list[dict[str, str]]) -> int:
-    return max(len(column), *(len(entry[column]) for entry in entries))
-
-
-def _least(column: str, entries: list[dict[str, str]]) -> int:
-    """The room that a column of a table on a terminal must have, with what separates it from the next."""
-    widest = _widest(column, entries)
-    return 3 + (widest if column in WHOLE else min(widest, 8))
-
-
-def show_table(entries: list[dict[str, str]], columns: tuple[str, ...]) -> None:
-    """A table on a terminal; aligned columns, never cut, anywhere else."""
-    import sys
-
-    from react_run.cli.terminal import is_dumb, is_terminal, width
-    from react_run.support.text import printable
-
-    columns = tuple(column for column in columns if any(entry[column] for entry in entries))
-    if is_terminal(sys.stdout) and not is_dumb():
-        from rich import box
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        columns = tuple(column for column in columns if width() >= ROOM.get(column, 0))
-        while len(columns) > 1 and 1 + sum(_least(column, entries) for column in columns) > width():
-            columns = columns[:-1]
-        table = Table(*columns, box=box.SIMPLE, header_style="bold")
-        for column in table.columns:
-            if column.header in WHOLE:
-                column.no_wrap, column.overflow = True, "ignore"
-        for entry in entries:
-            table.add_row(*(Text(printable(entry[column])) for column in columns))
-        Console().print(table)
-        return
-    widths = [_widest(column, entries) for column in columns]
-    for row in entries:
-        cells = [printable(row[column]).ljust(width) for column, width in zip(columns, widths, strict=True)]
-        print("  ".join(cells).rstrip())

@@ -9,7 +9,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from react_run.cli.exit import Interrupted, logs_to, warnings_to
+from react_run.cli.exit import Interrupted, logs_to, unread_output, warnings_to
 from react_run.cli.screen import Screen, starting
 from react_run.cli.terminal import json_text
 from react_run.errors import ModelError, ReactError, blamed, result_left
@@ -164,11 +164,12 @@ class OneRun:
         from react_run.cli.statuses import status_of, why
 
         self.screen.stop_status()
-        if self.style == "text":
-            show_answer(config.masker.mask(result.answer), draft, self.screen, raw=self.raw)
-        else:
-            kind = {"type": "result"} if self.style == "stream-json" else {}
-            self._write_json({**kind, **result.to_dict()}, config)
+        with unread_output():  # the status is that of the run
+            if self.style == "text":
+                show_answer(config.masker.mask(result.answer), draft, self.screen, raw=self.raw)
+            else:
+                kind = {"type": "result"} if self.style == "stream-json" else {}
+                self._write_json({**kind, **result.to_dict()}, config)
         if reason := why(result):
             self.screen.note(config.masker.mask(reason))
         return status_of(result)

@@ -46,7 +46,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_runs(number: int, session: str | None, engine: str | None, as_json: bool) -> int:
     """List runs, latest first."""
-    from react_run.cli.list import show_table
+    from react_run.cli.table import show_table
 
     found = _summaries(lambda summary: session is None or summary.header["session"] == session, engine, number)
     listed = [summary for _, summary in zip(range(number or 10**9), found, strict=False)]

@@ -9,6 +9,7 @@ from itertools import cycle
 from time import monotonic
 
 from react_run.cli.draft_area import DraftArea
+from react_run.cli.exit import write_error_line
 from react_run.cli.terminal import coloured, fitted, is_dumb, is_terminal, width
 from react_run.support.text import printable
 
@@ -62,7 +63,7 @@ class Screen:
                 self._write(self._area.erase())
             else:
                 self._end_line()
-            print(line, file=sys.stderr, flush=True)
+            self.quiet = not write_error_line(line)
             if draft:
                 self._write(self._area.add(draft))
 

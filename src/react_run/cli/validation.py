@@ -34,7 +34,15 @@ class Soundness:
             tools = list(_tools_of(config))
             self._sound[composition] = doubts(tools), [tool.name for tool in tools]
         doubt, names = self._sound[composition]
-        return [text for text in (doubt, *misspelt(config.permissions or (), names)) if text]
+        return [text for text in (mistyped(config.model), doubt, *misspelt(config.permissions or (), names)) if text]
+
+
+def mistyped(model: object) -> str:
+    """A warning about a model id that resembles a known one; empty where a server of one's own is named."""
+    from react_run.models.known_ids import doubtful_id
+    from react_run.models.remote import RemoteModel
+
+    return doubtful_id(model.model) if isinstance(model, RemoteModel) and model.base_url is None else ""
 
 
 def doubts(tools: Iterable[Tool]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -88,7 +89,7 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
     if not isinstance(target, type):
         if group == "plugins" and has_hooks(target):
             return _without_options(target, kind, options)
-        raise _wrong_kind(group, kind, f"it is {type(target).__name__}, not a class")
+        raise _wrong_kind(group, kind, _not_a_class(group, target))
     if not _fits(group, target):
         without = ", and has no method marked @hookimpl" if group == "plugins" else ""
         cls = f"{target.__module__}.{target.__qualname__}"
@@ -96,6 +97,13 @@ def _instance(group: str, target: object, kind: str, options: dict[str, object],
     if issubclass(target, BaseModel):
         return target.model_validate(options, context=origin)
     return _plain_object(target, kind, options)
+
+
+def _not_a_class(group: str, target: object) -> str:
+    if group == "toolsets" and isinstance(target, FunctionType):
+        place = f"module: {target.__module__}, include: [{target.__name__}]"
+        return f"it is a function; functions are offered by {{kind: functions, {place}}}"
+    return f"it is of type {type(target).__name__}, not a class"
 
 
 def _wrong_kind(group: str, kind: str, why: str) -> ValidationError:

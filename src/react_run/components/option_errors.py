@@ -14,9 +14,13 @@ _ELSEWHERE = {
     "max_retries": "requests are sent again anyway; how often is said by plugins: [{kind: model_retries, attempts: 4}]",
     "custom_llm_provider": "the provider is part of the model's id: write model: PROVIDER/MODEL",
     "dependency_map": "it has no counterpart; what a component needs is among its options, beside its kind",
+    "tools": "tools come from toolsets: [math], say, or {kind: functions, module: M}; in Python toolsets=[function]",
+    "functions": "they are a toolset: write toolsets: [{kind: functions, module: M}]",
+    "prompt": "the prompt is given with the run; what the agent is told first is system_prompt:",
+    "instructions": "what the agent is told first is system_prompt:",
     "additional_topics": "it has no counterpart: an agent here answers prompts and listens to no topics",
 }
-"""Keys of an agent file of the comparable agent, and what they are here."""
+"""Keys of the agent files of others, and what they are here."""
 FEW = 15
 
 

@@ -1,4 +1,4 @@
-"""The agent file: its keys, and how one is read, checked and written."""
+"""Agent files: their keys, and how they are read, checked and written."""
 
 from react_run.config.limits import Limits
 from react_run.config.schema import ReActAgentConfig, load_config

@@ -1,4 +1,4 @@
-"""The tools of an agent, from all its toolsets; what does not fit is said with its place in the file."""
+"""Combines the tools of all toolsets of an agent, and reports conflicts with their place in the file."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class CompositionError(ToolsetError):
-    """The toolsets of an agent do not fit together, or one of them fails; ``problems`` say where."""
+    """The toolsets of an agent conflict, or one of them fails; ``problems`` say where."""
 
     def __init__(self, error: ToolsetError, problems: list[Problem], mask: Callable[[str], str]) -> None:
         self.problems = [replace(problem, text=mask(problem.text)) for problem in problems]
         super().__init__("\n".join(self.texts()), code=error.code, faults=error.faults)
 
     def texts(self) -> list[str]:
-        """Each problem as people read it."""
+        """Each problem as text for people."""
         return [problem.render() for problem in self.problems]
 
 
 def placed(error: ToolsetError, config: ReActAgentConfig) -> CompositionError:
-    """``error`` of the toolsets of ``config``, with their places, and without secrets."""
+    """Return ``error`` with the places of the toolsets in ``config``, and with secrets masked."""
     problems = [_problem(fault, config.source) for fault in error.faults]
     return CompositionError(error, problems, config.masker.mask)
 
@@ -46,6 +46,6 @@ _TOOLSET = ("toolsets", 0)
 
 
 def _node(source: Node, loc: tuple[str | int, ...]) -> Node | None:
-    """The node at ``loc``; ``None`` for a toolset that was given from Python."""
+    """The node at ``loc``; ``None`` for a toolset passed from Python."""
     node, missing = locate(source, loc)
     return None if missing or node is source else node

@@ -1,4 +1,4 @@
-"""A configuration → the agent file that loads to it."""
+"""Writes a configuration as an agent file that loads to it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from react_run.tools.shared_keys import SharedKeys
 
 _EXPANDED = ("extends", "env_file", "class_name", "guides", "skills", "subagents", "permissions", "output_schema")
-"""Keys whose content stands elsewhere in the canonical form."""
+"""Keys whose content is elsewhere in the canonical form."""
 
 _Loc = tuple[str | int, ...]
 
 
 def to_yaml(config: BaseModel, loading: Loading) -> str:
-    """The canonical agent file of ``config``, which came of ``loading``."""
+    """The canonical agent file of ``config``, the result of ``loading``."""
     data = to_data(config, loading)
     return str(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, default_flow_style=False, width=100))
 
@@ -40,7 +40,7 @@ def to_data(config: BaseModel, loading: Loading) -> dict[str, object]:
     """The canonical form of ``config`` as YAML data: defaults left out, secrets as ``${VARIABLE}``.
 
     Raises:
-        ConfigError: A component was made in Python and cannot be written down.
+        ConfigError: A component was created in Python and cannot be written.
     """
     return _Dumper(loading).fields(config, (), leave_out=_EXPANDED)
 
@@ -85,7 +85,7 @@ class _Dumper:
                 return self.other(value, loc)
 
     def text(self, text: str) -> str:
-        """``text`` with dollars escaped and the secrets in it as variables."""
+        """Escape the dollars in ``text``, and replace its secrets with variables."""
         known = sorted(self.secrets, key=len, reverse=True)
         if not known:
             return text.replace("$", "$$")
@@ -117,7 +117,7 @@ class _Dumper:
         with suppress(PydanticSerializationError):
             return self.value(to_jsonable_python(value), loc)
         cls = value if isinstance(value, type) else type(value)
-        raise ConfigError(f"{key_path(loc)}: a {cls.__qualname__} made in Python cannot be written to an agent file")
+        raise ConfigError(f"{key_path(loc)}: a {cls.__qualname__} created in Python cannot be written to an agent file")
 
 
 def _written(tree: Node, loc: _Loc) -> object:
@@ -131,7 +131,7 @@ def _same(value: object, default: object) -> bool:
 
 
 def shared_keys_of(component: object) -> SharedKeys | None:
-    """The keys of every toolset that ``component`` was given, if it is one and there are any."""
+    """The shared toolset keys given to ``component``, if it is a toolset and there are any."""
     return component._shared if isinstance(component, ReActToolset) else None
 
 

@@ -34,8 +34,11 @@ _TEXT: Schema = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/file"}]}
 _RULE: Schema = {
     "type": "object",
     "properties": {
-        "tool": {"type": "string", "description": "The tools it applies to, as a glob."},
-        "toolset": {"type": "string", "description": "The toolsets it applies to, as a glob over their `name`."},
+        "tool": {"type": "string", "description": "The tools that the rule applies to, as a glob."},
+        "toolset": {
+            "type": "string",
+            "description": "The toolsets that the rule applies to, as a glob over their `name`.",
+        },
         "arguments": {
             "type": "object",
             "additionalProperties": {"type": "string"},
@@ -71,11 +74,11 @@ _SPECIAL: Mapping[str, Schema] = {
     "subagents": _list_of({"type": ["string", "object"]}),
     "permissions": _list_of(_RULE),
 }
-"""Keys whose schema says more than the type of their field."""
+"""Keys whose schema is more precise than the type of their field."""
 
 
 def agent_file_schema() -> Schema:
-    """The schema; kinds that cannot be loaded are named, without their options."""
+    """The schema; kinds that cannot be loaded are listed without their options."""
     keys, defs = _keys()
     for group in GROUPS:
         entry, found = _group(group)
@@ -89,7 +92,7 @@ def agent_file_schema() -> Schema:
         "properties": properties,
         "patternProperties": {r"^\+": {"type": "array"}},
         "additionalProperties": False,
-        "description": "The wrapped shape: everything but `id`, `name`, `description` and `class_name`.",
+        "description": "The wrapped shape: everything except `id`, `name`, `description` and `class_name`.",
     }
     schema: Schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -106,7 +109,7 @@ def agent_file_schema() -> Schema:
 
 
 def _for_people(schema: object) -> None:
-    """Have every description in ``schema`` say what people need, and no more."""
+    """Reduce every description in ``schema`` to what users need."""
     if isinstance(schema, dict):
         if isinstance(text := schema.get("description"), str):
             schema["description"] = shown_text(text)
@@ -125,7 +128,7 @@ def _keys() -> tuple[dict[str, Schema], dict[str, Schema]]:
         special = _SPECIAL.get(name)
         about = {key: field[key] for key in ("description", "default") if key in field}
         keys[name] = {**about, **special} if special is not None else _lenient(field)
-    keys["toolset"] = {**_ref("toolset"), "description": "The one toolset: short for a list of one."}
+    keys["toolset"] = {**_ref("toolset"), "description": "A single toolset: short for a list with one entry."}
     keys |= {name: _lenient(field) for name, field in _Generator("").of(Limits)["properties"].items()}
     return keys, {name: _lenient(found) for name, found in defs.items()}
 
@@ -181,7 +184,7 @@ def _options(kind: Kind) -> tuple[Schema, dict[str, Schema]]:
 
 
 def _lenient(schema: Any) -> Any:
-    """``schema``, also satisfied by what becomes such a value: a variable, or the text of a file."""
+    """Extend ``schema`` to accept what becomes such a value: a variable, or the text of a file."""
     if isinstance(schema, list):
         return [_lenient(item) for item in schema]
     if not isinstance(schema, dict):
@@ -203,24 +206,24 @@ def _lenient(schema: Any) -> Any:
 
 
 class _Generator(GenerateJsonSchema):
-    """pydantic's generator, silent about defaults that JSON cannot show."""
+    """pydantic's generator, without warnings about defaults that JSON cannot represent."""
 
     def __init__(self, ref_template: str) -> None:
         super().__init__(by_alias=True, ref_template=ref_template or "#/$defs/{model}")
 
     def of(self, cls: type[BaseModel]) -> Schema:
-        """The schema of one model; what JSON cannot describe may be anything."""
+        """The schema of one model; types that JSON cannot describe accept anything."""
         return self.generate(documented(cls).__pydantic_core_schema__, mode="validation")
 
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """A default without a JSON form is left out, which needs no warning."""
+        """Leave out a default without a JSON form, without a warning."""
 
     def handle_invalid_for_json_schema(self, schema: CoreSchema, error_info: str) -> JsonSchemaValue:
-        """Anything: the component checks it itself."""
+        """Accept anything: the component checks it itself."""
         return {}
 
     def encode_default(self, dft: Any) -> Any:
-        """A default in JSON, where it has one."""
+        """A default in JSON, if it can be represented."""
         try:
             return super().encode_default(dft)
         except PydanticInvalidForJsonSchema:

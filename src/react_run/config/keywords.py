@@ -1,4 +1,4 @@
-"""The keys of an agent file as keywords of Python, with their types for editors and type checkers."""
+"""The keys of an agent file as Python keywords, with types for editors and type checkers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LimitKeys(TypedDict, total=False):
 
 
 class AgentKeys(LimitKeys, total=False):
-    """What ``ReActAgent(…)`` takes as keywords besides model, toolsets, plugins and journal (docs/agent-files.md)."""
+    """The keywords of ``ReActAgent(…)`` besides model, toolsets, plugins and journal (docs/agent-files.md)."""
 
     id: str | None
     name: str | None
@@ -74,4 +74,4 @@ class AgentKeys(LimitKeys, total=False):
 OTHERS = frozenset(
     ("version", "class_name", "extends", "env_file", "properties", "model", "toolset", "toolsets", "plugins")
 )
-"""Keys of a file that are no such keywords: they are about the file, or are arguments with types of their own."""
+"""Keys of a file that are not such keywords: they concern the file, or are separate arguments with other types."""

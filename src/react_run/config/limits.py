@@ -10,28 +10,32 @@ from react_run.components import Options
 
 
 class Limits(Options):
-    """What a run may use. Each key may also stand at the top of the agent file."""
+    """The limits of a run. Each key may also be given at the top level of the agent file."""
 
     model_config = ConfigDict(frozen=True)
 
     tool_timeout: float = Field(default=120.0, gt=0)
-    """Seconds for one tool call, unless the tool says otherwise; then it is a failed call and the run goes on."""
+    """Time limit for one tool call, in seconds, unless the tool sets its own. A call that exceeds it fails, and the run
+    continues.
+    """
     run_timeout: float | None = Field(default=None, gt=0)
-    """Seconds for a whole run, without the time in which a person is asked."""
+    """Time limit for a run, in seconds, not counting the time spent waiting for a person."""
     parallel_tools: int = Field(default=16, ge=1)
-    """Tool calls of one reply that run at once."""
+    """Maximum number of tool calls of one reply that run concurrently."""
     max_result_bytes: int = Field(default=24_576, ge=1_024)
-    """Bytes of a result that the model gets to see; more is saved whole and previewed."""
+    """Maximum bytes of a result shown to the model; a longer result is saved to a file, and the model sees a
+    preview.
+    """
     spill: bool = True
-    """Whether results above the ceiling are saved whole; otherwise they are cut, and say so."""
+    """Whether longer results are saved to a file; otherwise they are cut, with a note."""
     max_cost: float | None = Field(default=None, ge=0)
-    """USD that a run may cost, subagents included."""
+    """Maximum cost of a run in USD, subagents included."""
     allow_unknown_cost: bool = False
-    """Whether a run with `max_cost` goes on when the price of the model is unknown."""
+    """Whether a run with `max_cost` continues if the price of the model is unknown."""
     max_total_tokens: int | None = Field(default=None, ge=1)
-    """Tokens, read and written, that a run may use, subagents included."""
+    """Maximum input and output tokens of a run, subagents included."""
     on_limit: Literal["end", "ask"] = "end"
-    """Whether a person is asked for half as much again at `max_iterations`, `max_cost`, `max_total_tokens` and
-    `run_timeout`, before the run ends. Where a person cannot be asked, it ends."""
+    """`ask`: when `max_iterations`, `max_cost`, `max_total_tokens` or `run_timeout` is reached, ask a person to allow
+    half as much again. If nobody can be asked, the run ends."""
     max_check_attempts: int = Field(default=2, ge=0)
-    """How often an answer may be refused by checks before it is kept as unaccepted."""
+    """How often checks may refuse an answer before it is kept as unaccepted."""

@@ -1,4 +1,4 @@
-"""Reading agent files."""
+"""Reads agent files."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def load_into(
 
 
 def variables_in(path: Path) -> dict[str, str]:
-    """The variables that an environment file holds.
+    """The variables in an environment file.
 
     Raises:
-        AgentFileError: It cannot be read.
+        AgentFileError: The file cannot be read.
     """
     try:
         return variables_of(path.read_text(encoding="utf-8"))
@@ -91,7 +91,9 @@ def _overridden(tree: Node, overrides: Mapping[str, object], report: Report) -> 
 
 
 def _open_names(tree: Node, parts: list[str]) -> None:
-    """``temporal`` becomes ``{kind: temporal}`` where an option of it is set; a model's id waits until it is known."""
+    """Turn ``temporal`` into ``{kind: temporal}`` if an option of it is set; a model id stays until its kind is
+    known.
+    """
     node: Node | None = tree
     model = tree.mapping.get("model")
     if parts[0] == "model" and len(parts) > 1 and model is not None and isinstance(model.value, str):
@@ -103,7 +105,9 @@ def _open_names(tree: Node, parts: list[str]) -> None:
 
 
 def _canonical(key: str, value: object, place: Place) -> tuple[str, Node]:
-    key = re.sub(r"\[(\d+)\]", r".\1", key.removeprefix("properties."))  # as explain and errors write it
+    key = re.sub(
+        r"\[(\d+)\]", r".\1", key.removeprefix("properties.")
+    )  # in the notation of explain and of error messages
     node = wrap(value, place, (key,))
     first, dot, rest = key.partition(".")
     if first == "toolset":

@@ -1,4 +1,4 @@
-"""What one load of a configuration knows and leaves behind."""
+"""The state and the results of loading a configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from react_run.support.dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Loading(Origin):
-    """One load of a configuration, and what it leaves behind."""
+    """The state and the results of loading one configuration."""
 
     tree: Node
     report: Report = field(default_factory=Report)

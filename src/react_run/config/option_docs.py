@@ -1,7 +1,7 @@
-"""The descriptions of options: the strings below the fields, read when somebody wants them.
+"""The descriptions of options: the strings below the fields, read on demand.
 
-pydantic can read them when a class is made, which costs every start of the program a pass over the source of every
-component; schemas and references are asked for rarely.
+pydantic could read them when a class is created, but then every start would parse the source of every component;
+schemas and references are rarely needed.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ROLES = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def shown_text(docstring: str) -> str:
-    """``docstring`` as lists and editors show it: without what only programmers need."""
+    """``docstring`` for lists and editors, without the parts for programmers."""
     text = _SECTIONS.sub("", inspect.cleandoc(docstring))
     return _ROLES.sub(r"`\1`", text).replace("``", "`").strip()
 
 
 @cache
 def documented(cls: type[BaseModel]) -> type[BaseModel]:
-    """``cls`` itself, with the descriptions of its fields and of the models in them filled in."""
+    """Fill in the descriptions of the fields of ``cls``, and of the models in them, and return ``cls``."""
     for inner in _models_in(cls):
         documented(inner)
     found = {name: text for kind in reversed(cls.__mro__) for name, text in _strings_below(kind).items()}
@@ -55,7 +55,7 @@ def _strings_below(cls: type) -> dict[str, str]:
     try:
         (definition,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     except (OSError, TypeError, SyntaxError, ValueError):
-        return {}  # made without a source file
+        return {}  # created without a source file
     body = getattr(definition, "body", [])
     return {
         field.target.id: inspect.cleandoc(below.value.value)

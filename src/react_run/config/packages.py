@@ -1,7 +1,7 @@
-"""Agents that installed packages ship: ``PACKAGE:AGENT`` is the file ``AGENT.yaml`` (or ``.md``) of a package.
+"""Agents in installed packages: ``PACKAGE:AGENT`` is the file ``AGENT.yaml`` (or ``.md``) of a package.
 
-A distribution names the package with its files as an entry point of the group ``react_run.agents``:
-``shopkit = "shopkit.agents"``. Nothing of it is imported to find or read them. Whoever installed it has trusted its
+A distribution declares the package with its files as an entry point of the group ``react_run.agents``:
+``shopkit = "shopkit.agents"``. Finding and reading them imports nothing. Whoever installed the package trusted its
 code, so its files are trusted as well.
 """
 
@@ -19,13 +19,13 @@ from react_run.support.dataclasses import dataclass
 
 GROUP = "react_run.agents"
 ENDINGS = (".yaml", ".yml", ".md")
-"""The endings of agent files, the first that is there being the one."""
+"""The extensions of agent files, in order of preference."""
 _NAME = re.compile(r"(?P<package>[A-Za-z0-9][\w.-]+):(?P<agent>[A-Za-z0-9_][\w.-]*)")
 
 
 @dataclass(frozen=True)
 class Package:
-    """What one distribution ships."""
+    """The agents of one distribution."""
 
     name: str
     target: str
@@ -35,7 +35,7 @@ class Package:
 
     @property
     def folder(self) -> Path:
-        """Where the files are, found without importing anything.
+        """The directory of the files, found without importing anything.
 
         Raises:
             ConfigError: There is no such package, or it is not a directory.
@@ -52,10 +52,10 @@ class Package:
         raise ConfigError(f"{text}. Reinstall {self.origin.partition(' ')[0]}.")
 
     def agents(self) -> dict[str, Path]:
-        """Its agents by name.
+        """The agents by name.
 
         Raises:
-            ConfigError: As :attr:`folder`.
+            ConfigError: As for :attr:`folder`.
         """
         files = sorted((path for path in self.folder.iterdir() if path.suffix in ENDINGS), key=_preferred)
         return {path.stem: path for path in files if path.suffix != ".md" or has_front_matter(path)}
@@ -66,7 +66,7 @@ def _preferred(path: Path) -> tuple[str, int]:
 
 
 def packages() -> list[Package]:
-    """All that are installed, by name."""
+    """All installed ones, by name."""
     found = []
     for point in metadata.entry_points(group=GROUP):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
@@ -75,7 +75,7 @@ def packages() -> list[Package]:
 
 
 def is_packaged(name: str) -> bool:
-    """Whether ``name`` reads ``PACKAGE:AGENT``, and is no file."""
+    """Whether ``name`` has the form ``PACKAGE:AGENT`` and is not a file."""
     return _NAME.fullmatch(name) is not None and not Path(name).exists()
 
 
@@ -93,7 +93,7 @@ def packaged(name: str) -> Path:
         names = [package.name for package in installed]
         known = f" Installed: {', '.join(names)}." if names else " No installed package has agents."
         text = f"{name}: no installed package is called {found['package']!r}.{near(found['package'], names)}"
-        raise ConfigError(f"{text}{known} react-run list agents shows what there is.")
+        raise ConfigError(f"{text}{known} react-run list agents shows them.")
     if len(wanted) > 1:
         origins = " and ".join(package.origin for package in wanted)
         raise ConfigError(f"{name}: {found['package']!r} are agents of {origins}. Uninstall one of them.")
@@ -106,7 +106,7 @@ def packaged(name: str) -> Path:
 
 
 def every_agent() -> Iterator[tuple[str, Path | None, str]]:
-    """Every agent of a package: its name, its file, and why a package has none that can be read."""
+    """Every agent of a package: its name and file, or the reason why the package cannot be read."""
     for package in packages():
         try:
             yield from ((f"{package.name}:{name}", path, "") for name, path in sorted(package.agents().items()))
@@ -115,7 +115,7 @@ def every_agent() -> Iterator[tuple[str, Path | None, str]]:
 
 
 def has_front_matter(path: Path) -> bool:
-    """Whether a Markdown file begins as an agent file does."""
+    """Whether a Markdown file begins like an agent file."""
     try:
         with path.open("rb") as file:
             return file.read(64).removeprefix(b"\xef\xbb\xbf").splitlines()[:1] == [b"---"]

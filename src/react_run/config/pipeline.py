@@ -1,4 +1,4 @@
-"""From a tree to a validated configuration: shorthands, pydantic, second chances, and every problem with its place."""
+"""Turns a tree into a validated configuration: shorthands, pydantic, conversions, and the place of every problem."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from react_run.secrets.forms import MIN_LENGTH
 
 T = TypeVar("T")
 PASSES = 5
-"""How often values may be read again as what they are meant to be, before what is left is an error."""
+"""How many rounds of converting values to their intended type before the rest are errors."""
 
 
 def loading_from_python(data: object) -> Loading:
-    """The load of a configuration made in Python: it has no file, and is trusted."""
+    """Loading of a configuration created in Python: it has no file, and is trusted."""
     report = Report()
     tree = wrap(data if isinstance(data, (Mapping, Node)) else {})
     return Loading(directory=Path.cwd(), trusted=True, tree=normalise(tree, report), report=report)
 
 
 def validated(loading: Loading, validate: Callable[[object], T]) -> T:
-    """Run ``validate`` over the canonical form of what is being loaded.
+    """Run ``validate`` on the canonical form of the input.
 
     Raises:
         AgentFileError: Everything that is wrong.
@@ -60,7 +60,7 @@ def validated(loading: Loading, validate: Callable[[object], T]) -> T:
 
 
 def _data(node: Node, home: Path) -> object:
-    """The Python data of ``node``; text of files in other directories remembers where its paths start."""
+    """The Python data of ``node``; text from files in other directories keeps the base directory of its paths."""
     if isinstance(node.value, dict):
         return {key: _data(item, home) for key, item in node.value.items()}
     if isinstance(node.value, list):
@@ -73,7 +73,9 @@ def _data(node: Node, home: Path) -> object:
 
 
 def find_secrets(tree: Node, masker: Masker) -> None:
-    """Remember the values in ``tree`` that came from variables and are secret by their own or their field's name."""
+    """Register the values in ``tree`` that came from variables and are secret, by the variable's or the field's
+    name.
+    """
     for node in walk(tree):
         for name, value in node.variables.items():
             if looks_secret(name) or _named_secret(node):
@@ -85,13 +87,13 @@ def _named_secret(node: Node) -> bool:
 
 
 def written_secrets(tree: Node) -> Masker:
-    """Masks what stands literally beside the names of secrets: for error texts, which quote the file."""
+    """Masks literal values next to the names of secrets, for error messages that quote the file."""
     values = [node.value for node in walk(tree) if isinstance(node.value, str) and _named_secret(node)]
     return Masker(value for value in values if len(value) >= 2 * MIN_LENGTH)
 
 
 def inspect(config: object, loading: Loading) -> None:
-    """Look at everything that was built: what of it is secret, and what needs trust."""
+    """Inspect everything that was built: which values are secret, and what needs trust."""
     if not loading.trusted:
         _check_session(config, loading)
     for part, loc in _parts(config, (), set()):
@@ -105,7 +107,7 @@ def inspect(config: object, loading: Loading) -> None:
 
 
 def secrets_of(components: Iterable[object]) -> Iterator[str]:
-    """The secrets in components that were made in Python, and those that these take from the environment."""
+    """The secrets in components created in Python, and those that they read from the environment."""
     for part, _ in _parts(list(components), (), set()):
         if isinstance(part, SecretStr):
             yield part.get_secret_value()
@@ -143,12 +145,12 @@ def _remember(secret: str, loading: Loading) -> None:
 
 
 def _check_session(config: object, loading: Loading) -> None:
-    """A named conversation is whoever began it: a file that names one reads what was said, and adds to it."""
+    """A file that names a conversation can read it and add to it, whoever started it, so this needs trust."""
     name = getattr(config, "session", None)
     node, _ = locate(loading.tree, ("session",))
     if name is not None and not str(node.place).startswith("override "):
         text = (
-            f"this goes on with the conversation {name!r}, which an agent file may do only in a trusted directory: "
+            f"this continues the conversation {name!r}, which an agent file may do only in a trusted directory: "
             f"{how_to_trust(loading.directory)}; or name it on the command line: --session {name}"
         )
         loading.report.add("cfg.untrusted", text, node.place, node.path)
@@ -164,7 +166,7 @@ def _check_trust(part: BaseModel, loc: tuple[str | int, ...], loading: Loading) 
 
 
 def _check_places(part: BaseModel, loc: tuple[str | int, ...], loading: Loading) -> None:
-    """Files that an option names are read or written: outside the directory that takes trust, whatever they are for."""
+    """Options that name files read or write them; outside the directory, that needs trust."""
     for name in type(part).model_fields:
         value = getattr(part, name)
         for path in value if isinstance(value, (list, tuple)) else [value]:

@@ -1,4 +1,4 @@
-"""Where the plugins of an agent file stand: ``plugins:`` in order, then the level lists, each wrapper as a plugin."""
+"""The order of the plugins of an agent file: ``plugins:``, then the level lists, with each wrapper as a plugin."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ LISTS = (
 
 
 def plugin_order(given: Iterable[object], config: ReActAgentConfig) -> tuple[list[object], list[object]]:
-    """The plugins given from Python, and those of an agent file, outermost first.
+    """The plugins passed from Python and those of an agent file, outermost first.
 
     Raises:
-        PluginError: A wrapper is listed where nothing says what it is to surround.
+        PluginError: A wrapper is in a list that does not say what it surrounds.
     """
     outer, inner = list(_each(_anywhere, given)), list(_each(_anywhere, config.plugins))
     for level in LISTS:
         inner += _each(partial(_at, level), getattr(config, level))
-    once = {id(plugin): plugin for plugin in inner}  # one that has hooks may stand in several level lists
+    once = {id(plugin): plugin for plugin in inner}  # a plugin with hooks may be in several level lists
     inner = list(once.values())
     if any(isinstance(plugin, Adapter) for plugin in (*outer, *inner)):
         inner = [*_helpers(config), *inner]
@@ -49,7 +49,7 @@ def _each(place: Callable[[object], Iterator[object]], entries: Iterable[object]
 
 
 def _helpers(config: ReActAgentConfig) -> list[object]:
-    """The plugins that carry out what wrappers ask for."""
+    """The plugins that implement wrappers."""
     from react_run.wrappers.outbox import Delivery
 
     if not (config.request_preprocessors or config.llm_request_wrappers):

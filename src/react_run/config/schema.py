@@ -76,7 +76,7 @@ def _web_address(url: str) -> str:
     except ValueError as error:
         raise problem("cfg.url", f"is not a URL: {error}") from None
     if parts.username or parts.password:
-        raise problem("cfg.url", "must not contain credentials: they would end up in logs; use api_key")
+        raise problem("cfg.url", "must not contain credentials, because they would end up in logs; use api_key")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise problem("cfg.url", "must begin with http:// or https:// and name a host")
     return url
@@ -85,7 +85,7 @@ def _web_address(url: str) -> str:
 class ReActAgentConfig(Options):
     """An agent: the content of an agent file, with every component built.
 
-    From Python, components may be given as objects or as the mappings that a file would contain.
+    In Python, components may be objects, or mappings as in a file.
 
     Raises:
         ConfigError: Everything that is wrong, at once.
@@ -94,20 +94,20 @@ class ReActAgentConfig(Options):
     version: Literal[1] = 1
     """The version of the agent file format."""
     id: str | None = None
-    """A name for machines, unique among agents that work together."""
+    """A machine-readable name, unique among agents that work together."""
     name: str | None = None
-    """What people call the agent."""
+    """The display name of the agent."""
     description: str | None = None
-    """What the agent does, in a sentence; other agents read it."""
+    """What the agent does, in one sentence; other agents read it."""
     class_name: str | None = None
     """In the wrapped shape (`properties:`), the class of the agent: any ReActAgent."""
     extends: str | list[str] | None = None
     """Agent files to start from, relative to this one. Mappings merge, lists replace, `+key:` appends to a list."""
     env_file: bool | str | None = None
-    """A file of variables: `true` reads `.env` beside the agent file. The environment wins."""
+    """A file with variables: `true` reads `.env` next to the agent file. The environment wins."""
 
     model: Model | None = None
-    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. Without one it is `offline`."""
+    """The model: an id such as `openai/gpt-4o-mini`, `offline`, or `{kind: …}`. The default is `offline`."""
     base_url: Annotated[str, AfterValidator(_web_address)] | None = None
     """The address of an OpenAI-compatible server, up to and including `/v1`."""
     api_key: SecretStr | None = None
@@ -115,66 +115,66 @@ class ReActAgentConfig(Options):
     temperature: float | None = Field(default=None, ge=0, le=2)
     """Sampling temperature, from 0 to 2."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """Tokens that one reply of the model may have."""
+    """Maximum tokens of one reply."""
     timeout: float | None = Field(default=None, gt=0)
-    """Seconds for one request to the model."""
+    """Time limit for one model request, in seconds."""
     model_settings: dict[str, Any] = Field(default_factory=dict)
-    """Settings passed on to the provider as they are."""
+    """Settings passed to the provider unchanged."""
     fallback_models: list[Model] = Field(default_factory=list)
-    """Models to try in order after a permanent or exhausted error of the one before."""
+    """Models to try, in order, when the previous one fails permanently or after all retries."""
     tool_protocol: Literal["auto", "native", "text"] = "auto"
-    """How the model asks for tools: natively, or in its text for models that cannot."""
+    """How the model calls tools: `native`, or `text` for models without native tool calls."""
 
     system_prompt: str | None = None
-    """Replaces the built-in system prompt; text, or `{file: prompt.md}`."""
+    """Replaces the built-in system prompt: text, or `{file: prompt.md}`."""
     guides: list[Any] | None = None
     """Texts (or `{file: …}`) added to the system prompt; each becomes a `guide` plugin."""
 
     max_iterations: int = Field(default=10, ge=1, le=100)
-    """Iterations of the loop, one model call each."""
+    """Maximum number of iterations, each with one model call."""
     failure_handling: Annotated[Any, _policy("safe", "legacy")] = "safe"
     """What happens when tools fail: `safe`, `legacy`, or a policy as `{kind: …}`."""
     tool_disclosure: Annotated[Any, _policy("all", "skills")] = "all"
-    """Which tools the model sees: `all`, `skills` (it unlocks groups), or a policy as `{kind: …}`."""
+    """Which tools the model sees: `all`, `skills` (it unlocks them in groups), or a policy as `{kind: …}`."""
     skill_activation_followup: Literal["auto", "required"] = "auto"
-    """Whether the model must call a tool right after it activated a skill."""
+    """Whether the model must call a tool right after activating a skill."""
     skill_activation_observation: Literal["standard", "explicit"] = "standard"
-    """Whether the result of an activation says that it answered nothing yet."""
+    """Whether the result of an activation reminds the model that nothing is answered yet."""
     skill_disclosure_progression: Literal["sticky", "expand_after_first_success"] = "sticky"
     """Whether all tools are offered after the first successful call."""
     output_schema: dict[str, Any] | None = None
-    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check. In Python, a class will do as well."""
+    """A JSON Schema that the answer must satisfy; becomes a `json_schema` check. In Python, this may be a class."""
     output_mode: Literal["auto", "prompt"] = "auto"
-    """How the model is told of `output_schema`: in the provider's own form where it has one, or in the prompt alone."""
+    """How the model learns the `output_schema`: in the provider's own form if it has one, or only in the prompt."""
     checks: list[Check] = Field(default_factory=list)
-    """What an answer must pass before it is accepted."""
+    """Checks that an answer must pass."""
 
     toolsets: list[ReActToolset] = Field(default_factory=list)
-    """The tools: names of toolsets, or `{kind: …}` with options. `toolset:` with one entry means the same."""
+    """The toolsets: names, or `{kind: …}` with options. `toolset:` is short for a list with one entry."""
     skills: list[LocalPath] | None = None
-    """Directories with a SKILL.md; they become a `skills` toolset."""
+    """Directories with SKILL.md files; they become a `skills` toolset."""
     subagents: list[Any] | None = None
     """Agent files offered as tools; they become an `agents` toolset."""
 
     plugins: list[Annotated[AnyPlugin, AfterValidator(check_anywhere)]] = Field(default_factory=list)
     """Plugins, outermost first."""
     request_preprocessors: list[Annotated[AnyPlugin, _at("request_preprocessors")]] = Field(default_factory=list)
-    """Class-style: change the request once, before the loop."""
+    """Wrapper classes that change the request once, before the loop."""
     llm_request_wrappers: list[Annotated[AnyPlugin, _at("llm_request_wrappers")]] = Field(default_factory=list)
-    """Class-style: around the whole loop."""
+    """Wrapper classes around the whole loop."""
     response_postprocessors: list[Annotated[AnyPlugin, _at("response_postprocessors")]] = Field(default_factory=list)
-    """Class-style: look at or replace the final response."""
+    """Wrapper classes that inspect or replace the final response."""
     iteration_preprocessors: list[Annotated[AnyPlugin, _at("iteration_preprocessors")]] = Field(default_factory=list)
-    """Class-style: change the request before each model call."""
+    """Wrapper classes that change the request before each model call."""
     iteration_wrappers: list[Annotated[AnyPlugin, _at("iteration_wrappers")]] = Field(default_factory=list)
-    """Class-style: around each model call."""
+    """Wrapper classes around each model call."""
     iteration_postprocessors: list[Annotated[AnyPlugin, _at("iteration_postprocessors")]] = Field(default_factory=list)
-    """Class-style: look at or replace the response of each model call."""
+    """Wrapper classes that inspect or replace the response of each model call."""
     tool_wrappers: list[Annotated[AnyPlugin, _at("tool_wrappers")]] = Field(default_factory=list)
-    """Class-style: around each tool call."""
+    """Wrapper classes around each tool call."""
 
     limits: Limits = Limits()
-    """What a run may use; each key may also stand at the top of the file."""
+    """The limits of a run; each key may also be given at the top level of the file."""
     permissions: list[dict[str, Any]] | None = None
     """Rules `{tool: glob, toolset: glob, arguments: {name: glob}, action: allow|ask|deny}`; become `approval`."""
     session: str | None = None
@@ -182,7 +182,7 @@ class ReActAgentConfig(Options):
     trace: LocalPath | None = None
     """The file to write the journal to."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """Anything you want to keep with the agent; it is never read."""
+    """Anything you want to store with the agent; never read."""
 
     _loading: Loading = PrivateAttr()
 
@@ -203,7 +203,7 @@ class ReActAgentConfig(Options):
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, object]) -> Self:
-        """The configuration that a file with this content would give.
+        """The configuration for a mapping with the content of an agent file.
 
         Raises:
             ConfigError: Everything that is wrong, at once.
@@ -223,14 +223,13 @@ class ReActAgentConfig(Options):
         environment: Mapping[str, str] | None = None,
         **overrides: object,
     ) -> Self:
-        """The configuration in an agent file; ``overrides`` replace keys of it.
+        """The configuration in an agent file; ``overrides`` replace its keys.
 
-        A program that names a file trusts its directory, unless it says ``trusted=False``, or ``trusted=None`` to leave
-        it to what ``react-run trust`` has noted. ``environment`` holds the variables for ``${V}`` instead of the
-        process environment.
+        A program that names a file trusts its directory, unless it passes ``trusted=False``, or ``trusted=None`` to
+        follow ``react-run trust``. ``environment`` replaces the process environment for ``${V}``.
 
         Raises:
-            ConfigError: Everything that is wrong with the file, each problem with its position.
+            ConfigError: Everything that is wrong with the file, with the position of each mistake.
         """
         from react_run.config.load import load_into
 
@@ -239,14 +238,14 @@ class ReActAgentConfig(Options):
 
     @property
     def toolset(self) -> ReActToolset | None:
-        """All toolsets as one; ``None`` when there are none."""
+        """All toolsets as one; ``None`` if there are none."""
         if len(self.toolsets) > 1:
             return CompositeToolset(toolsets=self.toolsets)
         return self.toolsets[0] if self.toolsets else None
 
     @property
     def model_id(self) -> str | None:
-        """The model id as given, when it was given as one."""
+        """The model id as given, if a model id was given."""
         return self._loading.model_id
 
     @property
@@ -255,23 +254,23 @@ class ReActAgentConfig(Options):
         return self._loading.masker
 
     def keep_secret(self, components: Iterable[object]) -> None:
-        """Mask what is of secret type in ``components``, which were made in Python, as well."""
+        """Also mask the values of secret type in ``components`` created in Python."""
         for value in secrets_of(components):
             self.masker.add(value)
 
     @property
     def path(self) -> Path | None:
-        """The agent file, when there is one."""
+        """The agent file, if there is one."""
         return self._loading.path
 
     @property
     def directory(self) -> Path:
-        """Where the agent file is, else the working directory."""
+        """The directory of the agent file, else the working directory."""
         return self._loading.directory
 
     @property
     def trusted(self) -> bool:
-        """Whether the agent may start programs and load code beside its file."""
+        """Whether the agent may start programs and load code next to its file."""
         return self._loading.trusted
 
     @property
@@ -286,7 +285,9 @@ class ReActAgentConfig(Options):
         return to_yaml(self, self._loading)
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
-        """What :meth:`to_yaml` writes, as data that loads again: fields alone would lose every component's kind."""
+        """The output of :meth:`to_yaml` as data that can be loaded again: the fields alone would lose every component's
+        kind.
+        """
         from react_run.config.dump import to_data
 
         return to_data(self, self._loading)
@@ -313,14 +314,14 @@ def load_config(
 
     Args:
         path: The agent file.
-        overrides: Values that replace those of the file, by dotted key path (``limits.max_cost``, ``toolsets.0.kind``).
-        environment: The variables for ``${V}``; the process environment when it is not given.
-        env_file: A file with more variables; the environment wins.
-        trusted: Whether the file may start programs and load code beside it; when not given, what ``react-run trust``
-            has noted decides.
+        overrides: Values that override those of the file, by dotted key path (``limits.max_cost``,
+            ``toolsets.0.kind``).
+        environment: The variables for ``${V}``; the process environment by default. env_file: A file with more
+            variables; the environment wins. trusted: Whether the file may start programs and load code next to it; by
+            default, ``react-run trust`` decides.
 
     Raises:
-        ConfigError: Everything that is wrong with the file, each problem with its position.
+        ConfigError: Everything that is wrong with the file, with the position of each mistake.
     """
     from react_run.config.load import load_into, variables_in
 

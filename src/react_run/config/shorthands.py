@@ -1,4 +1,4 @@
-"""Shorthands → one canonical form (agent-files.md), on the tree, so that every value keeps its place."""
+"""Expands shorthands to one canonical form (docs/agent-files.md), on the tree, so that every value keeps its place."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ GENERATION_KEYS = {
     "timeout": "timeout",
     "model_settings": "settings",
 }
-"""Keys of the agent file that are handed to the model, and what the model calls them."""
+"""Keys of the agent file that are passed to the model, and their names there."""
 _LISTS = frozenset({"toolsets", "plugins", "checks", *LEVELS})
 
 
 BY_ID = ""
-"""The key of a model's id in a mapping, where the command line sets options of a model that a file names by its id."""
+"""The key for the model id in a mapping, if the command line sets options of a model that the file gives as an id."""
 
 # -- the shape of one file, before files are merged ------------------------------------------------------------------
 
 
 def normalise(tree: Node, report: Report) -> Node:
-    """The flat shape: ``properties`` unwrapped, ``toolset`` as ``toolsets``, limits under ``limits``."""
+    """Convert to the flat shape: ``properties`` unwrapped, ``toolset`` as ``toolsets``, limits under ``limits``."""
     entries = {key: node for key, node in tree.mapping.items() if not key.startswith("x-")}
     _unwrap(entries, report)
     _one_toolset(entries, report)
@@ -58,7 +58,9 @@ def _unwrap(entries: dict[str, Node], report: Report) -> None:
     del entries["properties"]
     for key, node in properties.mapping.items():
         if key in entries:
-            report.add("cfg.given_twice", f"{key!r} stands here and at the top of the file", node.key_place, node.path)
+            report.add(
+                "cfg.given_twice", f"{key!r} is given here and at the top level of the file", node.key_place, node.path
+            )
         entries[key] = node
 
 
@@ -78,7 +80,7 @@ def _one_toolset(entries: dict[str, Node], report: Report) -> None:
 
 
 def _listed(entries: dict[str, Node]) -> None:
-    """The lists of components: all entries commented out is none, and a lone plugin needs no dash."""
+    """Normalise lists of components: a list without entries is empty, and a single plugin needs no dash."""
     for key in _LISTS & entries.keys():
         node = entries[key]
         if node.value is None:
@@ -88,7 +90,7 @@ def _listed(entries: dict[str, Node]) -> None:
 
 
 def _children(toolset: Node) -> Iterable[Node]:
-    """The toolsets in a composite, which is nothing but a list of them."""
+    """The toolsets in a composite, which is just a list of them."""
     kind, inner = toolset.mapping.get("kind"), toolset.mapping.get("toolsets")
     composite = kind is not None and ALIASES.get(str(kind.value), kind.value) == "composite"
     if not composite or len(toolset.mapping) != 2 or inner is None or not isinstance(inner.value, list):
@@ -104,12 +106,12 @@ def _gather_limits(entries: dict[str, Node], report: Report) -> None:
         return
     limits = entries.get("limits")
     if limits is not None and not isinstance(limits.value, dict):
-        return  # reported as what it is: no mapping
+        return  # reported later: it is not a mapping
     gathered = dict(limits.mapping) if limits is not None else {}
     for key in flat:
         node = entries.pop(key)
         if key in gathered:
-            report.add("cfg.given_twice", f"{key!r} stands here and under 'limits'", node.key_place, node.path)
+            report.add("cfg.given_twice", f"{key!r} is given here and under 'limits'", node.key_place, node.path)
         gathered[key] = node
     entries["limits"] = limits.like(gathered) if limits is not None else Node(gathered, node.place, ("limits",))
 
@@ -139,7 +141,7 @@ def expand_shorthands(tree: Node, loading: Loading) -> None:
 def _output_schema(entries: dict[str, Node], report: Report) -> None:
     node = entries.get("output_schema")
     if node is None or node.value is None or isinstance(node.value, (str, list, bool, int, float)):
-        return  # what is no mapping is reported as such
+        return  # anything but a mapping is reported later
     if isinstance(node.value, dict):
         _append(entries, "checks", _component("json_schema", schema=node))
         return
@@ -214,7 +216,7 @@ def _as_model(
 
 
 def _check_id(kind: str, options: dict[str, Node], loading: Loading) -> None:
-    """Judge a model id where it is written: a wrong one would fail at the first call, after seconds of imports."""
+    """Check a model id early: a wrong one would fail only at the first call, after seconds of imports."""
     name = options.get("model")
     if (
         name is None
@@ -230,7 +232,7 @@ def _check_id(kind: str, options: dict[str, Node], loading: Loading) -> None:
 
 
 def kind_of_id(name: str, *, has_address: bool = False) -> dict[str, Any]:
-    """The mapping that a model id is short for."""
+    """The mapping that a model id stands for."""
     if name in ("offline", "scripted"):
         return {"kind": name}
     from react_run.models.known_ids import OPENAI_ID
@@ -257,7 +259,7 @@ def _paths(entries: dict[str, Node], key: str, what: str, loading: Loading) -> N
     seen: dict[Path, Node] = {}
     for item in node.items if node else ():
         if not isinstance(item.value, (str, Path)):
-            continue  # reported as what it is
+            continue  # reported later
         path = ((item.directory or loading.directory) / from_home(item.value)).resolve()
         if not path.exists():
             text = f"there is no {what.partition(' ')[2]} {item.value} ({path})"

@@ -1,4 +1,4 @@
-"""What pydantic found, said with the position, the key path and the fix."""
+"""Describes pydantic's errors, with position, key path and fix."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ GROUP_OF = {
     "checks": "checks",
     **dict.fromkeys(("plugins", "failure_handling", "tool_disclosure", *LEVELS), "plugins"),
 }
-"""The group of the components below each key."""
+"""The component group of each key."""
 
 
 def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
@@ -64,7 +64,7 @@ def note_errors(error: ValidationError, tree: Node, report: Report) -> None:
 
 
 def _outside(tree: Node, loc: tuple[str | int, ...]) -> str:
-    """Whose option is wrong, when it is one of an outside package."""
+    """The outside package whose option is wrong, if any."""
     group = GROUP_OF.get(str(loc[0]) if loc else "")
     if group is None or loc[-1] == "kind":
         return ""

@@ -1,4 +1,4 @@
-"""Which directories may start programs and load code beside an agent file."""
+"""The directories whose agent files may start programs and load code next to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.support.user_dirs import HOME, config_directory
 
 
 def store_path() -> Path:
-    """Where the trusted directories are written down."""
+    """The file that lists the trusted directories."""
     return config_directory() / "trusted.json"
 
 
@@ -29,18 +29,18 @@ def trusted_directories(store: Path | None = None) -> list[Path]:
         return []
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigError(
-            f"cannot read the list of trusted directories ({store}): {error}. Delete or mend it."
+            f"cannot read the list of trusted directories ({store}): {error}. Delete or fix it."
         ) from error
 
 
 def is_trusted(directory: Path, store: Path | None = None) -> bool:
-    """Whether ``directory`` or one above it was trusted; symbolic links are followed first."""
+    """Whether ``directory`` or one of its parents is trusted; symbolic links are followed first."""
     directory = directory.resolve()
     return any(directory.is_relative_to(trusted) for trusted in trusted_directories(store))
 
 
 def is_in_trusted(file: Path) -> bool:
-    """Whether ``file`` is in a trusted directory, and still is when it is a symbolic link that was followed."""
+    """Whether ``file`` is in a trusted directory, and so is its target if it is a symbolic link."""
     return is_trusted(file.parent) and is_trusted(file.resolve().parent)
 
 
@@ -61,7 +61,7 @@ def trust(directory: Path, store: Path | None = None) -> Path:
 
 
 def untrust(directory: Path, store: Path | None = None) -> bool:
-    """Trust ``directory`` no longer; whether it was listed."""
+    """Stop trusting ``directory``, and return whether it was listed."""
     real = directory.resolve()
     listed = set(trusted_directories(store))
     if real not in listed:

@@ -1,4 +1,4 @@
-"""Second chances for values that are not yet what they stand for: numbers from variables, text from files."""
+"""Converts values that need a second step: numbers from variables, text from files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 
 def coerce_values(tree: Node, error: ValidationError, reader: TreeReader | None) -> bool:
-    """Read again what ``error`` complains about, where that is allowed; whether anything changed."""
+    """Convert the values that ``error`` complains about, if allowed, and return whether anything changed."""
     changed = False
     for found in error.errors(include_url=False):
         node, missing = locate(tree, found["loc"])
@@ -41,7 +41,7 @@ def _from_file(node: Node, reader: TreeReader) -> bool:
     if not isinstance(node.mapping["file"].value, str):
         return False
     text = reader.read_file_text(node)
-    node.value = "missing" if text is None else text  # that it is missing is in the report by now: once is enough
+    node.value = "missing" if text is None else text  # the report already says that it is missing
     return True
 
 
@@ -60,11 +60,11 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 _FREE = frozenset({"metadata", "model_settings", "settings", "output_schema", "schema", "arguments"})
-"""Keys below which no field says whether a number or a text is meant."""
+"""Keys under which no field says whether a number or text is expected."""
 
 
 def note_ambiguous(tree: Node, report: Report) -> None:
-    """Report numbers that older YAML reads as text (``1e3``, also a short commit hash), where nothing tells."""
+    """Report numbers that older YAML reads as text (``1e3``, or a short commit hash) if the type is not known."""
     pending = [(tree, False)]
     while pending:
         node, free = pending.pop()
@@ -78,7 +78,7 @@ def note_ambiguous(tree: Node, report: Report) -> None:
 
 
 def _written(node: Node) -> str:
-    """A number in a form that every YAML reads as one."""
+    """A number in a form that every YAML version reads as a number."""
     mantissa, _, exponent = node.raw.lower().partition("e")
     point = mantissa if "." in mantissa else f"{mantissa}.0"
     return f"{point}e{exponent if exponent[0] in '+-' else f'+{exponent}'}"

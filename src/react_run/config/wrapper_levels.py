@@ -1,4 +1,4 @@
-"""Which plugins may stand in the lists of one level: a class-style wrapper, or hooks, of that level."""
+"""Decides which plugins a level list accepts: wrapper classes or hooks of that level."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from react_run.components.building import hooks_of
 from react_run.components.option_errors import problem
 
 LOOP, ITERATION, TOOL = "", "iteration", "call"
-"""What hooks of each level are handed, by the name of the argument; those of the whole run neither of both."""
+"""The argument that identifies the hooks of each level; hooks of the whole run have neither."""
 
 LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "request_preprocessors": (LOOP, ("RequestPreprocessor", "LLMCallWrapper")),
@@ -17,11 +17,11 @@ LEVELS: dict[str, tuple[str, tuple[str, ...]]] = {
     "iteration_postprocessors": (ITERATION, ("ResponsePostprocessor", "LLMCallWrapper")),
     "tool_wrappers": (TOOL, ("ToolCallWrapper",)),
 }
-"""Of each list: the level of the hooks, and the class-style bases, that belong there."""
+"""For each list: the level of its hooks, and its wrapper base classes."""
 
 
 def of_unknown_level(plugin: object) -> str:
-    """What is wrong with ``plugin`` among the ``plugins:``, where nothing says what it is to surround; else nothing."""
+    """Why ``plugin`` does not belong in ``plugins:``, which does not say what a wrapper surrounds; empty if it does."""
     from react_run import wrappers
 
     around = {
@@ -33,16 +33,16 @@ def of_unknown_level(plugin: object) -> str:
     if lists is None:
         return ""
     return (
-        f"{type(plugin).__name__} is a class-style wrapper: list it in {lists[0]} (once, around the loop) or in "
-        f"{lists[1]} (around each model call), not among the plugins"
+        f"{type(plugin).__name__} is a wrapper class: list it in {lists[0]} (once, around the loop) or in "
+        f"{lists[1]} (around each model call), not under plugins"
     )
 
 
 def check_anywhere(plugin: object) -> object:
-    """``plugin``, when it may stand among the ``plugins:``.
+    """Return ``plugin`` if it belongs in ``plugins:``.
 
     Raises:
-        PydanticCustomError: It may not.
+        PydanticCustomError: It does not.
     """
     if misplaced := of_unknown_level(plugin):
         raise problem("cfg.level", misplaced)
@@ -50,10 +50,10 @@ def check_anywhere(plugin: object) -> object:
 
 
 def hooks_at(level: str) -> list[str]:
-    """The hooks of one level: those that the specification hands what the level is about."""
+    """The hooks of one level: those with the level's argument in their specification."""
     from inspect import signature
 
-    from react_run.hooks import hook_names  # few agent files have level lists, and every one is loaded
+    from react_run.hooks import hook_names  # few agent files have level lists, but every agent file runs this
     from react_run.hookspecs import Hooks
 
     handed = {hook: signature(getattr(Hooks, hook)).parameters for hook in hook_names()}
@@ -62,10 +62,10 @@ def hooks_at(level: str) -> list[str]:
 
 
 def check_level(plugin: object, level: str) -> object:
-    """``plugin``, when it does something at the level of the list ``level``.
+    """Return ``plugin`` if it works at the level of the list ``level``.
 
     Raises:
-        PydanticCustomError: It has neither such a hook nor such a base.
+        PydanticCustomError: It has neither a hook nor a base class of this level.
     """
     from react_run import wrappers
 

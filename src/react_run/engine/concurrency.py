@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
-from react_run.support.tasks import begun, cancellations
+from react_run.support.tasks import begun, cancellations, first_turn
 
 T = TypeVar("T")
 
@@ -19,10 +20,11 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
     """
     results: list[Any] = [None] * len(jobs)
     errors: dict[int, BaseException] = {}
-    waiting = iter(range(len(jobs)))
+    left = deque(range(len(jobs)))
 
     async def worker() -> None:
-        for index in waiting:
+        while left:
+            index = left.popleft()
             try:
                 results[index] = await jobs[index]()
             except BaseException as error:  # raised below, in request order
@@ -32,7 +34,10 @@ async def gather_ordered(jobs: Sequence[Callable[[], Awaitable[T]]], limit: int)
 
     tasks: list[asyncio.Task[None]] = []
     try:
-        tasks.extend(begun(worker()) for _ in range(min(limit, len(jobs))))
+        while left and len(tasks) < limit:  # one does all jobs that never wait; when it waits, twice as many go on
+            more = min(max(1, len(tasks)), limit - len(tasks), len(left))
+            tasks.extend([begun(worker()) for _ in range(more)])
+            await first_turn()
         if not all(task.done() for task in tasks):
             await asyncio.wait(tasks)
     except BaseException:  # cancellation, as a rule

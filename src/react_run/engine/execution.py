@@ -22,7 +22,7 @@ from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.maker import maker
 from react_run.support.render import render
-from react_run.support.tasks import begun, cancellations, forget, running_loop
+from react_run.support.tasks import begun, cancellations, first_turn, forget, running_loop
 from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
@@ -293,24 +293,30 @@ async def _supervise(function: Callable[[], object], limit: float, call: ToolCal
     Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
     """
     task = begun(_shielded(function))
-    if task.done():
-        return task.result()
-    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Timer(partial(paused_seconds, call), limit, partial(_end, over))
-    task.add_done_callback(lambda _: _end(over))
     try:
-        await over
+        await first_turn()
+        if not task.done():
+            await _over(task, limit, call)
     except BaseException:  # cancellation, as a rule
         task.cancel()
         await asyncio.wait((task,), timeout=GRACE)
         raise
-    finally:
-        clock.stop()
     if not task.done():
         task.cancel()
         task.add_done_callback(forget)
         raise _Deadline(limit)
     return task.result()
+
+
+async def _over(task: asyncio.Task[object], limit: float, call: ToolCall) -> None:
+    """Wait until ``task`` is done, or its time is over."""
+    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    clock = Timer(partial(paused_seconds, call), limit, partial(_end, over))
+    task.add_done_callback(lambda _: _end(over))
+    try:
+        await over
+    finally:
+        clock.stop()
 
 
 def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from react_run.errors import ConfigError
@@ -54,12 +55,17 @@ def is_kept_here(path: Path) -> bool:
 
 def run_files(directory: Path | None = None) -> list[Path]:
     """The journals in a directory, the latest first; those that the command line keeps when none is named."""
-    return sorted((directory or runs_directory()).glob("*.jsonl"), key=_changed, reverse=True)
-
-
-def _changed(path: Path) -> int:
     try:
-        return path.stat().st_mtime_ns
+        with os.scandir(directory or runs_directory()) as entries:
+            found = [(_changed(entry), entry.path) for entry in entries if entry.name.endswith(".jsonl")]
+    except OSError:  # there are none
+        return []
+    return [Path(path) for _, path in sorted(found, reverse=True)]
+
+
+def _changed(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat().st_mtime_ns
     except OSError:  # removed in the meantime
         return 0
 

@@ -25,7 +25,7 @@ where run = %s and state = 1 and beat > clock_timestamp() - interval '5 seconds'
 
 
 class PostgresStore:
-    """The runs that batches keep in a database (a :class:`~react_run.journal.locate.RunStore`).
+    """The runs that batches keep in a database (a :class:`~react_run.journal.summaries.RunStore`).
 
     Args:
         url: The database.

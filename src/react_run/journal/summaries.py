@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,9 +11,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from react_run.errors import JournalError
 from react_run.journal.files import FileSink
+from react_run.journal.lines import from_json
 from react_run.journal.locate import find_run, run_files
 from react_run.journal.locks import try_lock
-from react_run.journal.reading import Journal
 from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
 from react_run.journal.view import formatting
@@ -45,12 +44,17 @@ class Summary:
     @property
     def status(self) -> str:
         """How it ended, or that it goes on."""
-        return "running" if self.running else formatting.status(Journal(records=[self.header, self.last]))
+        return "running" if self.running else formatting.status_of(self._footer)
 
     @property
     def success(self) -> bool:
         """Whether it ended with a success."""
-        return formatting.succeeded(Journal(records=[self.header, self.last]))
+        return self._footer is not None and bool(self._footer["success"])
+
+    @property
+    def _footer(self) -> Record | None:
+        """The last record, when it is the end of this run: it may be that of a run below."""
+        return self.last if self.last["type"] == "footer" and self.last["run"] == self.header["run"] else None
 
     @property
     def usage(self) -> Usage | None:
@@ -65,7 +69,7 @@ class Summary:
         return {
             "run_id": self.run_id,
             "started": self.header["started"],
-            "agent": formatting.name(Journal(records=[self.header])),
+            "agent": formatting.name_of(self.header),
             "file": self.header["agent"]["file"],
             "session": self.header["session"],
             "model": self.header["model"],
@@ -137,8 +141,8 @@ def _summary(path: Path) -> Summary | None:
     try:
         with path.open("rb") as file:
             running = not try_lock(file.fileno())
-            header = json.loads(file.readline())
-            last = json.loads(_last_line(file.fileno()))
+            header = from_json(file.readline())
+            last = from_json(_last_line(file.fileno()))
         summary = Summary(path=path, header=header, last=last, running=running)
         summary.to_dict(), formatting.moment(header["time"])  # all that
         formatting.one_line(header["prompt"])  # a list says

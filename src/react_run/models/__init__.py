@@ -1,1 +1,1 @@
-"""Models: each completes a request. The seam is ``base``; the rest are kinds named in agent files."""
+"""Models: each completes a request. ``base`` is the interface; the others are kinds for agent files."""

@@ -1,4 +1,4 @@
-"""The seam between the loop and whatever completes a request."""
+"""The interface between the loop and models."""
 
 from __future__ import annotations
 
@@ -23,31 +23,33 @@ class Model(Component, group="models"):
     """
 
     has_provider: ClassVar[bool] = False
-    """Whether somebody else answers, who may lack native tool calls (behaviour H5)."""
+    """Whether a provider answers, which may lack native tool calls (behaviour H5)."""
 
     @property
     def name(self) -> str:
-        """What results and journals call this model."""
+        """The name of this model in results and journals."""
         return type(self).__name__
 
     @property
     def context_window(self) -> int | None:
-        """Tokens the model can read at once, when known (behaviour S7)."""
+        """The context window in tokens, if known (behaviour S7)."""
         return None
 
     def can_read(self, media_type: str) -> bool | None:
-        """Whether it reads attachments of this type: ``image/png``, ``application/pdf``; ``None`` when trying tells.
+        """Whether it reads attachments of this type: ``image/png``, ``application/pdf``; ``None`` if only trying can
+        tell.
 
-        Text is read by every model. In place of what it cannot read a model gets a note with name, type and size.
+        Every model reads text. In place of an attachment that it cannot read, a model gets a note with name, type and
+        size.
         """
         return media_type.startswith("text/")
 
     @abstractmethod
     async def complete(self, request: ModelRequest) -> ModelResponse:
-        """Return the whole reply to ``request``."""
+        """Return the complete reply to ``request``."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        """Yield the draft as it comes and, last, the response that :meth:`complete` would have returned."""
+        """Yield the draft as it arrives and, last, the response that :meth:`complete` would have returned."""
         response = await self.complete(request)
         if response.text:
             yield TextDelta(text=response.text)
@@ -56,7 +58,7 @@ class Model(Component, group="models"):
 
 @asynccontextmanager
 async def streaming(model: Model, request: ModelRequest) -> AsyncGenerator[AsyncIterator[TextDelta | ModelResponse]]:
-    """What ``model`` streams in reply to ``request``; left early, its stream is closed at once, with what it holds."""
+    """Stream the reply of ``model`` to ``request``; if the caller stops early, the stream is closed at once."""
     items = model.stream(request)
     try:
         yield items
@@ -66,52 +68,50 @@ async def streaming(model: Model, request: ModelRequest) -> AsyncGenerator[Async
 
 
 def counted(response: ModelResponse, failed: int) -> ModelResponse:
-    """``response`` with the requests counted that were sent in vain before it (behaviour H3)."""
+    """Add earlier, failed requests to the usage of ``response`` (behaviour H3)."""
     if not failed:
         return response
     return replace(response, usage=replace(response.usage, requests=response.usage.requests + failed))
 
 
+_COUNTS = frozenset({int, type(None)})
+
+
 def checked_response(response: object, model: Model) -> ModelResponse:
-    """``response`` if it is one; what somebody's own model returns instead is told while it is known who returned it.
+    """Check ``response``, so that a wrong return value of a custom model is reported with the model's name.
 
     Raises:
-        ModelError: It is none, or lacks a message of the assistant or a usage that can be added to others.
+        ModelError: It is not a response, or lacks an assistant message or a valid usage.
     """
-    wrong: object
-    if not isinstance(response, ModelResponse):
-        wrong = response
-    elif not isinstance(response.message, Message) or response.message.role != "assistant":
-        wrong = response.message
-    elif not isinstance(response.message.tool_requests, (tuple, list)):
-        wrong = response.message.tool_requests
-    elif not all(map(_has_name, response.message.tool_requests)):
-        wrong = next(call for call in response.message.tool_requests if not _has_name(call))
-    elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
-        wrong = response.usage
-    else:
+    wrong = _wrong_part(response)
+    if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a "
+        f"{model.name} returned {shown(wrong[0])}, but a ModelResponse holds a Usage without negative numbers and a "
         "Message of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
 
-def _has_name(call: object) -> bool:
-    return isinstance(call, ToolRequest) and type(call.name) is str and bool(call.name)
+def _wrong_part(response: object) -> tuple[object, ...]:
+    """The part of ``response`` that is not as it must be; nothing when all is well."""
+    if not isinstance(response, ModelResponse):
+        return (response,)
+    message, usage = response.message, response.usage
+    if not isinstance(message, Message) or message.role != "assistant":
+        return (message,)
+    if not isinstance(message.tool_requests, (tuple, list)):
+        return (message.tool_requests,)
+    for call in message.tool_requests:
+        if not isinstance(call, ToolRequest) or type(call.name) is not str or not call.name:
+            return (call,)
+    return () if isinstance(usage, Usage) and _adds_up(usage) else (usage,)
 
 
 def _adds_up(usage: Usage) -> bool:
-    """Whether every number of ``usage`` is unknown, or a finite one that is not negative."""
-    for count in (
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cached_tokens,
-        usage.reasoning_tokens,
-        usage.requests,
-    ):
-        if count is not None and (type(count) is not int or count < 0):
-            return False
+    """Whether every number of ``usage`` is unknown, or finite and not negative."""
+    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens, usage.requests)
+    if not _COUNTS.issuperset(map(type, counts)) or min(filter(None, counts), default=0) < 0:
+        return False
     cost = usage.cost
     return cost is None or (isinstance(cost, (int, float)) and 0 <= cost < inf)

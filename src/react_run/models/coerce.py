@@ -1,4 +1,4 @@
-"""Checked access to values that came from a provider: the right type, or the neutral element of it (behaviour H1)."""
+"""Checked access to values from a provider: the right type, or its neutral element (behaviour H1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def as_list(value: object) -> Sequence[object]:
 
 
 def as_mappings(value: object) -> list[Mapping[str, object]]:
-    """The objects of a JSON array; a lone object counts as an array of one, anything else is left out."""
+    """The objects of a JSON array; a single object counts as an array of one, anything else is left out."""
     return [item for item in (as_list(value) or (value,)) if isinstance(item, dict)]
 
 
@@ -32,7 +32,7 @@ def as_text(value: object) -> str:
 
 
 def as_number(value: object) -> float | None:
-    """``value`` when it is a finite number (a bool is none), else ``None``."""
+    """``value`` if it is a finite number (not a bool), else ``None``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -42,18 +42,18 @@ def as_number(value: object) -> float | None:
 
 
 def as_count(value: object) -> int | None:
-    """``value`` as a count: whole, ``None`` when it is not a number, or a negative one, which counts nothing (H3)."""
+    """``value`` as a whole number; ``None`` if it is not a number, or negative (H3)."""
     amount = as_number(value)
     return None if amount is None or amount < 0 else int(amount)
 
 
 def as_index(value: object) -> int | None:
-    """``value`` when it can be a position in an array, else ``None``."""
+    """``value`` if it can be an array index, else ``None``."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def as_identifier(value: object) -> str:
-    """``value`` as an id: printable text without white space, at most 128 characters; ``""`` when it cannot be one."""
+    """``value`` as an id: printable text without white space, at most 128 characters; ``""`` if it is not valid."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if -(10**18) < value < 10**18 else ""
     if not isinstance(value, str) or len(value) > _LONGEST_ID or not value.isprintable() or " " in value:
@@ -62,5 +62,5 @@ def as_identifier(value: object) -> str:
 
 
 def first_text(values: Iterable[object]) -> str:
-    """The first of ``values`` that is text with something in it."""
+    """The first of ``values`` that is non-empty text."""
     return next((found for value in values if (found := as_text(value).strip())), "")

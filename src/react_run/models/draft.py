@@ -1,4 +1,4 @@
-"""A reply while it streams: chunks are merged into the body that not streaming would have returned (behaviour L10)."""
+"""Merges a streamed reply into the body that a request without streaming would have returned (behaviour L10)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Draft:
 
     @property
     def finished(self) -> bool:
-        """Whether a finish reason has come: what follows can only add usage."""
+        """Whether a finish reason has arrived: what follows can only add usage."""
         return bool(self._finish)
 
     def feed(self, chunk: object) -> str:
@@ -38,13 +38,13 @@ class Draft:
         )
 
     def body(self) -> dict[str, object]:
-        """The chat completion that the chunks amount to."""
+        """The chat completion built from the chunks."""
         message = dict(self._message)
         message["content"] = [
             {"type": "text", "text": "".join(part)} if isinstance(part, list) else part for part in self._content
         ]
         message["tool_calls"] = self._calls.whole()
-        if "thinking_blocks" in message:  # their index only told the pieces apart
+        if "thinking_blocks" in message:  # the index only distinguished the pieces
             blocks = as_mappings(message["thinking_blocks"])
             message["thinking_blocks"] = [{k: v for k, v in block.items() if k != "index"} for block in blocks]
         choice = {"index": 0, "message": message, "finish_reason": self._finish}
@@ -84,7 +84,7 @@ class Draft:
         return added
 
     def _visible(self, added: str) -> str:
-        """``added`` without a character of which only the first half has come."""
+        """``added`` without a trailing character of which only the first half has arrived."""
         whole = self._held + added
         half = "\ud800" <= whole[-1] <= "\udbff"
         self._held = whole[-1] if half else ""
@@ -92,7 +92,7 @@ class Draft:
 
 
 def is_text_part(part: Mapping[str, object]) -> bool:
-    """Whether a content part is plain text for the reader, as opposed to an image, thinking or something unknown."""
+    """Whether a content part is plain text, as opposed to an image, thinking or something unknown."""
     return part.get("type", "text") in ("text", "output_text") and part.keys() <= {"type", "text"}
 
 
@@ -106,7 +106,7 @@ class _Call:
 
     @property
     def complete(self) -> bool:
-        """Whether the arguments so far are a whole JSON object, so that another name must begin another call."""
+        """Whether the arguments so far are a complete JSON object, so that another name must begin another call."""
         try:
             return isinstance(json.loads("".join(self.pieces)), dict)
         except (ValueError, RecursionError):
@@ -165,7 +165,9 @@ class _Calls:
 
     @staticmethod
     def _starts_another(call: _Call, call_id: str, name: str) -> bool:
-        """Some servers number every call 0, and some number none: a name then tells where the next one begins."""
+        """Some servers give every call the index 0, some give none: then a name marks the beginning of the next
+        call.
+        """
         if not name or not call.name:
             return False
         if call_id and as_identifier(call.id):
@@ -174,7 +176,7 @@ class _Calls:
 
 
 def as_json(value: object) -> str:
-    """``value`` as JSON text, or as Python text where JSON has no form for it."""
+    """``value`` as JSON text, or as Python text if JSON cannot represent it."""
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
@@ -182,7 +184,7 @@ def as_json(value: object) -> str:
 
 
 def _overlay(usage: dict[str, object], update: Mapping[str, object]) -> None:
-    """Let every value of ``update`` that is not null win (behaviour H3)."""
+    """Overwrite with every value of ``update`` that is not null (behaviour H3)."""
     usage.update((key, value) for key, value in update.items() if value is not None)
 
 
@@ -210,7 +212,7 @@ def _merge(into: dict[str, object], key: str, value: object) -> None:
 
 
 def _merge_item(blocks: list[object], item: object) -> None:
-    """Continue the last block when ``item`` is its next piece: same type and index, and not signed off yet."""
+    """Continue the last block if ``item`` is its next piece: same type and index, and not yet signed."""
     last = blocks[-1] if blocks else None
     if isinstance(last, dict) and isinstance(item, dict) and _continues(last, item):
         for key, value in item.items():

@@ -1,4 +1,4 @@
-"""The shapes in which providers report an error, and how long they ask to wait."""
+"""Parses the forms in which providers report errors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_run.support.dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProviderError:
-    """A provider's own words: message and error code, a status and the name of a refused field when it tells them."""
+    """A provider's own error: message and code, and the status and refused field if given."""
 
     message: str
     code: str
@@ -19,7 +19,7 @@ class ProviderError:
 
 
 def parse_error_body(body: object) -> ProviderError:
-    """What an error body says: ``{error: {…}}``, ``{error: text}``, ``{message}``, ``{detail}``, or just text."""
+    """Parse an error body: ``{error: {…}}``, ``{error: text}``, ``{message}``, ``{detail}``, or just text."""
     if isinstance(body, str):
         return ProviderError(message=body.strip(), code="", status=None)
     outer = as_mapping(next(iter(as_list(body)), body))

@@ -1,4 +1,4 @@
-"""What a provider says when it fails, as one :class:`ModelError` (behaviour S6, H1).
+"""Converts provider failures to :class:`ModelError` (behaviours S6, H1).
 
 ``code`` is one of ``auth``, ``bad_response``, ``connection``, ``content_filter``, ``context_overflow``, ``incomplete``,
 ``invalid_request``, ``malformed_call``, ``no_choice``, ``no_tools``, ``not_found``, ``overloaded``, ``quota``,
@@ -18,7 +18,7 @@ from react_run.secrets import Masker
 from react_run.support.retrying import retry_after
 
 LONGEST_WAIT = 120.0
-"""Seconds: a provider that asks for a longer pause than this has failed for good (behaviour S6)."""
+"""Seconds: a provider that asks for a longer wait has failed permanently (behaviour S6)."""
 
 RETRYABLE = frozenset(
     {
@@ -36,7 +36,7 @@ RETRYABLE = frozenset(
 
 _SHOWN = 500
 _LOOKED_AT = 64 * 1024
-"""Characters of a message that are looked at, so that no secret is cut before it is masked."""
+"""Maximum characters of a message to process, so that no secret is cut before it is masked."""
 _OVERFLOW = re.compile(
     r"context_length_exceeded|exceed_context_size|maximum context length|context[ _-]?(window|length|size|limit)"
     r"|(prompt|input) (is )?too long|too many (input )?tokens|reduce the length of the (messages|prompt|input)"
@@ -52,7 +52,7 @@ _NO_TOOLS = re.compile(
     re.IGNORECASE,
 )
 _BY_WORDS: Mapping[str, re.Pattern[str]] = {
-    # The model wrote a call that the provider could not read: it may write another one.
+    # The model wrote a call that the provider could not parse: it may write another one.
     "malformed_call": re.compile(
         r"tool call validation failed|failed to (call a function|parse (the )?(tool|function)[ _]?calls?)"
         r"|failed_generation|(invalid|malformed) (tool|function)[ _]call (arguments|format|generated)",
@@ -113,8 +113,8 @@ _HINTS: Mapping[str, str] = {
     "context_overflow": "The conversation is longer than the model can read.",
     "no_tools": "Set tool_protocol: text for this model.",
     "not_found": "Check base_url and the model id, which is sent exactly as written where base_url is set. For a "
-    "server of another dialect than OpenAI's write model: {kind: litellm, …}.",
-    "unsupported_parameter": "Take it out of the agent file (model: or model_settings:).",
+    "server with an API other than OpenAI's, write model: {kind: litellm, …}.",
+    "unsupported_parameter": "Remove it from the agent file (model: or model_settings:).",
     "quota": "Waiting does not help: check the account's plan and billing.",
 }
 
@@ -127,13 +127,12 @@ def failure(
     provider: str,
     secrets: Iterable[str] = (),
 ) -> ModelError:
-    """The error that a provider's answer stands for.
+    """The error for a provider's response.
 
     Args:
         status: The HTTP status; ``None`` for an error inside a stream or a successful answer.
-        body: The answer, decoded when it was JSON, else its text.
-        headers: Its headers, names in lower case, for Retry-After.
-        provider: Who failed.
+        body: The body, decoded if it was JSON, else its text. headers: The headers, names in lower case, for
+            Retry-After. provider: The provider that failed.
         secrets: Values that must not be repeated in the message (behaviour J2).
     """
     said = parse_error_body(body)
@@ -185,7 +184,9 @@ def model_error(
 
 
 def mask(message: str, secrets: Iterable[str] = ()) -> str:
-    """``message`` as one line of at most 500 characters, without ``secrets`` and what looks like an API key."""
+    """``message`` as one line of at most 500 characters, without ``secrets`` and anything that looks like an API
+    key.
+    """
     message = Masker(secrets).mask(message[:_LOOKED_AT])[: 8 * _SHOWN]
     line = "".join(c if c.isprintable() else " " for c in _SECRET.sub("***", message))
     line = " ".join(line.split())

@@ -1,4 +1,4 @@
-"""Fallback models: tried in order when one has failed for good (agent-files.md, ``fallback_models``)."""
+"""Fallback models: tried in order when one has failed permanently (``fallback_models`` in docs/agent-files.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Place:
-    """Where a run stands: which model serves it, since which message, and how often that one failed in a row."""
+    """The state of a run: which model serves it, since which message, and how often it failed in a row."""
 
     model: int = 0
     since: int = 0
@@ -29,16 +29,16 @@ class _Place:
 
 
 class FallbackModel(Model):
-    """Asks the first model, and the next one after a permanent error or when retries are exhausted.
+    """Asks the first model, and the next one after a permanent error or after all retries.
 
-    Transient errors are passed on for the retry policy to retry (behaviour S6) until ``attempts`` of them came in a
-    row. A run stays with the model it has reached.
+    Transient errors are passed on to the retry policy (behaviour S6) until there were ``attempts`` of them in a row. A
+    run stays with the model it has switched to.
     """
 
     models: list[Model] = Field(min_length=1)
     """The models in the order of preference."""
     attempts: int = Field(default=4, ge=1)
-    """Transient errors in a row after which the next model is tried; not more than the retry policy's attempts."""
+    """Try the next model after this many transient errors in a row; at most the retry policy's attempts."""
 
     _places: OrderedDict[str, _Place] = PrivateAttr(default_factory=OrderedDict)
 
@@ -52,7 +52,7 @@ class FallbackModel(Model):
         return min((model.context_window for model in self.models if model.context_window), default=None)
 
     def can_read(self, media_type: str) -> bool | None:
-        """As the one that reads most: each is asked once more before it is sent anything."""
+        """The most capable model decides; each model is checked again before a request is sent to it."""
         said = [model.can_read(media_type) for model in self.models]
         return True if all(said) else None if any(one is not False for one in said) else False
 
@@ -97,7 +97,7 @@ class FallbackModel(Model):
                     raise _again(error) from error
 
     def _suited(self, request: ModelRequest, place: _Place) -> ModelRequest:
-        """``request`` without what another provider signed and named: it means nothing here and may be refused."""
+        """``request`` without another provider's signatures and ids, which mean nothing here and may be refused."""
         model = self.models[place.model]
         if not model.has_provider and any(type(message.content) is not str for message in request.messages):
             from react_run.models.wire_parts import readable
@@ -117,16 +117,16 @@ class FallbackModel(Model):
         return place
 
     def _move_on(self, error: ModelError, place: _Place, request: ModelRequest) -> None:
-        """Go to the next model, or raise ``error``: it may pass, or there is no other model."""
+        """Switch to the next model, or raise ``error`` if it may be transient or there is no other model."""
         place.failures += 1
-        # Outside a run nobody retries. An overflow is given one chance to be made smaller by compaction.
+        # Outside a run there are no retries. An overflow gets one chance to be reduced by compaction.
         patience = 2 if error.code == "context_overflow" else self.attempts if error.retryable else 1
         if (request.run_id and place.failures < patience) or place.model + 1 >= len(self.models):
             raise error
         failed, place.model = self.models[place.model], place.model + 1
         place.failures = 0
         place.since = len(request.messages)
-        _log.warning("%s failed (%s): going on with %s", failed.name, error, self.models[place.model].name)
+        _log.warning("%s failed (%s): continuing with %s", failed.name, error, self.models[place.model].name)
 
 
 def _unsigned(messages: Sequence[Message], end: int) -> list[Message]:
@@ -137,7 +137,7 @@ def _unsigned(messages: Sequence[Message], end: int) -> list[Message]:
 
 
 def _portable(message: Message) -> Message:
-    """``message`` without its provider's own fields, and with ids that every provider accepts."""
+    """``message`` without its provider's own fields, with ids that every provider accepts."""
     requests = tuple(replace(request, id=portable_id(request.id)) for request in message.tool_requests)
     answered = message.tool_request_id and portable_id(message.tool_request_id)
     return replace(message, extra={}, tool_requests=requests, tool_request_id=answered)

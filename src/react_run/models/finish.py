@@ -1,4 +1,4 @@
-"""Finish reasons: every known spelling, normalised."""
+"""Normalises all known spellings of finish reasons."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ _SPELLINGS: Mapping[str, str] = {
 _REASONS = {word: reason for reason, words in _SPELLINGS.items() for word in words.split()}
 
 FAILURES = frozenset({"malformed_call", "server"})
-"""Reasons that are failures of the provider, not ends of a reply; they are codes of a ``ModelError``."""
+"""Reasons that are provider failures, not ends of a reply; they are codes of ``ModelError``."""
 
 
 def finish_reason(word: str) -> str:
-    """One of stop, tool_calls, length, content_filter, refusal, or of :data:`FAILURES`; unknown words count as stop."""
+    """One of stop, tool_calls, length, content_filter, refusal, or of :data:`FAILURES`; unknown values count as
+    stop.
+    """
     reason = _REASONS.get(word.lower())
     if reason is None and word:
         _log.debug("unknown finish reason %.40r counts as stop", word)

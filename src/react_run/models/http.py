@@ -1,9 +1,9 @@
-"""POST over keep-alive connections, a stack of free ones per event loop.
+"""POST over keep-alive connections, with a stack of free ones per event loop.
 
-httpx keeps a pool whose work for each request grows with the number of connections, so that two hundred calls in flight
-cost twenty times as much as ten. Here each call has a connection to itself, taken from the stack and put back: the same
-work for any number of calls. Where many are in flight, the further ones are aiohttp's, which is quicker, but for a few
-not worth its import (docs/decisions/0019-free-connections.md).
+httpx keeps a pool whose work for each request grows with the number of connections, so that two hundred concurrent
+calls cost twenty times as much as ten. Here each call takes a connection from the stack and puts it back: the same work
+for any number of calls. With many concurrent calls, further connections are aiohttp's, which is faster, but not worth
+its import for a few (docs/decisions/0019-free-connections.md).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 _CONNECT_TIME = 20.0
 _KEPT_SECONDS = 30.0
 _FEW = 8
-"""Calls in flight that httpx has connections for; once there are more, aiohttp has them all."""
+"""The number of concurrent calls that use httpx; beyond that, all use aiohttp."""
 
 
 class Connections:
-    """The connections of one model to one URL, a stack per event loop: opened when needed, closed with its loop."""
+    """The connections of one model to one URL, one stack per event loop: opened on demand, closed with the loop."""
 
     def __init__(self, *, url: str, provider: str, timeout: float) -> None:
         self._provider = provider
@@ -36,10 +36,10 @@ class Connections:
         self._stacks = PerLoop(lambda: _Stack(url, timeout), _Stack.close)
 
     async def post(self, headers: Mapping[str, str], pieces: list[bytes], length: int) -> Reply:
-        """Send one request and return the answer once its headers are there.
+        """Send one request and return the response once its headers have arrived.
 
         Raises:
-            ModelError: It could not be sent, nothing came back in time, or the status is not a success.
+            ModelError: The request could not be sent, timed out, or its status is not a success.
         """
         import httpx
 
@@ -57,7 +57,7 @@ class Connections:
         return reply
 
     async def open(self) -> None:
-        """Make the stack of the running loop; nothing is connected yet."""
+        """Create the stack of the running loop; nothing is connected yet."""
         await self._stacks.get()
 
     async def close(self) -> None:
@@ -66,7 +66,7 @@ class Connections:
 
 
 class _Stack:
-    """Free connections, the one used last on top; each is a transport of httpx that holds one connection."""
+    """Free connections, the last used on top; each is an httpx transport with one connection."""
 
     def __init__(self, url: str, timeout: float) -> None:
         import httpx
@@ -81,7 +81,7 @@ class _Stack:
         self._many: ManyConnections | None = None
 
     async def send(self, request: httpx.Request) -> tuple[httpx.Response, Callable[[], Awaitable[None]]]:
-        """The response, and what frees its connection once it is closed."""
+        """The response, and the callback that frees its connection when it is closed."""
         if self._many is not None or len(self._open) - len(self._free) >= _FEW:
             return await (await self._of_many()).handle_async_request(request), _nothing
         transport = await self._taken()
@@ -93,9 +93,9 @@ class _Stack:
         return response, partial(self._put_back, transport)
 
     async def _put_back(self, transport: httpx.AsyncHTTPTransport) -> None:
-        """Make a connection free again."""
+        """Release a connection."""
         if transport not in self._open:
-            return  # the stack was closed meanwhile
+            return  # the stack was closed in the meantime
         if self._many is not None:
             await self._discard(transport)
             return
@@ -114,7 +114,7 @@ class _Stack:
         return transport
 
     async def _of_many(self) -> ManyConnections:
-        """What has the connections from now on; those that are free are not needed any more."""
+        """Switch to another pool; the free connections are no longer needed."""
         many = self._many
         if many is None:
             from react_run.models.many_connections import ManyConnections
@@ -140,11 +140,11 @@ class _Stack:
 
 
 async def _nothing() -> None:
-    """A connection of aiohttp is free once its response is closed."""
+    """An aiohttp connection is free once its response is closed."""
 
 
 def _proxy(scheme: str, host: str) -> str | None:
-    """The proxy that the environment names for ``host``, when it names one."""
+    """The proxy for ``host`` from the environment, if any."""
     from urllib.request import getproxies, proxy_bypass
 
     proxies = getproxies()

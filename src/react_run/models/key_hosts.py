@@ -1,4 +1,4 @@
-"""Where a key of the environment may go: to its provider's own host over https, and to this machine."""
+"""Decides where a key from the environment may be sent: to its provider's own host over https, and to this machine."""
 
 from __future__ import annotations
 
@@ -29,25 +29,29 @@ HOSTS: Mapping[str, tuple[str, ...]] = {
     "vertex_ai": (".googleapis.com",),
     "xai": ("api.x.ai",),
 }
-"""The hosts of each provider; those with a dot before them have customers' names there."""
+"""The hosts of each provider; a leading dot allows subdomains of customers."""
 NO_KEY = "none"
-"""What is sent as key where no key of the environment may go: LiteLLM takes one from there when it is given none."""
+"""A dummy key for hosts that may not get a key from the environment: without a key, LiteLLM would take one from
+there.
+"""
 ADDRESSES = frozenset((
     "api_base", "api_key", "aws_bedrock_runtime_endpoint", "azure_ad_token", "azure_endpoint", "base_url", "client",
     "context_window_fallback_dict", "custom_llm_provider", "fallbacks", "model_list",
 ))  # fmt: skip
-"""Arguments of LiteLLM that say whom it asks, or with which key: the options of a model say that."""
+"""Arguments of LiteLLM that select the provider or the key, which is up to the model's options."""
 _PLACES = re.compile(r".*(?:location|region|project).*")
 _PLACE = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _TAKE_A_KEY = frozenset(KEYS) | frozenset((
     "custom_openai", "hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat", "vllm",
 ))  # fmt: skip
-"""Providers for which LiteLLM looks at nothing in the environment when it is given a key."""
+"""Providers for which LiteLLM ignores the environment if it is given a key."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def may_take_key(provider: str, base_url: str | None) -> bool:
-    """Whether what the environment has for ``provider`` may go to ``base_url`` (``None``: the provider's own)."""
+    """Whether the environment's key for ``provider`` may be sent to ``base_url`` (``None``: the provider's own
+    address).
+    """
     if not base_url:
         return True
     url = urlsplit(base_url)
@@ -59,14 +63,14 @@ def may_take_key(provider: str, base_url: str | None) -> bool:
 
 
 def can_do_without(provider: str) -> bool:
-    """Whether a key that is none keeps LiteLLM from taking one from the environment."""
+    """Whether a dummy key keeps LiteLLM from taking one from the environment."""
     return provider in _TAKE_A_KEY
 
 
 def wrong_field(name: str, value: object) -> str:
-    """Why an argument may not be passed on to LiteLLM as it is; ``""`` when it may."""
+    """Why an argument may not be passed to LiteLLM unchanged; ``""`` if it may."""
     if name in ADDRESSES:
-        return f"{name} says whom LiteLLM asks, or with which key: use model, base_url and api_key"
+        return f"{name} would select LiteLLM's provider or key: use model, base_url and api_key"
     if _PLACES.fullmatch(name) and isinstance(value, str) and not _PLACE.fullmatch(value):
-        return f"{name} becomes part of an address: use letters, digits and dashes only"
+        return f"{name} becomes part of a URL: use only letters, digits and dashes"
     return ""

@@ -1,10 +1,11 @@
-"""Model ids judged where they are written, from the files that LiteLLM ships and without importing it."""
+"""Checks model ids early, using LiteLLM's data files without importing it."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ from react_run.components.kinds import installed
 from react_run.models import prices
 
 OPENAI_ID = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o\d|codex-)[\w.:-]*")
-"""Ids of OpenAI without a provider before them."""
+"""OpenAI model ids without a provider prefix."""
 
 _FURTHER = "custom_openai huggingface litellm_proxy lm_studio ollama ollama_chat text-completion-openai vllm xai"
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -33,17 +34,18 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "together_ai": ("TOGETHERAI_API_KEY", "TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"),
     "xai": ("XAI_API_KEY",),
 }
-"""The variables in which providers that take nothing but a key expect it."""
+"""The environment variables for the keys of providers that need only a key."""
 
 
 def wrong_id(name: str) -> str:
-    """What is wrong with a model id for a provider's own address, and the way out; ``""`` when nothing can be told.
+    """What is wrong with a model id for a provider's own address, and the way out; ``""`` if nothing is known to be
+    wrong.
 
-    A provider that is known may have any model: new ones come faster than lists of them.
+    A known provider may have any model, because lists are always out of date.
     """
     provider, slash, model = name.partition("/")
     if name != name.strip() or not name:
-        return f"{name!r} is not a model id: take the blanks out"
+        return f"{name!r} is not a model id: remove the spaces"
     if slash:
         if provider not in providers():
             return f"no provider is called {provider!r}.{near(provider, providers())} {_WAY_OUT}"
@@ -60,6 +62,32 @@ def wrong_id(name: str) -> str:
     return f"no provider is known for {name!r}.{near(name, [*installed('models'), *prices.bare_ids()])} {_WAY_OUT}"
 
 
+def doubtful_id(name: str) -> str:
+    """A warning about a model id that looks like a mistyped one; empty for any other, as it may be new.
+
+    Only ids with the numbers of a known one count: `gpt-5.9` is another version, `gpt-5-mni` a slip of the hand.
+    """
+    provider, slash, model = name.partition("/")
+    if not slash:
+        provider, model = "openai", name
+    if provider not in KEYS or model.startswith("ft:"):
+        return ""
+    own = {known.removeprefix(f"{provider}/") for known in prices.ids() if known.startswith(f"{provider}/")}
+    known = own | set(prices.bare_ids())
+    if model in known:
+        return ""
+    alike = (
+        other for other in get_close_matches(model, known, n=3, cutoff=_A_SLIP) if _numbers(other) == _numbers(model)
+    )
+    found = next(alike, "")
+    return f"{model!r} is no model that is known of {provider}. Did you mean {found!r}?" if found else ""
+
+
+def _numbers(name: str) -> list[str]:
+    return re.findall(r"\d+", name)
+
+
+_A_SLIP = 0.85
 _EXAMPLES: Mapping[str, str] = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "gemini": "gemini/gemini-2.5-flash",
@@ -71,20 +99,20 @@ _WAY_OUT = "Write provider/model, or set base_url for a server of your own."
 
 
 def missing_key(provider: str) -> str:
-    """The variable that should hold the key of a provider; ``""`` when one is set, or it takes other credentials."""
+    """The variable missing for a provider's key; ``""`` if one is set, or the provider takes other credentials."""
     names = KEYS.get(provider, ())
     return "" if not names or any(os.environ.get(name, "").strip() for name in names) else names[0]
 
 
 def provider_of(name: str) -> str:
-    """Who serves a model id at its provider's own address."""
+    """The provider of a model id at its own address."""
     provider, slash, _ = name.partition("/")
     return provider if slash else str(prices.known(name).get("litellm_provider", ""))
 
 
 @lru_cache(maxsize=1)
 def providers() -> frozenset[str]:
-    """Every provider that LiteLLM knows: each has a folder of its own."""
+    """Every provider that LiteLLM knows: each has its own folder."""
     spec = find_spec("litellm")
     folders = [Path(path) / "llms" for path in (spec and spec.submodule_search_locations) or ()]
     named = (entry.name for folder in folders if folder.is_dir() for entry in folder.iterdir() if entry.is_dir())

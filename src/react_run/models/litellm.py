@@ -1,7 +1,7 @@
 """Every provider that LiteLLM knows, by LiteLLM's ids: ``anthropic/…``, ``gemini/…``, ``bedrock/…``, ``ollama/…``.
 
-LiteLLM is imported inside the first call, because its import costs seconds, and set up to keep to itself: prices from
-the table it ships, no network and no ``.env`` at import, no telemetry, no retries, nothing printed.
+LiteLLM is imported in the first call, because its import takes seconds, and isolated: prices from its own table, no
+network and no ``.env`` at import, no telemetry, no retries, no output.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class LiteLLMModel(RemoteModel):
                         break
                     yield without_guess(as_json(chunk, self._id), stream)
             except Exception:
-                # What fails after the reply is complete takes nothing away from it; LiteLLM may hold its end back.
+                # A failure after the reply is complete does not matter; LiteLLM may hold its end back.
                 if not (reason := reason_received(stream)):
                     raise
                 yield {"choices": [{"delta": {}, "finish_reason": reason}]}
@@ -117,7 +117,7 @@ class LiteLLMModel(RemoteModel):
     async def _call(self, request: ModelRequest, *, stream: bool) -> Any:  # LiteLLM's own types
         litellm = library()
         if request.tools and "tools" not in (litellm.get_supported_openai_params(self._id) or ("tools",)):
-            # It would drop them, and the model would answer as if there were none.
+            # LiteLLM would drop the tools, and the model would answer as if there were none.
             raise model_error("no_tools", f"{self.model} does not support tools", provider=self._provider)
         fields = self.fields(request, stream=stream)
         for name, value in fields.items():
@@ -139,7 +139,7 @@ class LiteLLMModel(RemoteModel):
         )
 
     def _key(self) -> dict[str, str]:
-        """The key to send: without one LiteLLM takes the environment's, which not every address may get."""
+        """The key to send: without one, LiteLLM takes the environment's, which may not be sent to every address."""
         if self.api_key is not None:
             return {"api_key": self.api_key.get_secret_value()}
         if may_take_key(self._provider, self.base_url):
@@ -147,17 +147,17 @@ class LiteLLMModel(RemoteModel):
         if can_do_without(self._provider):
             return {"api_key": NO_KEY}
         problem = (
-            f"LiteLLM would send what the environment has for {self._provider} to {self.base_url}, which is not its "
+            f"LiteLLM would send the environment's key for {self._provider} to {self.base_url}, which is not its "
             "own host: write api_key"
         )
         raise model_error("auth", problem, provider=self._provider)
 
     def secrets_from_environment(self) -> Iterable[str]:
-        """LiteLLM finds keys in the environment, under names of its own for each provider."""
+        """LiteLLM looks up keys in the environment, under its own names for each provider."""
         return [name for name in os.environ if looks_secret(name)] if self.api_key is None else []
 
     async def _ready(self) -> None:
-        """Before the first call, outside its time limit: the import takes seconds, during which the loop goes on."""
+        """Before the first call, outside its timeout: the import takes seconds, while the event loop keeps running."""
         if variable := self.missing_key():  # known before LiteLLM is imported
             problem = f"no key for {provider_of(self.model)}: set api_key, or {variable}"
             raise model_error("auth", problem, provider=self._provider)
@@ -214,6 +214,6 @@ class LiteLLMModel(RemoteModel):
 
 
 def _marked(message: Message, can_read: Callable[[str], bool | None]) -> dict[str, object]:
-    if message.role == "tool":  # here the mark belongs to the whole result
+    if message.role == "tool":  # here the marker applies to the whole result
         return {**message_json(message, can_read=can_read), "cache_control": BREAKPOINT}
     return message_json(message, breakpoint_here=True, can_read=can_read)

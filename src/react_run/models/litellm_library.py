@@ -1,4 +1,4 @@
-"""LiteLLM itself: set up to keep to itself, its errors, replies and prices in our terms."""
+"""Isolates LiteLLM, and converts its errors, replies and prices."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from react_run.models.reply import transport_error
 
 
 @cache
-def library() -> Any:  # the LiteLLM module; its types are its own
-    """LiteLLM, imported on first use and set up to stay quiet and offline."""
+def library() -> Any:  # the LiteLLM module has its own types
+    """Import LiteLLM on first use, and configure it to stay quiet and offline."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     mode = os.environ.get("LITELLM_MODE")
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads the .env file of the working directory
@@ -34,7 +34,7 @@ def library() -> Any:  # the LiteLLM module; its types are its own
         del os.environ["LITELLM_MODE"]
     else:
         os.environ["LITELLM_MODE"] = mode
-    # What it imports later warns about its own type hints.
+    # Its later imports warn about its own type hints.
     warnings.filterwarnings("ignore", message="Items? .* on TypedDict class", category=UserWarning)
     litellm.suppress_debug_info = True
     litellm.telemetry = False
@@ -47,23 +47,25 @@ _users: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
 
 
 def use_clients() -> None:
-    """Note one more model that uses the HTTP clients which LiteLLM makes for the running loop."""
+    """Count a model that uses LiteLLM's HTTP clients for the running loop."""
     loop = asyncio.get_running_loop()
     _users[loop] = _users.get(loop, 0) + 1
 
 
 async def close_clients(_: None) -> None:
-    """Close the HTTP clients that LiteLLM made for the running loop and would leave open, after their last user."""
+    """After the last user, close the HTTP clients that LiteLLM would leave open for the running loop."""
     loop = asyncio.get_running_loop()
     _users[loop] -= 1
     known: Any = getattr(library(), "in_memory_llm_clients_cache", None)
     if _users[loop] or not hasattr(known, "update_cache_key_with_event_loop"):
-        return  # others of the loop share them; or another version, which keeps them elsewhere
+        return  # other models on the loop share them, or another version keeps them elsewhere
     suffix = known.update_cache_key_with_event_loop("")
     keys = [key for key in known.cache_dict if suffix and key.endswith(suffix)]
-    clients: list[_Closable] = [known.cache_dict.pop(key) for key in keys]  # before the first await: no other sees them
+    clients: list[_Closable] = [
+        known.cache_dict.pop(key) for key in keys
+    ]  # before the first await, so that no other task sees them
     for client in clients:
-        with suppress(Exception):  # whatever it is, the loop is ending
+        with suppress(Exception):  # ignore any error: the loop is ending
             await client.close()
 
 
@@ -72,7 +74,7 @@ class _Closable(Protocol):
 
 
 def as_model_error(error: Exception, provider: str, secrets: list[str]) -> ModelError:
-    """LiteLLM's errors by their HTTP status; errors of the network and the clock as everywhere."""
+    """Convert LiteLLM's errors by HTTP status; network errors and timeouts as everywhere."""
     status = getattr(error, "status_code", None)
     name = type(error).__name__
     words = str(error).removeprefix(f"litellm.{name}: ").partition("Traceback (most recent call last)")[0].strip()
@@ -105,7 +107,7 @@ _NO_HOST = re.compile(r"Cannot connect to host (\S{1,300})")
 
 
 def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
-    """The error for a request that LiteLLM never sent: it blames the provider, some with a status of its own making."""
+    """The error for a request that LiteLLM never sent: it blames the provider, sometimes with an invented status."""
     if _NO_KEY.search(words):
         name = _KEY_NAME.search(words)
         whose = provider if provider != "litellm" else "the model"
@@ -139,7 +141,7 @@ def _headers(error: Exception) -> Mapping[str, str]:
 
 
 def reason_received(stream: object) -> str:
-    """The finish reason that the provider sent: LiteLLM invents one for a stream that was cut (behaviour A5b)."""
+    """The provider's real finish reason: LiteLLM invents one for a truncated stream (behaviour A5b)."""
     names = ("received_finish_reason", "intermittent_finish_reason")
     return first_text(getattr(stream, name, None) for name in names)
 
@@ -153,18 +155,18 @@ def without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
 
 
 def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
-    """A reply or chunk as plain data, its usage priced."""
+    """A reply or chunk as plain data, with its price."""
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
     usage = as_mapping(data.get("usage"))
     if usage.get("prompt_tokens") or usage.get("completion_tokens"):
         data["usage"] = {"cost": _cost(model, usage), **usage}
     else:
-        data.pop("usage", None)  # its zeros for a provider that reports nothing
+        data.pop("usage", None)  # its zeros mean that the provider reported nothing
     return data
 
 
 def _cost(model: str, usage: Mapping[str, object]) -> float | None:
-    """USD by LiteLLM's own table and rules; ``None`` when it does not know the price (behaviour L8)."""
+    """The cost in USD by LiteLLM's table and rules; ``None`` if the price is unknown (behaviour L8)."""
     cached = as_mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
     try:
         prompt, completion = library().cost_per_token(

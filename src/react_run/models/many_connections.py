@@ -1,4 +1,4 @@
-"""A transport of httpx on aiohttp's connections, for many calls in flight: each costs a third of what httpx's own does.
+"""An httpx transport on aiohttp's connections, for many concurrent calls: each costs a third of httpx's own.
 
 Imported with the first call that needs it (docs/decisions/0019-free-connections.md).
 """
@@ -26,16 +26,16 @@ _ERRORS: tuple[tuple[type[Exception], type[httpx.RequestError]], ...] = (
     (aiohttp.ClientError, httpx.RemoteProtocolError),  # cut off, or not HTTP
     (ValueError, httpx.LocalProtocolError),  # a line break in a header
 )
-"""What aiohttp raises, and what that is for httpx; the first that fits counts."""
+"""aiohttp's exceptions and httpx's equivalents; the first match counts."""
 
 
 class ManyConnections(httpx.AsyncBaseTransport):
-    """As many connections as there are calls, kept for the next ones. No cookies, no redirects, no second tries.
+    """One connection per concurrent call, kept for later calls. No cookies, no redirects, no retries.
 
     Args:
-        verify: How certificates are verified; None where the address has none.
+        verify: How to verify certificates; ``None`` without TLS.
         proxy: The proxy, if there is one.
-        kept: Seconds for which an idle connection is kept.
+        kept: Seconds to keep an idle connection.
     """
 
     def __init__(self, *, verify: ssl.SSLContext | None, proxy: str | None, kept: float) -> None:
@@ -50,10 +50,10 @@ class ManyConnections(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send one request; the response comes once its headers are there.
+        """Send one request, and return the response once its headers have arrived.
 
         Raises:
-            httpx.RequestError: As httpx's own transport raises.
+            httpx.RequestError: As httpx's own transport.
         """
         connect = request.extensions.get("timeout", {}).get("connect")
         with _as_httpx():
@@ -64,7 +64,7 @@ class ManyConnections(httpx.AsyncBaseTransport):
                 data=request.stream,
                 allow_redirects=False,
                 proxy=self._proxy,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect),  # the rest is the caller's to watch
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect),  # the caller handles other timeouts
             )
         return httpx.Response(response.status, headers=response.raw_headers, stream=_Body(response), request=request)
 
@@ -83,7 +83,7 @@ class _Body(httpx.AsyncByteStream):
                 yield chunk
 
     async def aclose(self) -> None:
-        """Give the connection back; one whose answer was not read to its end is closed."""
+        """Release the connection, or close it if the response was not read to the end."""
         if self._response.content.at_eof():
             self._response.release()
         else:

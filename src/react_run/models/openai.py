@@ -28,7 +28,9 @@ _OLLAMA_WINDOW = 4096
 
 
 def _address_of_environment() -> str:
-    """Where OpenAI's API is for this machine: a gateway, as the SDK of OpenAI and LiteLLM read it, too."""
+    """The variables for OpenAI's address on this machine, such as a gateway; OpenAI's SDK and LiteLLM read them as
+    well.
+    """
     return next((url.rstrip("/") for name in _ADDRESSES if (url := os.environ.get(name, "").strip())), "")
 
 
@@ -53,7 +55,7 @@ class OpenAIModel(RemoteModel):
         if cached is None:
             cached = self._host == "openrouter.ai" and self.model.startswith("anthropic/")
         self._wire = Wire(explicit_cache=cached, can_read=self.can_read)
-        url = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))  # a query stays behind it
+        url = urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/chat/completions"))  # keep a query at the end
         self._connections = Connections(url=url, provider=self._host, timeout=self.timeout)
 
     @property
@@ -62,7 +64,7 @@ class OpenAIModel(RemoteModel):
             return self.window
         if self._host == "api.openai.com":
             return prices.context_window(self._sent_model)
-        # Ollama cuts longer prompts silently, and its OpenAI endpoint offers no way to ask for more.
+        # Ollama truncates longer prompts silently, and its OpenAI endpoint offers no way to raise the limit.
         return _OLLAMA_WINDOW if urlsplit(self.base_url or "").port == _OLLAMA_PORT else None
 
     @property
@@ -115,7 +117,7 @@ class OpenAIModel(RemoteModel):
                 if text:
                     yield TextDelta(text=text)
         except ModelError:
-            if not assembler.finished:  # what fails after the reply is complete takes nothing away from it
+            if not assembler.finished:  # a failure after the reply is complete does not matter
                 raise
         finally:
             await reply.close()
@@ -139,7 +141,7 @@ class OpenAIModel(RemoteModel):
         return self.model if self.base_url else self.model.removeprefix("openai/")
 
     def _head(self, request: ModelRequest, *, stream: bool) -> dict[str, object]:
-        # OpenAI's newer models refuse max_tokens; other servers know nothing else.
+        # OpenAI's newer models refuse max_tokens; other servers only know that name.
         limit = "max_completion_tokens" if self._host == "api.openai.com" else "max_tokens"
         return {"model": self._sent_model, **self.fields(request, stream=stream, limit=limit)}
 
@@ -161,7 +163,7 @@ class OpenAIModel(RemoteModel):
 
     @property
     def _key_variable(self) -> str:
-        """The variable whose key belongs to this server: a host by its name alone, over an encrypted connection."""
+        """The variable with this server's key; only for a known host name over an encrypted connection."""
         if self._is_gateway:  # its address comes from the same environment as the key
             return "OPENAI_API_KEY"
         url = urlsplit(self.base_url or OPENAI_URL)

@@ -1,4 +1,4 @@
-"""Resources that belong to an event loop: made on first use in it, released with it at the latest."""
+"""Resources that belong to an event loop: created on first use, released at the latest with the loop."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ class PerLoop(Generic[T]):
     """One resource per event loop.
 
     Args:
-        make: Makes the resource, on first use.
-        release: Releases it. It must not be an asynchronous generator in disguise: those are closed on their own when
-            the loop ends.
+        make: Creates the resource, on first use. release: Releases it. The resource must not be an asynchronous
+            generator: the loop closes those itself when it ends.
     """
 
     def __init__(self, make: Callable[[], T], release: Callable[[T], Awaitable[None]]) -> None:
@@ -31,13 +30,13 @@ class PerLoop(Generic[T]):
         loop = asyncio.get_running_loop()
         held = self._held.get(loop)
         if held is None:
-            # The generator makes releasing certain: a loop that ends closes the generators that began in it.
+            # The generator guarantees the release: a loop that ends closes its generators.
             lifetime = self._lifetime(loop)
             held = self._held[loop] = (await anext(lifetime), lifetime)
         return held[0]
 
     async def close(self) -> None:
-        """Release the resource of the running loop; a later use makes a new one."""
+        """Release the resource of the running loop; a later use creates a new one."""
         held = self._held.get(asyncio.get_running_loop())
         if held is not None:
             await held[1].aclose()

@@ -1,4 +1,4 @@
-"""Prices and context windows of known models, from the table that LiteLLM ships, read without importing LiteLLM."""
+"""Prices and context windows of known models, from LiteLLM's table, read without importing LiteLLM."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TABLE = "model_prices_and_context_window_backup.json"
 
 @lru_cache(maxsize=64)
 def known(model: str) -> Mapping[str, object]:
-    """What the table says about ``model``; empty when it does not know it. The table itself is not kept in memory."""
+    """The entry for ``model``; empty if unknown. The table itself is not kept in memory."""
     return as_mapping(_table().get(model))
 
 
@@ -29,7 +29,7 @@ def ids() -> tuple[str, ...]:
 
 
 def bare_ids() -> list[str]:
-    """Those that need no provider before them."""
+    """The ids that need no provider prefix."""
     return [name for name in ids() if "/" not in name]
 
 
@@ -43,7 +43,7 @@ def _table() -> Mapping[str, object]:
 
 
 def context_window(model: str) -> int | None:
-    """Tokens ``model`` can read at once, when the table knows it."""
+    """The context window of ``model`` in tokens, if the table has it."""
     return as_count(known(model).get("max_input_tokens"))
 
 
@@ -64,7 +64,7 @@ def cost_of(model: str, usage: Usage) -> float | None:
 
 
 def _tier(entry: Mapping[str, object], input_tokens: int) -> str:
-    """The suffix of the prices that hold for a prompt of this length."""
+    """The suffix of the prices for a prompt of this length."""
     limits = (int(found[1]) for key in entry if (found := _TIER.match(key)))
     passed = max((limit for limit in limits if input_tokens > limit * 1000), default=0)
     return f"_above_{passed}k_tokens" if passed else ""

@@ -1,4 +1,4 @@
-"""What every provider demands of a conversation; checked on every request a scripted model or stub server receives."""
+"""The rules that every provider has for conversations, checked on every request to a scripted model or stub server."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 
 class ProtocolViolation(AssertionError):
-    """A request that a provider would refuse (behaviour L5): always a defect of the runtime, never of a model."""
+    """A request that a provider would refuse (behaviour L5): always a bug in the runtime, never in a model."""
 
 
 class ProtocolChecker:
     """Checks a growing conversation, looking at each message once.
 
-    One checker follows one list of messages; hand it a longer prefix each time.
+    One checker follows one list of messages; pass a longer prefix each time.
     """
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ class ProtocolChecker:
         self.last_role = ""
 
     def advance(self, messages: Sequence[Message]) -> None:
-        """Check what has come since the last call.
+        """Check the messages since the last call.
 
         Raises:
-            ProtocolViolation: With the index of the message and the rule broken.
+            ProtocolViolation: A rule is broken; names the message index and the rule.
         """
         if len(messages) < self.position:
             self._fail("the conversation became shorter")
@@ -93,7 +93,7 @@ def _check_text(message: Message) -> None:
 
 
 def check_tools(request: ModelRequest) -> None:
-    """Check what a request offers.
+    """Check the tools of a request.
 
     Raises:
         ProtocolViolation: Names that are invalid or repeated, a schema that is not an object, a choice without tools.

@@ -1,6 +1,6 @@
-"""The one place where provider JSON becomes our types (behaviour H1).
+"""The only place that converts provider JSON to our types (behaviour H1).
 
-Every value is checked on the way in, so nothing behind this module meets a field of the wrong type. A streamed reply
+Every value is checked here, so no other module sees a field of the wrong type. A streamed reply
 is merged into the body that not streaming would have returned and goes through the same function (behaviour L10).
 """
 
@@ -18,7 +18,7 @@ from react_run.tools.arguments import decode_arguments
 from react_run.tools.request_ids import fresh_ids
 
 UNNAMED = "(unnamed)"
-"""The name of a call that came without one: no tool can be called so."""
+"""The name for a call without a name; no tool can have it."""
 
 _LONGEST_RAW = 1_000_000
 _NOT_EXTRA = frozenset(
@@ -34,18 +34,18 @@ def parse_response(
     model: str,
     taken: Collection[str] | None = None,
 ) -> ModelResponse:
-    """Read one chat completion.
+    """Parse one chat completion.
 
     Args:
-        body: The decoded JSON of the answer.
-        provider: Who answered, for error messages.
-        model: The model asked for, used when the answer names none.
-        taken: Ids of tool requests that the conversation already uses: none is given out twice (behaviour L5).
-            Without it, only ids within this reply are kept apart.
+        body: The decoded JSON of the response.
+        provider: The provider, for error messages.
+        model: The requested model, used if the response names none.
+        taken: Ids of tool requests already in the conversation, which must not be reused (behaviour L5). Without it,
+            ids are unique only within this reply.
 
     Raises:
-        ModelError: There is no reply in it: ``no_choice``, ``bad_response``, ``malformed_call``, or what the provider
-            said in its place.
+        ModelError: There is no
+        reply: ``no_choice``, ``bad_response``, ``malformed_call``, or the provider's own error.
     """
     data = as_mapping(body)
     choice = _choice(body, provider)
@@ -73,7 +73,7 @@ def parse_response(
 
 
 def parse_message(raw: Mapping[str, object], *, taken: Collection[str] | None = None) -> Message:
-    """Read one assistant message in OpenAI's form; ``taken`` as in :func:`parse_response`."""
+    """Parse one assistant message in OpenAI's format; ``taken`` as in :func:`parse_response`."""
     requests, fields = _requests(_calls(raw), taken)
     extra = _extra(raw)
     if fields:
@@ -92,7 +92,7 @@ class StreamAssembler:
 
     @property
     def finished(self) -> bool:
-        """Whether the reply is complete, whatever happens to the rest of the stream."""
+        """Whether the reply is complete, even if the rest of the stream fails."""
         return self._draft.finished
 
     def feed(self, chunk: object) -> str:
@@ -107,10 +107,10 @@ class StreamAssembler:
         return self._draft.feed(chunk)
 
     def finish(self) -> ModelResponse:
-        """The response the chunks amount to.
+        """The response built from the chunks.
 
         Raises:
-            ModelError: ``incomplete`` when no finish reason came (behaviour A5b), or as in :func:`parse_response`.
+            ModelError: ``incomplete`` if no finish reason arrived (behaviour A5b), or as in :func:`parse_response`.
         """
         if not self.finished:
             raise model_error(
@@ -135,7 +135,7 @@ def _choice(body: object, provider: str) -> Mapping[str, object]:
     if any(said.get(key) for key in ("error", "message", "detail")):
         raise failure(None, said, provider=provider)
     if not data:
-        raise model_error("bad_response", f"{provider} sent no JSON object: {_glimpse(body)}", provider=provider)
+        raise model_error("bad_response", f"{provider} did not send a JSON object: {_glimpse(body)}", provider=provider)
     raise model_error("no_choice", f"{provider} sent an answer without choices: {_glimpse(body)}", provider=provider)
 
 
@@ -152,7 +152,7 @@ def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
 
 
 def parse_content(value: object) -> str | list[Mapping[str, object]]:
-    """Content as one text, or as parts when some are not text; those are kept as they are (behaviour H1)."""
+    """Content as one text, or as parts if some are not text; those are kept unchanged (behaviour H1)."""
     if value is None or isinstance(value, str):
         return as_text(value)
     parts: list[Mapping[str, object]] = []
@@ -206,12 +206,12 @@ def _arguments(raw: object) -> dict[str, object] | str:
     decoded = decode_arguments(sent)
     if isinstance(decoded, dict):
         return decoded
-    # The mark keeps what was cut unreadable: a prefix of broken JSON must not become a call.
+    # The marker keeps truncated arguments unreadable: a prefix of broken JSON must not become a call.
     return sent if len(sent) <= _LONGEST_RAW else f"{sent[:_LONGEST_RAW]}… (cut)"
 
 
 def _extra(message: Mapping[str, object]) -> dict[str, object]:
-    """What goes back verbatim on this message: everything that is not the reply itself (behaviour L5)."""
+    """The fields to send back verbatim with this message: everything but the reply itself (behaviour L5)."""
     extra = {key: value for key, value in message.items() if key not in _NOT_EXTRA and value not in (None, "", [], {})}
     blocks = as_mappings(extra.get("thinking_blocks"))
     if blocks:

@@ -1,4 +1,4 @@
-"""What every model behind a network has in common: where it is, who asks, and how it generates."""
+"""What all remote models share: address, credentials and generation settings."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from react_run.models.typed_answers import AnswerTools
 
 _OTHER_NAMES: Mapping[str, str] = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-"""What a limit is called by servers that refuse its other name."""
+"""The alternative names of a limit, for servers that refuse the other one."""
 
 _ABILITIES: Mapping[str, str] = {"image": "supports_vision", "application": "supports_pdf_input"}
-"""What the table of known models calls the reading of images, and of PDF."""
+"""The keys in the table of known models for reading images and PDF files."""
 _ABOUT_PARTS = re.compile(
     r"image|vision|multi-?modal|\bfiles?\b|\bpdf\b|document|content.?(?:part|type)|mmproj", re.IGNORECASE
 )
@@ -37,14 +37,14 @@ _ABOUT_FORMAT = re.compile(
 )
 
 NO_MODELS = "REACT_RUN_NO_MODELS"
-"""The environment variable that keeps every model of another machine from being asked; its text is the reason."""
+"""The environment variable that blocks all models on other machines; its text is the reason."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 _log = logging.getLogger(__name__)
 
 
 class _Tried(NamedTuple):
-    """What was known when a request was sent: others may find out more meanwhile."""
+    """What was known when a request was sent; concurrent requests may find out more."""
 
     blind: bool
     way: str
@@ -58,27 +58,29 @@ class RemoteModel(Model):
     model: str = Field(min_length=1)
     """The model id."""
     base_url: str | None = None
-    """Where the API lives, such as `http://localhost:8000/v1`. Unset: the provider's own address."""
+    """The address of the API, such as `http://localhost:8000/v1`. Default: the provider's own address."""
     api_key: SecretStr | None = None
-    """The key. Unset: the provider's usual environment variable, such as `OPENAI_API_KEY`."""
+    """The API key. Default: the provider's usual environment variable, such as `OPENAI_API_KEY`."""
     headers: dict[str, str] = Field(default_factory=dict)
-    """Further HTTP headers."""
+    """Additional HTTP headers."""
     temperature: float | None = Field(default=None, ge=0, le=2)
-    """Sampling temperature. Unset: the provider's default."""
+    """Sampling temperature. Default: the provider's."""
     max_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens one reply may have. Unset: the provider's default."""
+    """Maximum tokens of one reply. Default: the provider's."""
     timeout: float = Field(default=300, gt=0)
-    """Seconds for one request, from sending it to the last byte of the reply."""
+    """Time limit for one request, in seconds, up to the last byte of the reply."""
     settings: dict[str, Any] = Field(default_factory=dict)
-    """Further fields of the request, passed through; `null` removes a field that would otherwise be sent."""
+    """Additional request fields, passed through; `null` removes a field that would otherwise be sent."""
     window: int | None = Field(default=None, ge=1, alias="context_window")
-    """Tokens the model can read at once. Unset: looked up for known models."""
+    """The context window in tokens. Default: looked up for known models."""
     explicit_cache: bool | None = None
-    """Mark the stable part of the prompt with `cache_control`. Unset: for Anthropic's models, which need it."""
+    """Whether to mark the stable part of the prompt with `cache_control`. Default: for Anthropic's models, which need
+    it.
+    """
 
     reads: list[str] | None = None
-    """Attachments it can read, such as `[image/*, application/pdf]`; text it always can. Unset: looked up for known
-    models, and tried with others."""
+    """Attachment types the model can read, such as `[image/*, application/pdf]`; text is always readable. Default:
+    looked up for known models, and tried with others."""
 
     @field_validator("base_url")
     @classmethod
@@ -93,10 +95,10 @@ class RemoteModel(Model):
         return url.rstrip("/")
 
     _left_out: dict[str, str] = PrivateAttr(default_factory=dict)
-    """Fields that the provider refused, with what is sent in their place (nothing, as a rule)."""
+    """Fields that the provider refused, with their replacements (usually none)."""
     _answer_tools: AnswerTools | None = PrivateAttr(default=None)
     _refuses_answer_tool: bool = PrivateAttr(default=False)
-    """Whether the provider refused the schema of an answer as that of a tool."""
+    """Whether the provider refused the answer's schema as the schema of a tool."""
     _refuses_parts: bool = PrivateAttr(default=False)
     """Whether the provider refused an attachment because the model cannot read it."""
 
@@ -105,7 +107,7 @@ class RemoteModel(Model):
         return self.model
 
     def missing_key(self) -> str:
-        """The variable in which a key is expected and not found; ``""`` when there is one, or none is needed."""
+        """The variable of a missing key; ``""`` if the key is set, or none is needed."""
         return ""
 
     def can_read(self, media_type: str) -> bool | None:
@@ -119,19 +121,19 @@ class RemoteModel(Model):
         return None if entry is None else bool(entry.get(_ABILITIES[media_type.partition("/")[0]]))
 
     def _table_ids(self) -> tuple[str, ...]:
-        """The ids under which the table of known models may have it."""
+        """The possible ids of this model in the table of known models."""
         return (self.model,)
 
     def _forget_encoded(self) -> None:
-        """Release what was encoded of conversations, where anything is kept."""
+        """Release cached encodings of conversations."""
 
     def fields(self, request: ModelRequest, *, stream: bool, limit: str = "max_tokens") -> dict[str, object]:
         """The fields of a request besides model, messages and tools; later sources win: options, settings, request.
 
         Args:
-            request: What is asked for.
-            stream: Whether the reply is to be streamed, its usage included.
-            limit: What the provider calls ``max_tokens``.
+            request: The request.
+            stream: Whether to stream the reply, with usage.
+            limit: The provider's name for ``max_tokens``.
         """
         fields: dict[str, object] = {"temperature": self.temperature, limit: self.max_tokens}
         if request.tools and request.tool_choice:
@@ -141,10 +143,10 @@ class RemoteModel(Model):
         if (way := self.answers_by(request)) == "response_format":
             from react_run.models.typed_answers import response_format
 
-            assert request.output_schema is not None  # there is no way otherwise
+            assert request.output_schema is not None  # otherwise there is no schema
             fields[way] = response_format(request.output_schema)
         for key, value in (*self.settings.items(), *request.settings.items()):
-            if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever the source calls it
+            if key in _OTHER_NAMES and value is not None:  # one limit, one field, whatever its name in the source
                 fields.pop(_OTHER_NAMES[key], None)
                 fields.pop(key, None)
                 key = limit if key == "max_tokens" else key
@@ -155,12 +157,10 @@ class RemoteModel(Model):
     def _check_allowed(self) -> None:
         reason = os.environ.get(NO_MODELS, "")
         if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
-            raise ModelError(
-                f"{self.name} may not be asked: {reason}", provider=self.kind, code="blocked", retryable=False
-            )
+            raise ModelError(f"{self.name} is blocked: {reason}", provider=self.kind, code="blocked", retryable=False)
 
     def answers_by(self, request: ModelRequest) -> Literal["", "response_format", "tool"]:
-        """How a typed answer is asked for; not at all when there is no schema, or the settings say how."""
+        """How to request a typed answer; empty if there is no schema, or the settings already say how."""
         schema = request.output_schema
         if schema is None or "response_format" in self.settings or "response_format" in request.settings:
             return ""
@@ -172,11 +172,11 @@ class RemoteModel(Model):
 
     @property
     def _formats_beside_tools(self) -> bool:
-        """Whether this provider's models still call tools when the form of their answer is given."""
+        """Whether this provider's models still call tools if a response format is given."""
         return False
 
     def asked(self, request: ModelRequest) -> tuple[ModelRequest, str]:
-        """``request`` with the tool that a typed answer is asked for by, and its name, if there is one."""
+        """``request`` with the tool for a typed answer, and the name of the tool, if there is one."""
         if self.answers_by(request) != "tool":
             return request, ""
         if self._answer_tools is None:
@@ -226,26 +226,31 @@ class RemoteModel(Model):
 
     @abstractmethod
     async def _complete(self, request: ModelRequest) -> ModelResponse:
-        """Ask once."""
+        """Send one request."""
 
     @abstractmethod
     def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
-        """Ask once, streaming."""
+        """Send one request, streaming."""
 
     def _settled(self, error: ModelError, request: ModelRequest, tried: _Tried) -> ModelResponse | None:
-        """The reply that ``error`` amounts to; ``None`` when asking once more, without what was refused, may help.
+        """The reply that ``error`` represents; ``None`` if another request, without the refused field, may help.
 
         Raises:
-            ModelError: Neither.
+            ModelError: Neither applies.
         """
-        if error.code == "content_filter":  # said with a status where others give a finish reason (behaviour S3)
+        if (
+            error.code == "content_filter"
+        ):  # some providers use a status where others use a finish reason (behaviour S3)
             usage = Usage(input_tokens=0, output_tokens=0, cost=0.0)
             message = Message(role="assistant", content=str(error))
             return ModelResponse(message=message, usage=usage, finish_reason="content_filter", model=self.model)
         if self._refused_part(error, request, tried):
             self._refuses_parts = True
             self._forget_encoded()
-            words = "it is told their names, types and sizes from now on; `reads: []` in the agent file says so at once"
+            words = (
+                "from now on it gets their names, types and sizes; set `reads: []` in the agent file to avoid the "
+                "attempt"
+            )
             _log.warning("%s cannot read attachments (%s): %s.", self.name, error, words)
             return None
         if self._refused_format(error, tried):
@@ -253,8 +258,8 @@ class RemoteModel(Model):
                 self._refuses_answer_tool = True
             else:
                 self._left_out["response_format"] = ""
-            words = "it is asked for in other ways from now on; `output_mode: prompt` says so at once"
-            _log.warning("%s refuses the form of the answer (%s): %s.", self.name, error, words)
+            words = "from now on another way is used; set `output_mode: prompt` to avoid the attempt"
+            _log.warning("%s refuses the answer's format (%s): %s.", self.name, error, words)
             return None
         field = self._refused_field(error, request) if error.code == "unsupported_parameter" else ""
         if not field:
@@ -265,7 +270,7 @@ class RemoteModel(Model):
         return None
 
     def _refused_part(self, error: ModelError, request: ModelRequest, tried: _Tried) -> bool:
-        """Whether the error says that this model has no eyes: it is known only when it was tried."""
+        """Whether the error means that this model cannot read attachments, which only an attempt shows."""
         if tried.blind or self.reads is not None or error.status not in (400, 404, 415, 422, 500, 501):
             return False
         if _ABOUT_PARTS.search(str(error)) is None:
@@ -275,13 +280,13 @@ class RemoteModel(Model):
         return carries_parts(request.messages)
 
     def _refused_format(self, error: ModelError, tried: _Tried) -> bool:
-        """Whether the error is about the schema of the answer, which some servers and models do not take."""
+        """Whether the error concerns the schema of the answer, which some servers and models do not accept."""
         if not tried.way or error.status not in (400, 404, 422, 500, 501):
             return False
         return error.parameter == "response_format" or _ABOUT_FORMAT.search(str(error)) is not None
 
     def _refused_field(self, error: ModelError, request: ModelRequest) -> str:
-        """The field of ours that a provider refused by its name, if it was sent as it is."""
+        """The field that a provider refused by name, if it was sent unchanged."""
         sent = {
             "temperature",
             *_OTHER_NAMES,

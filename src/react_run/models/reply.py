@@ -1,4 +1,4 @@
-"""The answer of a server: read whole or event by event, in bounded time, every failure typed (behaviour S6)."""
+"""Reads a server's response completely or event by event, with timeouts and typed failures (behaviour S6)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import httpx
 
 LARGEST_BODY = 64 * 2**20
-"""Bytes: an answer beyond this is refused."""
+"""Maximum bytes of a response."""
 
 DRAIN_TIME = 0.05
-"""Seconds to wait for the end of a stream that said it is done, so that its connection can be used again."""
+"""Seconds to wait for the end of a stream that is done, so that its connection can be reused."""
 
 USAGE_TIME = 5.0
-"""Seconds to wait for what may follow a finished reply: its usage."""
+"""Seconds to wait for the usage that may follow a finished reply."""
 
 _SHOWN_ERROR = 65_536
 
 
 class Reply:
-    """An answer whose body is still to be read. Close it in any case.
+    """A response whose body has not been read yet. Always close it.
 
-    Raises (from everything that reads):
-        ModelError: The connection broke, nothing came in time, or the body cannot be decompressed.
+    Raises (from everything that reads): ModelError: The connection broke, the read timed out, or the body cannot be
+    decompressed.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class Reply:
 
     @property
     def is_event_stream(self) -> bool:
-        """Whether the body is a stream of events; a server may ignore what was asked for."""
+        """Whether the body is a stream of events; a server may ignore the request to stream."""
         return "text/event-stream" in self._response.headers.get("content-type", "").lower()
 
     async def json(self) -> object:
         """The whole body, decoded.
 
         Raises:
-            ModelError: It could not be read, or is not JSON (``bad_response``).
+            ModelError: The body could not be read, or is not JSON (``bad_response``).
         """
         try:
             return decode(await self._read(), self._provider)
@@ -82,18 +82,18 @@ class Reply:
         return self._events.popleft() if self._events else None
 
     def hurry(self, seconds: float) -> None:
-        """Wait at most ``seconds`` for the rest."""
+        """Limit the wait for the rest to ``seconds``."""
         self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
 
     async def drain(self) -> None:
-        """Read what is left of a stream that is over, shortly, so that the connection can be used again."""
+        """Briefly read the rest of a finished stream, so that the connection can be reused."""
         self.hurry(DRAIN_TIME)
         with suppress(ModelError):
             while await self._chunk():
                 pass
 
     async def close(self) -> None:
-        """Give the connection back, or close it when the body was not read to its end."""
+        """Release the connection, or close it if the body was not read to the end."""
         free, self._free = self._free, None
         if free is not None:
             try:
@@ -102,14 +102,14 @@ class Reply:
                 await free()
 
     async def refusal(self) -> ModelError:
-        """The error that an answer without success stands for."""
+        """The error for a response without success."""
         said: object = ""
         try:
             text = (await self._read(_SHOWN_ERROR)).decode("utf-8", "replace")
             said = text
             said = json.loads(text)
         except (ModelError, ValueError, RecursionError):
-            pass  # the status says enough
+            pass  # the status is enough
         finally:
             await self.close()
         headers = self._response.headers
@@ -136,10 +136,10 @@ class Reply:
 
 
 def decode(data: bytes, provider: str) -> object:
-    """``data`` as JSON.
+    """Parse ``data`` as JSON.
 
     Raises:
-        ModelError: ``bad_response``: it is none.
+        ModelError: ``bad_response``: it is not JSON.
     """
     text = data.decode("utf-8", "replace")
     try:
@@ -158,7 +158,7 @@ def secrets_of(headers: Mapping[str, str]) -> Iterable[str]:
 
 
 class typed_errors:  # noqa: N801  # reads as a phrase where it is used: with typed_errors(…)
-    """Turns what the HTTP library and the clock raise into a :class:`ModelError`."""
+    """Converts exceptions of the HTTP library, and timeouts, to :class:`ModelError`."""
 
     def __init__(self, provider: str, sent: Mapping[str, str]) -> None:
         self._provider = provider
@@ -175,7 +175,7 @@ class typed_errors:  # noqa: N801  # reads as a phrase where it is used: with ty
 
 
 def transport_error(error: Exception, provider: str, sent: Mapping[str, str]) -> ModelError | None:
-    """The typed form of an error on the way to a provider; ``None`` when it is none of that kind."""
+    """The typed form of a transport error; ``None`` if it is another error."""
     import ssl
 
     import httpx

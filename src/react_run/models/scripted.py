@@ -1,4 +1,4 @@
-"""The shipped test double: answers from a list of replies, and refuses requests that a provider would refuse."""
+"""The test double: answers from a list of replies, and refuses requests that a provider would refuse."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ScriptedError(_Strict):
 
 
 class ScriptedUsage(_Strict):
-    """What a reply says it used."""
+    """The usage of a reply."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -52,7 +52,7 @@ class ScriptedUsage(_Strict):
 
 
 class ScriptedReply(_Strict):
-    """One reply in the long form."""
+    """A reply in the long form."""
 
     text: str = ""
     tool_calls: list[ScriptedCall] = []
@@ -69,7 +69,7 @@ Reply = str | ScriptedReply | ModelResponse | Callable[[ModelRequest], object]
 
 
 class _Seen:
-    """What a scripted model has received so far."""
+    """The requests that a scripted model has received so far."""
 
     def __init__(self, keep: int) -> None:
         self.requests: deque[ModelRequest] = deque(maxlen=keep)
@@ -92,13 +92,13 @@ class ScriptedModel(Model):
     replies: list[Any] = Field(min_length=1)
     """The replies, in order."""
     repeat_last: bool = True
-    """After the last reply: repeat it. Otherwise running out is an error."""
+    """Whether to repeat the last reply; otherwise running out of replies is an error."""
     scope: Literal["run", "agent"] = "run"
     """`run`: every run starts with the first reply. `agent`: the list is used up across runs."""
     keep_requests: int = Field(default=10_000, ge=0)
-    """How many of the latest requests `.requests` remembers."""
+    """How many of the latest requests `.requests` keeps."""
     reads: list[str] = Field(default_factory=list)
-    """Attachments that it is to be sent, such as `[image/*]`; of others it gets a note."""
+    """Attachment types it receives, such as `[image/*]`; for others it gets a note."""
     window: int | None = None
     """The context window to report, in tokens."""
 
@@ -109,7 +109,7 @@ class ScriptedModel(Model):
 
     @cached_property
     def seen(self) -> _Seen:
-        """What this model has received so far."""
+        """The requests received so far."""
         return _Seen(self.keep_requests)
 
     @property

@@ -1,11 +1,11 @@
-"""Server-sent events: bytes in, the data of whole events out, wherever the chunks were cut."""
+"""Parses server-sent events: bytes in, the data of complete events out, wherever the chunks were cut."""
 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
 
 LONGEST_EVENT = 32 * 2**20
-"""Bytes: a stream whose single event is larger than this is broken."""
+"""Maximum bytes of a single event."""
 
 
 class EventTooLarge(Exception):
@@ -17,7 +17,7 @@ class EventDecoder:
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
-        """The pieces of a line that has not ended: they are joined once, when it has."""
+        """The pieces of an unfinished line; they are joined once, at its end."""
         self._data: list[bytes] = []
         self._length = self._data_length = 0
         """Bytes of both, and of what has ended."""
@@ -27,11 +27,11 @@ class EventDecoder:
         """The data of the events that ``chunk`` completes.
 
         Raises:
-            EventTooLarge: The event under way has become too long.
+            EventTooLarge: The current event is too long.
         """
         if not self._begun:
             chunk = b"".join([*self._rest, chunk])
-            if BOM_UTF8.startswith(chunk) and chunk != BOM_UTF8:  # the first bytes of a mark, or nothing yet
+            if BOM_UTF8.startswith(chunk) and chunk != BOM_UTF8:  # the first bytes of a byte order mark, or nothing yet
                 self._rest = [chunk]
                 return []
             chunk, self._rest, self._begun = chunk.removeprefix(BOM_UTF8), [], True
@@ -65,7 +65,7 @@ class EventDecoder:
             self._data_length += len(line)
 
     def finish(self) -> list[bytes]:
-        """What is left at the end of the stream, for servers that leave out the last blank line."""
+        """The rest at the end of the stream, for servers that omit the last blank line."""
         events = self.feed(b"\n\n")
         self._rest = []
         return events

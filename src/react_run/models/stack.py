@@ -1,4 +1,4 @@
-"""An agent's models put together: the tool protocol around each, the fallbacks around all."""
+"""Assembles an agent's models: the tool protocol around each, the fallbacks around all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.support.dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AsItIs:
-    """A model that an agent talks to as it is: a copy of an agent has its stack already, a recording needs none."""
+    """A model that is used unchanged: the copy of an agent already has its stack, a recording needs none."""
 
     model: Model
 
@@ -23,9 +23,9 @@ def model_stack(
 
     Args:
         model: The agent's model.
-        fallbacks: Models to try, in order, when it has failed for good.
-        tool_protocol: ``native`` leaves the models alone, ``text`` puts calls into their text, ``auto`` does so as soon
-            as a provider says that it has no tools; models without a provider (scripted, offline) are left alone.
+        fallbacks: Models to try, in order, when it has failed permanently. tool_protocol: ``native`` leaves the models
+            unchanged, ``text`` puts calls into their text, ``auto`` does so as soon as a provider says that it has no
+            tools; models without a provider (scripted, offline) stay unchanged.
     """
     models = [_with_protocol(each, tool_protocol) for each in (model, *fallbacks)]
     if len(models) == 1:

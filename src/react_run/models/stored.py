@@ -1,4 +1,4 @@
-"""Messages in OpenAI's shape, complete both ways: as they are stored, shown and handed in."""
+"""Converts messages to and from OpenAI's format without loss, for storage, display and input."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from react_run.models.wire import message_json
 
 
 def message_to_dict(message: Message) -> dict[str, object]:
-    """A message in OpenAI's shape, complete: :func:`message_from_dict` gives an equal message."""
+    """A message in OpenAI's format; :func:`message_from_dict` returns an equal message."""
     return message_json(message, verbatim=True)
 
 
 def message_from_dict(data: Mapping[str, object]) -> Message:
-    """A message from OpenAI's shape.
+    """A message from OpenAI's format.
 
     Raises:
-        ConfigError: It is not a mapping, or has no known role.
+        ConfigError: It is not a mapping, or has an unknown role.
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"a message must be a mapping with a role and content, not {type(data).__name__}")
@@ -35,7 +35,7 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
         content = [part_from_fields(part) for part in content]
     if role == "tool":
         return Message(role="tool", content=content, tool_request_id=as_identifier(data.get("tool_call_id")))
-    extra = {"name": name} if (name := as_text(data.get("name"))) else {}  # who of several speaks
+    extra = {"name": name} if (name := as_text(data.get("name"))) else {}  # which of several speakers
     if role in ("system", "developer"):
         return Message(role="system", content=content, extra=extra)
     if role == "user":

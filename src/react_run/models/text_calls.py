@@ -1,7 +1,7 @@
-"""Tool calls written as text: how they are asked for, and how they are found in a reply (behaviour H5).
+"""Tool calls written as text: how to request them, and how to find them in a reply (behaviour H5).
 
-Only the text protocol looks for calls in text. What a model means is taken generously (fences, tags, trailing commas,
-Python literals, the usual names of the fields); what it does not say is never made up.
+Only the text protocol looks for calls in text. Parsing is generous (fences, tags, trailing commas, Python literals, the
+usual field names), but never invents anything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORM = '{"tool_calls": [{"name": "<tool>", "arguments": {<arguments>}}]}'
 
 MARKS = "{[<`"
-"""Characters with which a call can begin; text before the first of them is certainly prose."""
+"""Characters that can begin a call; text before the first of them is certainly prose."""
 
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _TAG = re.compile(r"<(tool_call|function_call|tool_calls)>(.*?)(?:</\1>|\Z)", re.DOTALL)
@@ -46,7 +46,7 @@ class TextCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """What a reply says: ``prose`` before the calls, the ``calls``, or the ``problem`` with an attempt at one."""
+    """A parsed reply: ``prose`` before the calls, the ``calls``, or the ``problem`` with an attempted call."""
 
     prose: str
     calls: tuple[TextCall, ...] = ()
@@ -54,7 +54,7 @@ class Reading:
 
 
 def instructions(tools: Iterable[Tool], *, required: bool) -> str:
-    """What a model is told so that it can call ``tools`` in text."""
+    """The instructions for calling ``tools`` in text."""
     schemas = ((tool, json.dumps(tool.wire["function"]["parameters"], ensure_ascii=False)) for tool in tools)
     listed = "\n".join(f"- {tool.name}: {tool.description}\n  arguments: {schema}" for tool, schema in schemas)
     end = "Call a tool now." if required else "When you need no tool, answer in plain text, without JSON."
@@ -66,7 +66,7 @@ def instructions(tools: Iterable[Tool], *, required: bool) -> str:
 
 
 def written(calls: Iterable[TextCall]) -> str:
-    """``calls`` in the form that is asked for."""
+    """``calls`` in the requested form."""
     listed = [{"name": call.name, "arguments": call.arguments} for call in calls]
     return json.dumps({"tool_calls": listed}, ensure_ascii=False)
 
@@ -76,9 +76,9 @@ def read_calls(reply: str, known: Collection[str]) -> Reading:
 
     Args:
         reply: What the model wrote.
-        known: Names of the tools; outside tags and the asked-for form, only these count as calls.
+        known: Names of the tools; outside tags and the requested form, only these count as calls.
     """
-    heard = blanked(reply)  # what was only thought is not a call
+    heard = blanked(reply)  # thinking is not a call
     for region in _regions(heard):
         calls = tuple(_calls(region.value, known, sure=region.sure))
         if calls:
@@ -125,7 +125,7 @@ def _json_anywhere(reply: str) -> Iterator[_Region]:
 
 
 def _closing(reply: str, start: int) -> int:
-    """Where the bracket at ``start`` is closed, strings skipped; the end of the text when it never is."""
+    """Where the bracket at ``start`` is closed, skipping strings; the end of the text if it never is."""
     depth, quoted, escaped = 0, False, False
     for position in range(start, len(reply)):
         character = reply[position]
@@ -155,7 +155,7 @@ def _loads(source: str) -> object:
     if len(source) > _LONGEST_LITERAL:
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what Python thinks of a reply is no news for whoever reads our errors
+        warnings.simplefilter("ignore")  # Python's opinion of a reply is not useful in our errors
         try:
             literal: object = ast.literal_eval(source)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):

@@ -27,7 +27,7 @@ from react_run.models.text_calls import FORM, MARKS, Reading, TextCall, instruct
 from react_run.tools.request_ids import fresh_ids
 
 CORRECTIONS = 2
-"""How often a model is asked to write an unreadable call again."""
+"""How often to ask a model to write an unreadable call again."""
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ class TextProtocolModel(Model):
                 yield counted(item, refused) if isinstance(item, ModelResponse) else item
 
     def _switch(self, error: ModelError, request: ModelRequest) -> None:
-        """Go on in text when the provider has no tools; anything else stays an error."""
+        """Continue in text if the provider has no tools; anything else remains an error."""
         if error.code != "no_tools" or not request.tools:
             raise error
         _log.info("%s has no native tool calls: using the text protocol", self.name)
@@ -102,8 +102,8 @@ class TextProtocolModel(Model):
     async def _converse(
         self, request: ModelRequest, *, stream: bool
     ) -> AsyncGenerator[TextDelta | ModelResponse, None]:
-        """Ask, and ask for corrections, until the reply can be read."""
-        messages = as_text(request)  # calls are written as text, which no schema of the answer may rule out
+        """Ask, and ask for corrections, until the reply can be parsed."""
+        messages = as_text(request)  # calls are written as text, so the answer's schema must not apply
         asked = replace(request, messages=messages, tools=(), tool_choice=None, output_schema=None)
         shown = _Shown()
         usage = NO_USAGE
@@ -136,7 +136,7 @@ class TextProtocolModel(Model):
 
 
 class _Shown:
-    """The text of a reply as the reader sees it: prose up to where a call may begin, the rest once it is understood."""
+    """The visible text of a reply: prose up to the possible beginning of a call, the rest once it is parsed."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -145,13 +145,13 @@ class _Shown:
         self._open = True
 
     def begin(self) -> None:
-        """Another attempt begins; what was shown of the one before stays."""
+        """Start another attempt; the visible text of the previous one stays."""
         self._lead = "\n\n" if self.text else ""
         self._passed = 0
         self._open = True
 
     def draft(self, piece: str) -> str:
-        """A piece of the reply as it streams; returns what of it can be shown already."""
+        """Take a piece of the streamed reply, and return the part that can be shown already."""
         if not self._open:
             return ""
         end = min((found for mark in MARKS if (found := piece.find(mark)) >= 0), default=len(piece))
@@ -160,7 +160,7 @@ class _Shown:
         return self._add(piece[:end])
 
     def rest(self, prose: str) -> str:
-        """The prose of the whole reply; returns what of it was not shown yet."""
+        """Take the prose of the whole reply, and return the part that was not shown yet."""
         return self._add(prose[self._passed :])
 
     def _add(self, piece: str) -> str:

@@ -1,7 +1,7 @@
-"""Answers by a JSON Schema, asked of a provider in the form it has for them.
+"""Requests answers that match a JSON Schema in the provider's own form.
 
-There are two: the field ``response_format``, and a tool whose arguments are the answer. The first is for OpenAI, and
-for requests that offer no tools; the second for all others, because the field keeps most models from calling tools.
+There are two forms: the field ``response_format``, and a tool whose arguments are the answer. The first is for OpenAI,
+and for requests without tools; the second is for all others, because the field keeps most models from calling tools.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _NOT_STRICT = frozenset(
 
 
 def is_object(schema: Mapping[str, Any]) -> bool:
-    """Whether every answer by ``schema`` is an object."""
+    """Whether every answer that matches ``schema`` is an object."""
     return schema.get("type") == "object"
 
 
 def response_format(schema: Mapping[str, Any]) -> dict[str, object]:
-    """The field ``response_format`` for ``schema``; strict where the schema is one that can be kept to strictly."""
+    """The field ``response_format`` for ``schema``; strict if the schema allows it."""
     closed = _closed(schema)
     strict = _is_strict(closed)
     named: dict[str, object] = {"name": "answer", "schema": closed if strict else schema, "strict": strict}
@@ -40,7 +40,7 @@ def response_format(schema: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _closed(schema: Any) -> Any:
-    """``schema`` without properties that it does not name: what is left satisfies it as well."""
+    """``schema`` without additional properties; values of the result also match the original."""
     if isinstance(schema, list):
         return [_closed(item) for item in schema]
     if not isinstance(schema, Mapping):
@@ -74,7 +74,7 @@ def _is_strict(schema: Any) -> bool:
 
 
 class AnswerTools:
-    """The tools through which one model gives typed answers, one for each schema."""
+    """The tools for typed answers of one model, one per schema."""
 
     def __init__(self) -> None:
         self._tools: dict[tuple[int, str], tuple[Mapping[str, Any], Tool]] = {}
@@ -86,7 +86,7 @@ class AnswerTools:
         names = {tool.name for tool in request.tools}
         name = next(name for name in (TOOL, *(f"{TOOL}_{n}" for n in range(2, 99))) if name not in names)
         key = (id(schema), name)
-        if key not in self._tools:  # the schema is kept with it: its id is the key
+        if key not in self._tools:  # keep the schema with it, because its id is the key
             self._tools[key] = (
                 schema,
                 Tool(name=name, description=_ABOUT, parameters=_parameters(schema), function=_never),
@@ -99,7 +99,7 @@ def _never() -> None:
 
 
 def _parameters(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``schema`` as that of a tool's arguments, which are an object: another value is put into one."""
+    """``schema`` as the schema of a tool's arguments, wrapped in an object if necessary."""
     if is_object(schema):
         return schema
     shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
@@ -108,7 +108,9 @@ def _parameters(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def answered(response: ModelResponse, tool: str, schema: Mapping[str, Any]) -> ModelResponse:
-    """``response`` with the call of ``tool`` as its text; beside other calls, which come first, it is left out."""
+    """``response`` with the call of ``tool`` as its text; if there are other calls, they come first and it is left
+    out.
+    """
     requests = response.message.tool_requests
     calls = [request for request in requests if request.name == tool]
     if not calls:

@@ -1,9 +1,8 @@
-"""Our messages and tools as OpenAI chat-completions JSON, each message encoded once.
+"""Encodes messages and tools as OpenAI chat-completions JSON, each message only once.
 
-A conversation only grows, so its encoded messages are kept and joined again for the next request: an iteration
-costs the encoding of what is new. What the provider could not have read back is never sent: arguments that were not
-readable as JSON go out as ``{}`` (their result says what was wrong, behaviour H2), empty results as a visible
-placeholder.
+A conversation only grows, so encoded messages are kept and joined again for the next request: an iteration encodes only
+what is new. Content that providers would refuse is never sent: unreadable arguments become ``{}`` (their result says
+what was wrong, behaviour H2), empty results a visible placeholder.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from react_run.tools.tool import Tool
 
 NO_OUTPUT = "(no output)"
-"""What an empty tool result is sent as: some providers refuse empty content."""
+"""The placeholder for an empty tool result, because some providers refuse empty content."""
 
 BREAKPOINT: Mapping[str, object] = {"type": "ephemeral"}
 """The ``cache_control`` that ends a cached prefix."""
@@ -39,7 +38,7 @@ _MOST_CONVERSATIONS = 64
 
 
 def encode(value: object) -> bytes:
-    """``value`` as compact UTF-8 JSON; what JSON cannot hold goes out as text, half a surrogate pair as ``?``."""
+    """``value`` as compact UTF-8 JSON; values that JSON cannot represent become text, lone surrogates ``?``."""
     try:
         return to_json(value, inf_nan_mode="strings")
     except Exception:  # what is below is for the same as this, and more; it takes three times as long
@@ -49,7 +48,7 @@ def encode(value: object) -> bytes:
 def _encode_carefully(value: object) -> bytes:
     try:
         text = _STRICT.encode(value)
-    except Exception:  # foreign objects and keys, NaN: a plugin, or a model of somebody's own, put them there
+    except Exception:  # foreign objects and keys, NaN: from a plugin or a custom model
         text = json.dumps(to_jsonable(value), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
 
@@ -61,13 +60,13 @@ def message_json(
     verbatim: bool = False,
     can_read: Callable[[str], bool | None] | None = None,
 ) -> dict[str, object]:
-    """One message in OpenAI's form.
+    """One message in OpenAI's format.
 
     Args:
-        message: The message; what its provider sent along (``extra``) goes back verbatim (behaviour L5).
+        message: The message; its provider's own fields (``extra``) are sent back verbatim (behaviour L5).
         breakpoint_here: End a cached prefix here, for providers that cache on demand.
         verbatim: Keep what a provider would refuse: our own tool names, unreadable arguments, empty results.
-        can_read: Whether the model reads a media type; a note stands for attachments that it does not read.
+        can_read: Whether the model reads a media type; other attachments are replaced by a note.
     """
     content: object = message.content
     if not isinstance(message.content, str):
@@ -115,7 +114,7 @@ class Wire:
 
     Args:
         explicit_cache: Mark cached prefixes with ``cache_control``, for providers that cache only on demand.
-        can_read: Whether the model reads a media type; all are sent when not given.
+        can_read: Whether the model reads a media type; by default all are sent.
     """
 
     def __init__(self, *, explicit_cache: bool = False, can_read: Callable[[str], bool | None] | None = None) -> None:
@@ -123,9 +122,10 @@ class Wire:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._bytes = 0
         self._tools: OrderedDict[tuple[int, ...], _Tools] = OrderedDict()
+        self._latest: _Tools | None = None
 
     def encode(self, request: ModelRequest, head: Mapping[str, object]) -> Encoded:
-        """The body of ``request``; ``head`` holds every field but tools and messages."""
+        """The body of ``request``; ``head`` has all fields except tools and messages."""
         conversation = self._conversation(request)
         start = encode(head)[:-1] + self.tools(request.tools).fragment + b',"messages":['
         if self._explicit_cache:
@@ -140,19 +140,23 @@ class Wire:
 
     def tools(self, tools: tuple[Tool, ...]) -> _Tools:
         """The encoded form of a tool list, kept while the list stays the same."""
+        if self._latest is not None and self._latest.tools is tools:
+            return self._latest
         key = tuple(map(id, tools))
         known = self._tools.get(key)
         if known is None:
             known = self._tools[key] = _Tools(tools)
             if len(self._tools) > _MOST_CONVERSATIONS:
                 self._tools.popitem(last=False)
+        self._latest = known if known.tools is tools else None
         return known
 
     def forget(self) -> None:
-        """Release what is kept."""
+        """Release the cache."""
         self._conversations.clear()
         self._bytes = 0
         self._tools.clear()
+        self._latest = None
 
     def _conversation(self, request: ModelRequest) -> _Conversation:
         conversation = self._conversations.pop(request.run_id, None) or _Conversation(self._can_read)
@@ -167,7 +171,9 @@ class Wire:
         return conversation
 
     def _marked(self, messages: Sequence[Message]) -> Iterator[bytes]:
-        """The encoded messages, the ends of cached prefixes marked: they move every iteration, so nothing is kept."""
+        """The encoded messages with the ends of cached prefixes marked; they move every iteration, so nothing is
+        kept.
+        """
         ends = breakpoints(messages)
         marked = (
             message_json(message, breakpoint_here=index in ends, can_read=self._can_read)
@@ -178,12 +184,12 @@ class Wire:
 
 class _Tools:
     def __init__(self, tools: tuple[Tool, ...]) -> None:
-        self.tools = tools  # kept: the key of this entry is made of their ids
+        self.tools = tools  # keep them, because their ids are the key of this entry
         self.fragment = b',"tools":' + encode([tool.wire for tool in tools]) if tools else b""
 
 
 class _Conversation:
-    """The encoded messages of one run, followed as it grows: long stretches joined for good, the latest still open."""
+    """The encoded messages of a growing run: older stretches are joined permanently, the latest is still open."""
 
     def __init__(self, can_read: Callable[[str], bool | None] | None = None) -> None:
         self._can_read = can_read
@@ -199,7 +205,7 @@ class _Conversation:
         self._view: Sequence[Message] = ()
 
     def follow(self, messages: Sequence[Message]) -> None:
-        """Encode what is new; start again where the conversation is another one than before (after compaction)."""
+        """Encode what is new; start again if the conversation has been replaced (after compaction)."""
         if not (isinstance(messages, MessageView) and messages.extends(self._view)):
             known = len(self._messages)
             if len(messages) < known or list(messages[:known]) != self._messages:
@@ -222,7 +228,7 @@ class _Conversation:
 
 
 def _placed(messages: Sequence[Message], data: Iterable[dict[str, object]]) -> Iterable[dict[str, object]]:
-    """``data``, the JSON of ``messages``, with what tools returned besides text where providers take it."""
+    """``data``, the JSON of ``messages``, with the attachments of tool results moved to where providers accept them."""
     if all(type(message.content) is str for message in messages):
         return data
     from react_run.models.wire_parts import behind_results
@@ -240,7 +246,7 @@ def _call_json(request: ToolRequest, verbatim: bool) -> dict[str, object]:
 
 
 def _valid_name(name: str) -> str:
-    """A name that providers accept in the history (H4): a model may have asked for one that no tool can have."""
+    """A name that providers accept in the history (H4): a model may have requested an invalid one."""
     return name if _NAME.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:_LONGEST_NAME] or "unnamed"
 
 

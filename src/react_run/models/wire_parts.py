@@ -1,4 +1,4 @@
-"""Attachments on their way to a provider: each in the form that it takes, or a note where the model cannot read it."""
+"""Converts attachments for a provider, or replaces them with a note if the model cannot read them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from react_run.models.base import Model
 
 CanRead = Callable[[str], bool | None]
-"""Whether a model reads a media type; ``None`` when only trying tells."""
+"""Whether a model reads a media type; ``None`` if only trying can tell."""
 Wire = dict[str, object]
 
 
 def sent(content: Sequence[Mapping[str, object]], can_read: CanRead | None = None) -> list[Mapping[str, object]]:
-    """Content parts as they are sent: a note in place of each attachment that the model cannot read."""
+    """Content parts to send, with a note in place of each attachment that the model cannot read."""
     return [_sent(part, can_read) if isinstance(part, Part) else part for part in content]
 
 
@@ -29,13 +29,13 @@ def _sent(part: Part, can_read: CanRead | None) -> Mapping[str, object]:
 
 
 def note(part: Part) -> str:
-    """What a model reads in place of an attachment that it cannot read."""
-    where = f" A copy lies at {part.saved_to}." if part.saved_to else ""
+    """The note in place of an attachment that the model cannot read."""
+    where = f" A copy is at {part.saved_to}." if part.saved_to else ""
     return f"[attachment {part.label}: it is not shown here, because this model does not read this type.{where}]"
 
 
 def readable(request: ModelRequest, model: Model) -> ModelRequest:
-    """``request`` as ``model`` can read it."""
+    """Convert ``request`` to a form that ``model`` can read."""
     messages = [_readable(message, model.can_read) for message in request.messages]
     same = all(ours is theirs for ours, theirs in zip(messages, request.messages, strict=True))
     return request if same else replace(request, messages=messages)
@@ -55,20 +55,20 @@ def _readable(message: Message, can_read: CanRead) -> Message:
 
 
 def carries_parts(messages: Iterable[Message]) -> bool:
-    """Whether an attachment that is no text goes out with one of the messages."""
+    """Whether one of the messages has an attachment other than text."""
     contents = (message.content for message in messages if not isinstance(message.content, str))
     return any(isinstance(part, Part) and part["type"] != "text" for content in contents for part in content)
 
 
 def behind_results(messages: Iterable[Wire], *, empty: str, keep_images: bool = False) -> Iterator[Wire]:
-    """Messages with what tools returned besides text in a message of the user's, behind the results of one reply.
+    """Move the attachments of tool results into a user message after the results of each reply.
 
-    A tool message holds text only, for most providers.
+    For most providers, a tool message can only contain text.
 
     Args:
-        messages: In OpenAI's form, with whole replies: every call in them has its result.
-        empty: What a result is sent as that has nothing else in it.
-        keep_images: Whether this provider takes images in the result itself.
+        messages: Messages in OpenAI's format, with complete replies: every call has its result.
+        empty: The placeholder for a result with nothing else in it.
+        keep_images: Whether this provider accepts images in the result itself.
     """
     later: list[Mapping[str, object]] = []
     for message in messages:

@@ -1,4 +1,4 @@
-"""Built-in plugins with keys of their own in the agent file; each can be configured, replaced or left out."""
+"""Built-in plugins with their own keys in the agent file; each can be configured, replaced or disabled."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def policies_for(agent: ReActAgent, plugins: Sequence[object] = ()) -> list[obje
     """The policies of one agent, outermost first.
 
     Args:
-        agent: Whose configuration says which.
-        plugins: Those listed in its file or given from Python; one that names a guard takes its place.
+        agent: The agent, whose configuration selects them. plugins: The plugins listed in its file or passed from
+            Python; a plugin that names a guard replaces it.
     """
     from react_run.policies.disclosure.disclosure import disclosure_for
     from react_run.policies.standard import standard_policies

@@ -1,4 +1,4 @@
-"""Whether an answer is accepted, and how often it may be refused (behaviour G3)."""
+"""Decides whether an answer is accepted, and how often answers may be refused (behaviour G3)."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ NOT_RUN = "The check {check} could not be carried out, so nothing is accepted: {
 
 
 class Seals(dict[Check, dict[str, str]]):
-    """The sealed files of one run, by check: their digests when it started."""
+    """The digests of the sealed files of a run at its start, by check."""
 
 
 class Acceptance(Policy):
     """Runs the agent's checks on each proposed answer, and ends a run whose answers are refused too often.
 
-    A refusal that no other answer could change ends it at once: a check that cannot be carried out, and a sealed file
-    that was changed.
+    A refusal that no other answer could avoid ends the run at once: a check that cannot be carried out, or a sealed
+    file that was changed.
     """
 
     kind: ClassVar[str] = "acceptance"
 
     checks: list[Check] = Field(default_factory=list)
-    """What an answer must pass, in order."""
+    """The checks that an answer must pass, in order."""
     iterations: int = Field(default=2, ge=0)
-    """How often an answer may be refused, by these checks or by plugins, before it is kept as unaccepted."""
+    """How often these checks and plugins may refuse an answer before it is kept as unaccepted."""
 
     @hookimpl
     @inline
@@ -65,7 +65,7 @@ class Acceptance(Policy):
         refusals = await self._breaches(run)
         for check in sorted(self.checks, key=lambda check: check.costly):
             if refusals and check.costly:
-                break  # a test suite need not run for an answer that is refused anyway
+                break  # do not run a test suite for an answer that is refused anyway
             verdict = await self._verdict(check, run, answer)
             if not verdict.accepted:
                 refusals.append(verdict)
@@ -75,7 +75,7 @@ class Acceptance(Policy):
         return Verdict(accepted=False, feedback=feedback, final=any(verdict.final for verdict in refusals))
 
     async def _breaches(self, run: Run) -> list[Verdict]:
-        """A refusal for every check whose sealed files were changed, whether it is asked or not."""
+        """A refusal for every check whose sealed files were changed, whether or not the check runs."""
         found = [(check, await _breach(check, run)) for check in self.checks]
         return [self._broken(run, check, what) for check, what in found if what]
 
@@ -85,11 +85,11 @@ class Acceptance(Policy):
     async def _verdict(self, check: Check, run: Run, answer: str) -> Verdict:
         try:
             verdict = await check.check(run, answer)
-        except Exception as error:  # whatever it is, it is not a pass
+        except Exception as error:  # any failure of a check counts as not passed
             mask = run.agent.config.masker.mask
             log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
             return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
-        if what := await _breach(check, run):  # what the check ran may have changed them
+        if what := await _breach(check, run):  # the check's own command may have changed them
             return self._broken(run, check, what)
         return verdict
 
@@ -126,5 +126,5 @@ async def _breach(check: Check, run: Run) -> str:
 
 
 def label(check: Check) -> str:
-    """How messages call a check."""
+    """The name of a check in messages."""
     return check.kind or type(check).__name__

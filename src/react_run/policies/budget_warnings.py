@@ -1,4 +1,4 @@
-"""A word to the model before a limit that somebody set is reached (behaviours S2, S4)."""
+"""Warns the model before a configured limit is reached (behaviours S2, S4)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 WARNING = "[{share:.0%} of {what}. {advice}]"
 FEWEST = 8
-"""Iterations below which a run is too short for warnings to help."""
+"""Runs with fewer iterations are too short for warnings to help."""
 TOLERANCE = 1e-9
-"""Sums of prices are not exact."""
+"""Tolerance, because sums of prices are not exact."""
 HALF = "Plan for what is left."
 NEARLY = "Finish what matters most, and answer."
 
 
 class Told:
-    """The shares of its budgets that one run has been told about, by budget."""
+    """The shares that a run was warned about, by budget."""
 
     def __init__(self) -> None:
         self.shares: dict[str, float] = {}
@@ -34,14 +34,14 @@ class Told:
 class BudgetWarnings(Policy):
     """Tells the model when half, and when four fifths, of a budget are used, after the last result.
 
-    It covers the limits that were set: iterations, tokens, money and time. What the clock says is recorded, so
-    that a replay says the same. With ``failure_handling: legacy`` nobody is told.
+    It covers the limits that are set: iterations, tokens, cost and time. The elapsed time is recorded, so that a replay
+    gives the same warnings. ``failure_handling: legacy`` turns the warnings off.
     """
 
     kind: ClassVar[str] = "budget_warnings"
 
     at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
-    """The shares of a budget, from 0 to 1, at which the model is told."""
+    """The shares of a budget, from 0 to 1, at which the model is warned."""
 
     @hookimpl
     async def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -58,7 +58,7 @@ class BudgetWarnings(Policy):
                 iteration.calls[-1].append(WARNING.format(share=share, what=what, advice=advice))
 
     async def _time(self, run: Run) -> tuple[str, float, str]:
-        """The share of the time that is used, as the clock says it, or a recording."""
+        """The share of the time used, by the clock or from a recording."""
 
         async def look() -> float:
             share = run.state(Deadline).share
@@ -69,7 +69,7 @@ class BudgetWarnings(Policy):
 
 
 def budgets(run: Run) -> Iterator[tuple[str, float, str]]:
-    """The budgets of a run that somebody set: a name, the share that is used, and what it is a share of."""
+    """The configured budgets of a run: a name, the share used, and a description."""
     config, limits, used = run.agent.config, run.agent.config.limits, run.state(EngineState).counted
     if "max_iterations" in config.model_fields_set and run.max_iterations >= FEWEST:
         share = len(run.iterations) / run.max_iterations

@@ -1,4 +1,6 @@
-"""Conversations that outgrow the model's context: older results move out, then older iterations are summarised (S7)."""
+"""Shrinks conversations that outgrow the model's context: older results move out, then older iterations are summarised
+(S7).
+"""
 
 from __future__ import annotations
 
@@ -25,19 +27,19 @@ Proceed = Callable[[], Awaitable[ModelResponse]]
 
 
 class Compaction(Policy):
-    """Frees up context before it overflows, and once after it has.
+    """Frees up context before it overflows, and once after an overflow.
 
-    The system prompt, what the user said and the last iterations stay word for word, and every call keeps its result.
+    The system prompt, the user's messages and the last iterations stay verbatim, and every call keeps its result.
     """
 
     kind: ClassVar[str] = "compaction"
 
     above: float = Field(default=0.75, gt=0, le=1)
-    """The share of the model's context window above which room is made."""
+    """The share of the model's context window above which compaction starts."""
     down_to: float = Field(default=0.5, gt=0, le=1)
-    """The share of the window that may be left in use."""
+    """The share of the window that may remain in use after it."""
     keep_iterations: int = Field(default=3, ge=1)
-    """How many of the last iterations stay word for word."""
+    """How many of the last iterations stay verbatim."""
 
     @hookimpl
     async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:

@@ -1,4 +1,4 @@
-"""A conversation as what it began with and its iterations, each with its calls and results (behaviours H2, S7)."""
+"""Splits a conversation into its beginning and its iterations, each with its calls and results (behaviours H2, S7)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 SMALL = 512
-"""Bytes up to which a result stays where it is."""
+"""Results up to this many bytes stay in the conversation."""
 LEFT = 200
-"""Bytes of a moved result that stay in the conversation."""
+"""How many bytes of a moved result stay in the conversation."""
 SUMMARY = "Summary of the work so far, which took the place of older iterations:\n\n{summary}"
 
 Iteration = list[Message]
@@ -25,14 +25,14 @@ Iteration = list[Message]
 
 @dataclass
 class Conversation:
-    """What a run began with (system prompt, earlier turns, the user's request), and its iterations."""
+    """The beginning of a run (system prompt, earlier turns, the user's request), and its iterations."""
 
     start: list[Message]
     iterations: list[Iteration]
 
     @classmethod
     def of(cls, messages: Sequence[Message], own: int) -> Self:
-        """``messages``, of which the first ``own`` were there when the run began."""
+        """Split ``messages``, the first ``own`` of which existed when the run began."""
         iterations: list[Iteration] = []
         for message in messages[own:]:
             if message.role == "assistant" or not iterations:
@@ -46,18 +46,18 @@ class Conversation:
         return [*self.start, *(message for part in self.iterations for message in part)]
 
     def move_out(self, mover: Mover, keep: int) -> None:
-        """Replace long results by pointers, except in the last ``keep`` iterations."""
+        """Replace long results with pointers, except in the last ``keep`` iterations."""
         self.start = [mover.moved(message) for message in self.start]
         for index, part in enumerate(self._before(keep)):
             self.iterations[index] = [mover.moved(message) for message in part]
 
     def older(self, keep: int) -> list[Message]:
-        """What a summary may replace: everything but what people said and the last ``keep`` iterations."""
+        """The part that a summary may replace: everything but the users' messages and the last ``keep`` iterations."""
         start = [message for message in self.start if message.role in ("assistant", "tool")]
         return start + [message for part in self._before(keep) for message in part]
 
     def replace_older(self, keep: int, summary: str) -> None:
-        """Put ``summary`` in the place of :meth:`older`."""
+        """Replace :meth:`older` with ``summary``."""
         self.start = [message for message in self.start if message.role not in ("assistant", "tool")]
         kept = self.iterations[len(self._before(keep)) :]
         self.iterations = [[Message(role="user", content=SUMMARY.format(summary=summary))], *kept]
@@ -67,7 +67,7 @@ class Conversation:
 
 
 class Mover:
-    """Moves results out of a conversation, into files of the run when it may have them."""
+    """Moves results out of a conversation, into files of the run if it may have them."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -75,11 +75,11 @@ class Mover:
         self._lasting = {call.request.id for call in handled if call.observation and call.observation.whole}
 
     def lasts(self, message: Message) -> bool:
-        """Whether ``message`` is a result that stays as it is, such as the instructions of a skill."""
+        """Whether ``message`` is a result that stays, such as the instructions of a skill."""
         return message.role == "tool" and message.tool_request_id in self._lasting
 
     def _without_files(self, message: Message) -> str:
-        """The text of a result, with the names of the images and files that were in it, and where copies lie."""
+        """The text of a result, with the names of its images and files and the paths of their copies."""
         from react_run.engine.attachments import saved
         from react_run.parts import Part
 
@@ -90,7 +90,7 @@ class Mover:
         return "\n".join([message.text, *notes])
 
     def moved(self, message: Message) -> Message:
-        """``message`` with its long result replaced by a pointer to a copy of it."""
+        """Replace the long result in ``message`` with a pointer to a saved copy."""
         if message.role != "tool" or self.lasts(message):
             return message
         text, whole = message.text, message

@@ -30,16 +30,18 @@ class Deadline:
         self._more: More | None = None
         self._asking: asyncio.Task[None] | None = None
         self.extra = 0.0
-        """Seconds that were allowed beyond the limit."""
+        """Seconds granted beyond the limit."""
 
     def start(self, run: Run, seconds: float, more: More | None = None) -> None:
-        """Start the clock, for the current task; ``more`` says how many seconds are allowed when the time is up."""
+        """Start the clock for the current task; ``more`` returns how many more seconds are granted when the time is
+        up.
+        """
         self._run, self._task = run, asyncio.current_task()
         self._seconds, self._more = seconds, more
         self._clock = Timer(partial(paused_seconds, run), seconds, self._struck)
 
     async def strike(self) -> None:
-        """The time is up, unless somebody allows more."""
+        """The time is up, unless more is granted."""
         if self._more is None:
             self.expire()
             return
@@ -58,7 +60,7 @@ class Deadline:
         run, allowed = self._run, 0.0
         try:
             allowed = await more(self._run, self._seconds + self.extra)
-        except Exception as error:  # whoever answers is broken: nobody has allowed anything
+        except Exception as error:  # the plugin that answers is broken: nothing was granted
             self._run.note("run_timeout", f"nobody could be asked for more time: {type(error).__name__}: {error}")
         finally:
             self._asking = None
@@ -69,7 +71,7 @@ class Deadline:
                 self.expire()
 
     def stop(self) -> None:
-        """Stop the clock; its cancellation, if there was one, is done with."""
+        """Stop the clock, and clear its cancellation, if there was one."""
         if self._asking is not None:
             self._asking.cancel()
             self._asking.add_done_callback(forget)
@@ -81,7 +83,7 @@ class Deadline:
 
     @property
     def started(self) -> bool:
-        """Whether the clock was ever started."""
+        """Whether the clock was started."""
         return self._task is not None
 
     @property
@@ -91,13 +93,13 @@ class Deadline:
 
     @property
     def share(self) -> float:
-        """How much of the time is used, from 0 to 1; 0 when there is no clock."""
+        """The share of the time used, from 0 to 1; 0 if there is no clock."""
         whole = self._seconds + self.extra
         return 0.0 if self._clock is None or whole <= 0 else min(1.0, max(0.0, 1 - self._clock.left / whole))
 
     @property
     def overdue(self) -> bool:
-        """Whether the time is up, and nobody has noticed: what never waits lets no clock strike."""
+        """Whether the time is up but the timer has not fired yet: code that never awaits prevents it."""
         return self._clock is not None and not self.expired and self._clock.left <= 0
 
     def expire(self) -> None:
@@ -108,7 +110,7 @@ class Deadline:
 
     @property
     def alone(self) -> bool:
-        """Whether a cancellation that arrived is this deadline's, and nobody else's as well."""
+        """Whether this deadline alone caused a cancellation."""
         assert self._task is not None  # as above
         assert self._run is not None  # as above
         return self.expired and self._task.cancelling() <= self._run.state(EngineState).cancelling + 1

@@ -1,4 +1,4 @@
-"""No repeats: an identical call is answered from the earlier result (behaviours F3, F4)."""
+"""Prevents repeats: an identical call is answered with the earlier result (behaviours F3, F4)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ONCE = "[You asked for this exact call more than once in one reply. It ran once,
 
 
 class Memory:
-    """What one run has already been told, by tool and then by arguments, and which calls have an unknown outcome."""
+    """The results that a run already has, by tool and then by arguments, and the calls whose outcome is unknown."""
 
     def __init__(self) -> None:
         self.iteration = 0
@@ -67,11 +67,11 @@ class Memory:
                     del known[key]
 
     def forget_stale(self, changes: list[ToolCall], *, by_others: bool) -> None:
-        """Forget what may no longer be so after ``changes``, or after files were changed by somebody else."""
+        """Forget results that may be out of date after ``changes``, or after files were changed by others."""
         for known in chain(self.answered.values(), self.nothing.values()):
             if not known:
                 continue
-            some, _ = next(iter(known.values()))  # one look per tool, however many of its results are known
+            some, _ = next(iter(known.values()))  # one check per tool, however many of its results are known
             if len(known) == 1:
                 if goes_stale(some, changes, by_others=by_others):
                     known.clear()
@@ -83,8 +83,8 @@ class Memory:
 class Repeats(Policy):
     """Answers an identical call of a tool that is not ``repeatable`` with the earlier result.
 
-    A failed call may run once more, unless it may have taken effect all the same. A call of a tool that may change
-    things makes earlier results of other tools stale.
+    A failed call may run once more, unless it may have taken effect. A call of a tool that may change something makes
+    earlier results of other tools stale.
     """
 
     kind: ClassVar[str] = "duplicate_calls"
@@ -124,7 +124,7 @@ class Repeats(Policy):
     def _refused(self, run: Run, call: ToolCall, known: tuple[ToolCall, int]) -> Observation:
         earlier, number = known
         assert earlier.observation is not None  # as above
-        assert earlier.observation.outcome is not None  # what is in doubt has failed
+        assert earlier.observation.outcome is not None  # a call in doubt has failed
         call.opaque = earlier.opaque
         run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since iteration {number}")
         text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=earlier.observation.outcome.message)
@@ -137,7 +137,7 @@ class Repeats(Policy):
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
-            assert first.observation is not None  # an iteration is judged when all its calls are in
+            assert first.observation is not None  # an iteration is judged after all its calls have finished
             content = f"{first.observation.content}\n\n{ONCE}"
             call.observation, call.opaque = replace(first.observation, content=content), first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
@@ -145,7 +145,7 @@ class Repeats(Policy):
         changes = [call for call in iteration.calls if may_have_changed(call)]
         if changes or iteration.changed:
             memory.forget_stale(changes, by_others=iteration.changed)
-        # What was read beside a change may have been read before it; a call alone was not.
+        # A result read in the same reply as a change may have been read before it; a single call was not.
         raced = iteration.changed or (len(memory.current) > 1 and bool(changes))
         for key, call in memory.current.items():
             if call.executed and not (raced and goes_stale(call, changes, by_others=iteration.changed)):
@@ -167,21 +167,21 @@ class Repeats(Policy):
 
 
 def may_have_changed(call: ToolCall) -> bool:
-    """Whether ``call`` ran a tool that does not say it changes nothing."""
+    """Whether ``call`` ran a tool that is not declared ``read_only``."""
     return call.executed and call.tool is not None and call.tool.read_only is not True
 
 
 def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = False, alike: bool = False) -> bool:
     """Whether one of ``changes`` can make the result of ``call`` untrue (F4).
 
-    What another tool read, or may have read, goes stale. So does a change that can be made twice without harm, and that
-    of a tool that says nothing of itself: after another change it may be needed again. A payment never does.
+    Results that another tool read, or may have read, become stale. So do changes that can be made twice without harm,
+    and those of undeclared tools: after another change they may be needed again. A payment never becomes stale.
 
     Args:
-        call: What was found out earlier.
+        call: The earlier call.
         changes: The calls that may have changed something since.
-        by_others: Whether files were changed besides what the calls did.
-        alike: Whether any other call of the same tool is meant as well.
+        by_others: Whether files were changed by anything besides these calls.
+        alike: Whether other calls of the same tool count as well.
     """
     tool = call.tool
     if tool is None or (tool.read_only is False and not tool.idempotent):
@@ -196,7 +196,7 @@ def goes_stale(call: ToolCall, changes: list[ToolCall], *, by_others: bool = Fal
 
 
 def loose(arguments: object) -> str:
-    """One text for ``arguments``, equal when they differ only in case, punctuation, spaces and word order (F3)."""
+    """Normalise ``arguments`` to a text that ignores case, punctuation, spaces and word order (F3)."""
     return arguments_key(_loose(arguments))
 
 

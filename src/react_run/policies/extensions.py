@@ -1,4 +1,4 @@
-"""``on_limit: ask``: a person may let a run go on where a limit would end it."""
+"""``on_limit: ask``: a person may let a run continue where a limit would end it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run
 
 SHARE = 2
-"""A person is asked for the limit divided by this."""
+"""A person is asked to add the limit divided by this."""
 
 
 async def extended(run: Run, limit: str, more: str, *, by_clock: bool = False) -> bool:
-    """Whether a person allows ``more`` than ``limit``; never when a person cannot be asked.
+    """Whether a person grants ``more`` beyond ``limit``; false if nobody can be asked.
 
-    ``by_clock`` says that the question depends on the time, so that a replay need not come to it.
+    ``by_clock`` means that the question depends on the time, so that a replay may not ask it.
     """
     name = run.agent.config.name or "The agent"
     text = f"{name} has reached its limit of {limit}. Allow {more} more?"

@@ -1,4 +1,4 @@
-"""Failures of tools: one correction, then the run ends with what is known (behaviours F1 to F3)."""
+"""Handles tool failures: one correction, then the run ends with what is known (behaviours F1 to F3)."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
 Key = tuple[str, Hashable]
 NOT_THE_TOOLS = frozenset({"cut_off", "cancelled"})
-"""Codes that say nothing about the tool: the reply was cut, the run was interrupted."""
+"""Error codes that say nothing about the tool: the reply was cut, or the run was interrupted."""
 NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})
-"""Codes that other arguments cannot correct."""
+"""Error codes that other arguments cannot correct."""
 
 
 class Ledger:
-    """The failures of one run, by tool, since the tool last succeeded."""
+    """The failures of a run by tool, since the tool last succeeded."""
 
     def __init__(self) -> None:
         self.counts: dict[str, dict[Key, int]] = {}
 
     def add(self, tool: str, key: Key) -> int:
-        """Note one more failure, and say how many of its kind there are now."""
+        """Count a failure, and return how many of its kind there are now."""
         counts = self.counts.setdefault(tool, {})
         counts[key] = count = counts.get(key, 0) + 1
         return count
 
     def clear(self, tool: str) -> None:
-        """A success of ``tool`` shows that the model has found its way: the next failure may be corrected again."""
+        """Reset after a success of ``tool``: the next failure may be corrected again."""
         self.counts.pop(tool, None)
 
 
 class Failures(Policy):
     """Lets the model correct the first failure of a kind; the next one ends the run.
 
-    A failure is of the same kind when tool and code are the same; where nobody interprets a tool's results, or where
-    the failure is one of the very call, when the same arguments fail again.
+    Failures are of the same kind if tool and code are the same. If the tool's results are opaque, or the failure is one
+    of the particular call, the arguments must be the same as well.
     """
 
     kind: ClassVar[str] = "failures"
@@ -52,7 +52,7 @@ class Failures(Policy):
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct."""
     searches: int = Field(default=1, ge=0)
-    """How often a tool that found nothing may be tried again with materially different arguments."""
+    """How often a tool that found nothing may be called again with materially different arguments."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -62,7 +62,7 @@ class Failures(Policy):
             for call in iteration.calls:
                 if call.succeeded:
                     ledger.clear(call.name)
-        for call in iteration.calls:  # after all successes: their order within a reply changes nothing (F1b)
+        for call in iteration.calls:  # after all successes, because the order within a reply does not matter (F1b)
             assert call.observation is not None  # an iteration is judged when all its calls are in
             outcome = call.observation.outcome
             if outcome is not None and outcome.disposition.failed and outcome.code not in NOT_THE_TOOLS:
@@ -89,7 +89,7 @@ class Failures(Policy):
 
 
 def key_of(call: ToolCall, outcome: Outcome) -> Key:
-    """What makes two failures the same kind (F1, F3)."""
+    """The key that failures of the same kind share (F1, F3)."""
     if outcome.disposition is Disposition.NO_RESULT:
         return call.name, Disposition.NO_RESULT
     if (call.opaque or outcome.of_call) and outcome.code not in NO_SUCH_TOOL:

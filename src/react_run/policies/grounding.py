@@ -1,4 +1,4 @@
-"""Grounded endings: when facts are missing, the answer is built from facts only (behaviour F5)."""
+"""Grounds answers: if facts are missing, the answer is built only from verified facts (behaviour F5)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BY_POLICY = frozenset(
         StopReason.EMPTY_REPLY,
     }
 )
-"""Reasons to stop that leave no answer of the model, unless it gave a last one."""
+"""Stop reasons without an answer of the model, unless it gave a last answer."""
 FAILED_TOOL = frozenset({StopReason.TOOL_FAILURE, StopReason.TOOL_RETRY_EXHAUSTED, StopReason.CLARIFICATION_REQUIRED})
 PROVIDER_FAILED = "The model's provider failed before there was an answer."
 SOMETHING_FAILED = "Something failed beside the model and its tools before there was an answer."
@@ -46,9 +46,9 @@ def may_lack_facts(run: Run, result: RunResult) -> bool:
 
 
 class Grounding(Policy):
-    """Replaces an unsupported claim, or a missing answer, with what is verified and what is unresolved.
+    """Replaces an unsupported claim, or a missing answer, with verified facts and a list of unresolved failures.
 
-    The model's own answer stands when all it left unresolved is opaque. What it claimed instead is kept in
+    The model's own answer stands if only opaque failures are unresolved. A replaced claim is kept in
     ``RunResult.unverified_answer``.
     """
 
@@ -74,7 +74,9 @@ class Grounding(Policy):
             return result
         if reason == StopReason.COMPLETED:
             reason = StopReason.UNRESOLVED_TOOL_FAILURE
-        partial = claimed if claimed is not None else run.outcome.unverified_answer  # what a cut answer began with
+        partial = (
+            claimed if claimed is not None else run.outcome.unverified_answer
+        )  # the beginning of a truncated answer
         text = grounded(result.steps, result.unresolved, "" if reason in FAILED_TOOL or claimed else result.answer)
         run.note(self.guard, f"{reason}: {'the claim of the model is set aside' if claimed else 'no answer'}")
         await self._take_back(run)
@@ -89,19 +91,19 @@ class Grounding(Policy):
 
     async def _take_back(self, run: Run) -> None:
         if is_answer(run.messages[-1]):
-            run.messages.pop()  # nobody but this run has seen it
+            run.messages.pop()  # only this run has seen it
         last = run.state(LastWords).iteration or (run.iterations[-1] if run.iterations else None)
         if last is not None:
             await last.withdraw()
 
 
 def is_answer(message: Message) -> bool:
-    """Whether ``message`` is a reply of the model that asks for nothing more."""
+    """Whether ``message`` is a reply of the model without tool calls."""
     return message.role == "assistant" and not message.tool_requests
 
 
 def said_by_the_model(result: RunResult) -> str | None:
-    """The model's answer, when the run ended with one: then it is the end of the conversation."""
+    """The model's answer, if the run ended with one: the last message of the conversation."""
     if not result.answer.strip() or not result.messages or not is_answer(result.messages[-1]):
         return None
     if result.stop_reason == StopReason.COMPLETED:
@@ -110,12 +112,12 @@ def said_by_the_model(result: RunResult) -> str | None:
 
 
 def grounded(steps: Iterable[ReActStep], unresolved: Iterable[Unresolved], why: str = "") -> str:
-    """An answer of facts only: what is verified, then what is unresolved or needs the user.
+    """Build an answer from facts: first what is verified, then what is unresolved or needs the user.
 
     Args:
         steps: The steps of the run; their verified summaries are the facts.
-        unresolved: What is left.
-        why: What else kept the run from an answer, such as a limit.
+        unresolved: The unresolved failures.
+        why: Any other reason why there is no answer, such as a limit.
     """
     verified = dict.fromkeys(
         step.outcome.verified_summary for step in steps if step.outcome is not None and not step.failed

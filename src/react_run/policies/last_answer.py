@@ -1,4 +1,4 @@
-"""The last answer: a limit never ends in an exception, but in one more reply, without tools (behaviour S2)."""
+"""Gets a last answer: a limit never ends in an exception, but in one more reply, without tools (behaviour S2)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ WHEN = (StopReason.MAX_ITERATIONS, StopReason.STUCK)
 
 
 class LastWords:
-    """The reply that a run got after its limit, if any."""
+    """The reply after the limit, if any."""
 
     iteration: Iteration | None = None
 
     async def forget(self) -> None:
-        """The run has ended: what it holds must not hold it in turn."""
+        """The run has ended: break the reference cycle."""
         self.iteration = None
 
 
@@ -45,7 +45,7 @@ def is_out(run: Run, result: RunResult) -> bool:
 class LastAnswer(Policy):
     """Asks the model for a last answer without tools when a run is stuck or out of iterations.
 
-    A request for tools in that reply is ignored and asked about once. The reason to stop stays what it was.
+    Tool calls in that reply are ignored, and the model is asked once more. The stop reason does not change.
     """
 
     kind: ClassVar[str] = "last_answer"

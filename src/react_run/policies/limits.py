@@ -1,4 +1,4 @@
-"""What a run may use: money, tokens and time (behaviours S2, S4)."""
+"""The limits of a run: cost, tokens and time (behaviours S2, S4)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 OnLimit = Literal["end", "ask"]
 WITHHELD = ModelResponse(message=Message(role="assistant"), usage=NO_USAGE)
-"""What stands for the reply of a call that was not made."""
+"""Stands in for the reply of a call that was not made."""
 
 
 class Extra:
-    """What a person has allowed one run beyond its limits."""
+    """What a person has granted a run beyond its limits."""
 
     def __init__(self) -> None:
         self.cost = 0.0
@@ -34,21 +34,21 @@ class Extra:
 
 
 class RunLimits(Policy):
-    """Ends a run that has used up its money, tokens or time, with a result and without another model call.
+    """Ends a run that has used up its budget of cost, tokens or time, with a result and without another model call.
 
-    What subagents use counts towards their parents' limits, which bind them as well.
+    The usage of subagents counts towards their parents' limits, which also apply to them.
     """
 
     kind: ClassVar[str] = "limits"
     inherited_by_subagents: ClassVar[bool | None] = True
-    stacks: ClassVar[bool] = True  # those of a run above hold beside a run's own
+    stacks: ClassVar[bool] = True  # a parent's limits apply in addition to a run's own
 
     max_cost: float | None = Field(default=None, ge=0)
-    """USD."""
+    """Maximum cost in USD."""
     allow_unknown_cost: bool = False
-    """Whether to go on with `max_cost` set when the price of the model is unknown."""
+    """Whether to continue despite `max_cost` if the price of the model is unknown."""
     max_total_tokens: int | None = Field(default=None, ge=1)
-    """Tokens, read and written."""
+    """Maximum input and output tokens."""
 
     on_limit: OnLimit = "end"
     """Whether a person is asked for more before the run ends."""
@@ -90,7 +90,7 @@ class RunLimits(Policy):
         return None
 
     async def _extended(self, run: Run, owner: Run) -> bool:
-        """Whether a person has allowed as much as was used, and more; one question at a time, for all runs below."""
+        """Whether a person has granted more than was used; one question at a time, for all subagents."""
         if self.on_limit == "end":
             return False
         from react_run.policies.extensions import SHARE, extended
@@ -110,15 +110,15 @@ class RunLimits(Policy):
                         return False
                     allowed.tokens += tokens
                 else:
-                    return False  # what was used is unknown: there is nothing to allow
+                    return False  # the usage is unknown, so there is nothing to grant
         return True
 
     def _extra(self) -> Extra:
-        """What `run.state` makes for these limits alone."""
+        """State in `run.state` for these limits only."""
         return Extra()
 
     def _owner(self, run: Run) -> Run:
-        """The run these limits were made for: the outermost one that has them."""
+        """The run that owns these limits: the outermost one that has them."""
         while run.parent is not None and _has(run.parent, self):
             run = run.parent
         return run
@@ -130,14 +130,14 @@ class RunTimeout(Policy):
     kind: ClassVar[str] = "run_timeout"
 
     seconds: float = Field(gt=0)
-    """For the whole run; time in which a person is asked does not count."""
+    """Time limit for the whole run, not counting the time spent waiting for a person."""
     on_limit: OnLimit = "end"
     """Whether a person is asked for more before the run ends."""
 
     @hookimpl(tryfirst=True)
     @inline
     def react_guide(self, run: Run) -> None:
-        """Guides are part of the run: its time begins before they are asked."""
+        """Guides are part of the run, so its time starts before they are asked."""
         run.state(Deadline).start(run, self.seconds, self._more if self.on_limit == "ask" else None)
 
     @hookimpl
@@ -160,14 +160,14 @@ class RunTimeout(Policy):
 
     @hookimpl
     async def react_model_call(self, run: Run) -> None:
-        """Look at the clock before each call (S4), for a run in which nothing waits."""
+        """Check the clock before each call (S4), in case nothing in the run ever awaits."""
         deadline = run.state(Deadline)
         if deadline.overdue:
             await deadline.strike()
             await asyncio.sleep(0)  # where the cancellation arrives
 
     async def _more(self, run: Run, limit: float) -> float:
-        """The seconds that a person allows beyond ``limit``."""
+        """The seconds that a person grants beyond ``limit``."""
         from react_run.policies.extensions import SHARE, extended
 
         more = self.seconds / SHARE

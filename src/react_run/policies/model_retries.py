@@ -1,4 +1,4 @@
-"""Transient failures of the model are tried again, later (behaviour S6)."""
+"""Retries model calls after transient failures (behaviour S6)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 class ModelRetries(Policy):
     """Retries a model call that failed for a transient reason, with exponential backoff and jitter.
 
-    Retry-After is honoured, up to ``max_wait``: a provider that asks for more patience than that ends the run at once.
+    Retry-After is honoured up to ``max_wait``: if the provider asks for a longer wait, the run ends at once.
     """
 
     kind: ClassVar[str] = "model_retries"
 
     attempts: int = Field(default=4, ge=1)
-    """How often to try, the first time included."""
+    """Maximum number of attempts, including the first."""
     first_wait: float = Field(default=0.5, ge=0)
-    """Seconds before the second attempt; doubled before each further one, and varied by chance."""
+    """Seconds before the second attempt; doubled before each further one, with random jitter."""
     max_wait: float = Field(default=60.0, ge=0)
-    """The most seconds to wait before one attempt."""
+    """Maximum seconds to wait before an attempt."""
 
     @hookimpl
     @late(errors=ModelError)
@@ -52,7 +52,7 @@ class ModelRetries(Policy):
             await asyncio.sleep(wait)
 
     def wait(self, failed: int, error: ModelError) -> float | None:
-        """Seconds to wait after the ``failed``-th failure; ``None`` when there is no point in trying again."""
+        """Seconds to wait after the ``failed``-th failure; ``None`` if retrying is pointless."""
         if not error.retryable:
             return None
         if failed >= self.attempts:

@@ -1,4 +1,4 @@
-"""Guards and their places: a plugin that names a guard takes the built-in one's place, wherever it was listed."""
+"""The order of guards: a plugin that names a guard replaces the built-in one, wherever it is listed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ Guard = Literal[
 ]
 """The guards, outermost first.
 
-The order matters where two meet: a run is grounded after its last answer, which its time limit includes; repeats are
-filled in before failures are judged; results are cut before a nudge is added to them; a reply is judged after the
-retries that led to it.
+The order matters where two interact: a run is grounded after its last answer, which its time limit includes; repeats
+are answered before failures are judged; results are cut before a nudge is added; a reply is judged after its retries.
 """
 
 
@@ -36,13 +35,13 @@ class Policy(Plugin):
     """A built-in plugin that watches over runs.
 
     Every agent has one for each ``guard`` it needs. A plugin with the same ``guard``, listed in the agent file or given
-    from Python, takes the built-in one's place, and is put where that one would have been.
+    from Python, replaces the built-in one, in the same position.
     """
 
     guard: ClassVar[str] = ""
-    """Which guard this is; its ``kind``, unless it says otherwise."""
+    """The name of the guard; by default its ``kind``."""
     stacks: ClassVar[bool] = False
-    """Whether another one holds beside the built-in one instead of taking its place."""
+    """Whether another one works alongside the built-in one instead of replacing it."""
 
     def __init_subclass__(cls, group: str = "", **options: Any) -> None:
         super().__init_subclass__(group=group, **options)
@@ -55,11 +54,11 @@ class Disable(Plugin):
     kind: ClassVar[str] = "disable"
 
     policy: Guard
-    """The policy to leave out."""
+    """The policy to disable."""
 
 
 def order_policies(defaults: Iterable[Policy], plugins: Iterable[object]) -> list[object]:
-    """``defaults`` in order, without those that ``plugins`` leave out, and with what takes the place of others."""
+    """``defaults`` in order, without those that ``plugins`` disable, and with replacements."""
     chosen: dict[str, object] = {}
     for plugin in plugins:
         if isinstance(plugin, Disable):

@@ -1,4 +1,4 @@
-"""Replies that are not answers: refused, empty, a call written as text, or cut by the limit (behaviours S3, S5)."""
+"""Handles replies that are not answers: refused, empty, a call written as text, or truncated (behaviours S3, S5)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _MARKUP = re.compile(
     r"<(tool_calls?|function_calls?|invoke|function=|tool_use|\|tool)|\[TOOL_CALLS?\]|<\|python_tag\|>|[{\[`]",
     re.IGNORECASE,
 )
-"""How a text begins that may be a call and nothing else."""
+"""How a text begins if it may be a bare call."""
 _FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 
@@ -51,16 +51,16 @@ def needs_more(run: Run, iteration: Iteration, response: ModelResponse) -> bool:
 class Replies(Policy):
     """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
-    A call written as text says nothing either: it is never run. These calls of the model count in ``usage.requests``,
-    not as iterations.
+    A call written as text counts as empty: it is never run. These model calls count in ``usage.requests``, not as
+    iterations.
     """
 
     kind: ClassVar[str] = "reply_checks"
 
     empty_replies: int = Field(default=2, ge=0)
-    """How often to ask again after an empty reply; the last time, when it is not the first, without tools."""
+    """How often to ask again after an empty reply; the last time, unless it is also the first, without tools."""
     continuations: int = Field(default=1, ge=0)
-    """How often to have a cut answer continued."""
+    """How often to have a truncated answer continued."""
 
     @hookimpl
     @late(when=needs_more)
@@ -121,14 +121,14 @@ class Replies(Policy):
             so_far = [Message(role="assistant", content=response.message.text), Message(role="user", content=CONTINUE)]
             choice: ToolChoice | None = "none" if asked.tools else None
             iteration.request = replace(asked, messages=[*asked.messages, *so_far], tool_choice=choice)
-            run.outcome.unverified_answer = response.text  # should anything end the run before the rest is there
+            run.outcome.unverified_answer = response.text  # in case something ends the run before the rest arrives
             more = await proceed()
-            if not shown:  # the first part was withdrawn, and what follows it is not an answer by itself
+            if not shown:  # the first part was withdrawn, and the rest is not an answer by itself
                 await iteration.withdraw()
             if run.outcome.stop_reason is not None:
                 break
             run.outcome.unverified_answer = None
-            if more.message.tool_requests:  # no continuation: the first part stays what it is, cut
+            if more.message.tool_requests:  # no continuation: the first part stays truncated
                 response = replace(response, usage=response.usage + more.usage)
                 break
             message = replace(response.message, content=response.message.text + more.message.text)
@@ -144,7 +144,7 @@ def is_empty(response: ModelResponse) -> bool:
 
 
 async def called_in_text(run: Run, message: Message) -> bool:
-    """Whether a reply is nothing but the markup of a call of a tool there is, which a server should have read (S3).
+    """Whether a reply is just the markup of a call to an existing tool, which the server should have parsed (S3).
 
     JSON that the agent was told to answer with is not a call.
     """

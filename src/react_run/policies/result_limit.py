@@ -1,4 +1,6 @@
-"""Results that are too long for a conversation: saved whole, previewed, and read on demand (behaviour T4)."""
+"""Handles results that are too long for a conversation: saved to a file, previewed, and read on demand (behaviour
+T4).
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,15 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 ROUND = 4
-"""Ceilings that the results of one iteration may add up to."""
+"""The limit for all results of an iteration together, as a multiple of the limit for one."""
 NOTE = 512
-"""Bytes that the note in a preview may take."""
+"""Maximum bytes of the note in a preview."""
 STUB = 200
-"""Bytes that are kept free for each later result of an iteration."""
+"""Bytes reserved for each later result of an iteration."""
 
 
 class Ceiling(Policy):
-    """Keeps each result, and all results of an iteration together, below a size limit; the rest is saved to a file.
+    """Keeps each result, and all results of an iteration together, within a size limit; the rest is saved to a file.
 
     Longer results are saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
     offered from then on.
@@ -34,9 +36,9 @@ class Ceiling(Policy):
     kind: ClassVar[str] = "result_limit"
 
     max_bytes: int = Field(default=24_576, ge=1_024)
-    """Bytes of one result that the model gets to see; an iteration may add four times as many."""
+    """Maximum bytes of one result; an iteration may have four times as many."""
     spill: bool = True
-    """Whether what is above is saved; otherwise it is cut, and says so."""
+    """Whether longer results are saved to a file; otherwise they are cut, with a note."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -1,4 +1,4 @@
-"""``failure_handling``: what ``safe``, ``legacy`` and a policy of one's own stand for."""
+"""``failure_handling``: the meaning of ``safe``, ``legacy`` and a custom policy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from react_run.policies.stuck import Stuck
 class Safe(Plugin):
     """The policies of ``failure_handling: safe`` in one: corrections, duplicate calls, grounded endings, stuck runs.
 
-    The guards it stands for can be configured one by one in ``plugins:`` instead.
+    Its guards can be configured one by one in ``plugins:`` instead.
     """
 
     kind: ClassVar[str] = "safe"
@@ -27,12 +27,12 @@ class Safe(Plugin):
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct before the run ends."""
     nudge_at: int = Field(default=2, ge=1)
-    """Consecutive iterations with nothing new, after which the model gets a nudge."""
+    """After this many consecutive iterations with nothing new, the model gets a nudge."""
     stop_at: int = Field(default=3, ge=1)
-    """Consecutive iterations with nothing new, after which the run ends."""
+    """After this many consecutive iterations with nothing new, the run ends."""
 
     def policies(self) -> list[Policy]:
-        """The guards it stands for."""
+        """The guards it includes."""
         return [
             Repeats(),
             Failures(corrections=self.corrections),
@@ -44,7 +44,7 @@ class Safe(Plugin):
 
 
 def failure_policies(chosen: object) -> tuple[list[Policy], list[object]]:
-    """What the value of ``failure_handling`` stands for: built-in guards, and a policy of one's own.
+    """The built-in guards and the custom policy for a value of ``failure_handling``.
 
     Args:
         chosen: ``"safe"``, ``"legacy"``, or a plugin.

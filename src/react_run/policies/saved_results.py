@@ -14,14 +14,14 @@ from react_run.support.threads import in_thread
 from react_run.tools.tool import Tool
 
 SEARCH_SECONDS = 10.0
-"""How long a regular expression may take."""
+"""Time limit for a regular expression, in seconds."""
 SHOWN = 120
 """Characters shown on either side of a match."""
 
 
 @cache
 def reading_tools() -> tuple[Tool, ...]:
-    """Both tools, made once."""
+    """Both tools, created once."""
     return (
         Tool.from_function(read_result, read_only=True, bookkeeping=True),
         Tool.from_function(search_result, read_only=True, bookkeeping=True),
@@ -29,7 +29,7 @@ def reading_tools() -> tuple[Tool, ...]:
 
 
 class ReadingTrouble(ToolError):
-    """Something is wrong with how a saved result was asked for: no reason to doubt an answer (behaviour F5)."""
+    """A wrong request for a saved result: not a reason to doubt an answer (behaviour F5)."""
 
     opaque = True
 
@@ -100,7 +100,7 @@ def _text(run: Run, name: str) -> str:
 
 
 async def _search(text: str, pattern: Pattern, limit: int) -> tuple[int, list[tuple[int, int]]]:
-    """How often ``pattern`` matches, and the first places; in a thread, which ends when its time is over."""
+    """Count the matches of ``pattern``, and find the first ones; runs in a thread with a timeout."""
 
     def search() -> tuple[int, list[tuple[int, int]]]:
         total, found = 0, []

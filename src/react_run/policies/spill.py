@@ -1,4 +1,4 @@
-"""Results saved whole beside a run: files that no name, id or link can lead astray (behaviour T4)."""
+"""Saves full results next to a run, in files that no name, id or link can redirect (behaviour T4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from react_run.support.dataclasses import dataclass
 from react_run.support.files.run_files import read_own, run_folders, safe_name, write_new
 
 CHUNK = 1 << 18
-"""Characters that are written at a time."""
+"""Characters per write."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +19,7 @@ class Saved:
     name: str
     path: str
     text: str
-    """What is in the file; not kept beyond the iteration."""
+    """The content of the file; not kept beyond the iteration."""
 
 
 class Spill:
@@ -29,7 +29,7 @@ class Spill:
         self.names: dict[str, str] = {}
         """Path by name."""
         self.known: dict[tuple[int, str], str] = {}
-        """Name by length and samples of the text, so that a result is saved once."""
+        """The name by length and samples of the text, so that a result is saved only once."""
         self.count = 0
 
     def save(self, workspace: Path, run_id: str, tool: str, text: str, *, structured: bool = False) -> Saved:
@@ -56,7 +56,7 @@ class Spill:
             return None
         try:
             return name if self.read(workspace, name) == body else None
-        except OSError:  # somebody removed it
+        except OSError:  # it was removed
             return None
 
     def _write(self, workspace: Path, folders: Sequence[str], ending: str, text: str) -> str:
@@ -71,24 +71,24 @@ class Spill:
             return name
 
     def read(self, workspace: Path, name: str) -> str:
-        """The whole of a saved result.
+        """The full text of a saved result.
 
         Raises:
             KeyError: No result of this run has that name.
-            OSError: It cannot be read any more.
+            OSError: It can no longer be read.
         """
         *folders, leaf = self.names[name].split("/")
         return read_own(workspace, folders, leaf).decode(errors="replace")
 
 
 def sample(text: str) -> tuple[int, str]:
-    """What tells most texts apart, and takes no time for long ones."""
+    """A cheap fingerprint that distinguishes most texts."""
     middle = len(text) // 2
     return len(text), text[:256] + text[middle : middle + 256] + text[-256:]
 
 
 def one_per_line(text: str) -> str | None:
-    """JSON with one element, or one member, per line; ``None`` when ``text`` does not begin with an array or object."""
+    """Format JSON with one element or member per line; ``None`` if ``text`` does not begin with an array or object."""
     import json
 
     from pydantic_core import to_json
@@ -108,7 +108,7 @@ def one_per_line(text: str) -> str | None:
 
 
 def _pieces(text: str) -> Iterator[bytes]:
-    """``text`` as bytes, a part at a time: a second copy of a long text would cost more than this."""
+    """Encode ``text`` part by part, to avoid a second copy of a long text."""
     for start in range(0, len(text), CHUNK):
         yield text[start : start + CHUNK].encode(errors="replace")
 

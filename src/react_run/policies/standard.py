@@ -1,4 +1,4 @@
-"""Which policies an agent has, and in what order (architecture §4)."""
+"""The policies of an agent and their order (architecture §4)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: Sequence[object]) -> list[object]:
-    """All policies of ``agent``, outermost first: what always holds, ``failure_handling``, ``tool_disclosure``."""
+    """All policies of ``agent``, outermost first: those of every agent, ``failure_handling``, ``tool_disclosure``."""
     config = agent.config
     guards, own = failure_policies(config.failure_handling)
     guards += [
@@ -39,7 +39,7 @@ def standard_policies(agent: ReActAgent, plugins: Sequence[object], disclosure: 
 
 
 def _is_limited(config: ReActAgentConfig) -> bool:
-    """Whether somebody set a limit that a model can be warned of."""
+    """Whether a limit is set that the model can be warned about."""
     limits = config.limits
     chosen = (limits.max_cost, limits.max_total_tokens, limits.run_timeout)
     return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)

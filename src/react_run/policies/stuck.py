@@ -1,4 +1,4 @@
-"""Iterations that only ask for what was already answered, or in which nothing works: a nudge, then the end (S1, F1)."""
+"""Detects iterations that only repeat answered calls, or in which every call fails: a nudge, then the end (S1, F1)."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ Key = tuple[str, Hashable]
 
 
 class Answers:
-    """What one run knows of the results of its calls, and how long it has been getting nowhere."""
+    """The results of a run's calls, and how long the run has made no progress."""
 
     def __init__(self) -> None:
         self.known: dict[Key, tuple[str, int, str]] = {}
-        """By call: its latest result, how often in a row it was the same, and the id of the request."""
+        """By call: the latest result, how many times in a row it was the same, and the id of the request."""
         self.stale: dict[frozenset[Key], int] = {}
-        """How often each iteration without anything new has come, since the last one that brought something."""
+        """How often each stale iteration has occurred since the last one with something new."""
         self.failing = 0
         """How many iterations in a row in which every call failed."""
         self.moves = 0
 
     def forget_moved(self, moved: MovedOut) -> None:
-        """What compaction took away may be asked for again."""
+        """Calls whose results compaction removed may be repeated."""
         if moved.times != self.moves:
             self.moves = moved.times
             self.known = {key: known for key, known in self.known.items() if known[2] not in moved.ids}
 
     def is_old(self, key: Key, call: ToolCall, patience: int) -> bool:
-        """Whether ``call`` was answered before with the same result; remembers the result when not."""
+        """Whether ``call`` was answered before with the same result; otherwise remember the result."""
         assert call.observation is not None  # an iteration is judged when all its calls are in
         before = self.known.get(key)
         if before is not None and call.repeated:
@@ -63,23 +63,22 @@ class Answers:
 class Stuck(Policy):
     """Ends a run that keeps asking for what it has been told, or whose calls all fail.
 
-    An iteration is stale when every call in it was answered before with the same result. What counts is how often the
-    same stale iteration comes back, so asking for several different things once more, or
-    polling, is not a loop.
+    An iteration is stale if every call in it was answered before with the same result. The guard counts how often the
+    same stale iteration comes back, so repeating several different calls once, or polling, is not a loop.
     """
 
     kind: ClassVar[str] = "stuck"
 
     nudge_at: int = Field(default=2, ge=1)
-    """How often the same stale iteration may come before it is answered with a nudge: the second time, by default."""
+    """How often the same stale iteration may occur before the model gets a nudge: by default, the second time."""
     stop_at: int = Field(default=3, ge=1)
-    """How often the same stale iteration comes back before the run ends."""
+    """How often the same stale iteration may occur before the run ends."""
     polls: int = Field(default=6, ge=2)
-    """Identical results in a row from a repeatable tool, after which asking again is stale."""
+    """After this many identical results in a row from a repeatable tool, another call is stale."""
     failing_nudge_at: int = Field(default=4, ge=1)
-    """Consecutive iterations in which every call failed, after which the model gets a nudge."""
+    """After this many consecutive iterations in which every call failed, the model gets a nudge."""
     failing_stop_at: int = Field(default=6, ge=1)
-    """Consecutive iterations in which every call failed, after which the run ends."""
+    """After this many consecutive iterations in which every call failed, the run ends."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

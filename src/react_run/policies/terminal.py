@@ -1,4 +1,4 @@
-"""The built-in way to ask: at the terminal, where there is one."""
+"""The built-in way to ask people: at the terminal, if there is one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Terminal:
-    """Asks at the controlling terminal, after every other plugin had the chance to answer."""
+    """Asks at the controlling terminal, after every other plugin had a chance to answer."""
 
     kind = "terminal"
 
@@ -24,4 +24,4 @@ class Terminal:
 
 
 TERMINAL = Terminal()
-"""The one of all agents, so that a subagent's question comes to the terminal once."""
+"""One instance for all agents, so that a subagent's question reaches the terminal only once."""

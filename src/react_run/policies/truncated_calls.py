@@ -1,4 +1,4 @@
-"""Replies whose calls are cut off by the token limit, again and again (behaviour A5b)."""
+"""Ends runs whose calls are repeatedly cut off by the token limit (behaviour A5b)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CutOff(Policy):
     kind: ClassVar[str] = "truncated_calls"
 
     in_a_row: int = Field(default=3, ge=1)
-    """Truncated replies in a row, after which the run ends."""
+    """After this many truncated replies in a row, the run ends."""
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -35,6 +35,6 @@ class CutOff(Policy):
 
 
 def is_cut(iteration: Iteration) -> bool:
-    """Whether the reply of ``iteration`` asked for calls and was cut."""
+    """Whether the reply of ``iteration`` requested calls and was truncated."""
     response = iteration.response
     return response is not None and response.finish_reason == "length" and bool(iteration.calls)

@@ -1,6 +1,6 @@
-"""What toolsets and plugins share with the runtime, and outside packages may use as well (docs/support.md).
+"""Helpers shared by the runtime, toolsets and plugins, also for outside packages (docs/support.md).
 
-Each name is imported when it is first asked for.
+Each name is imported on first use.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import json
 from react_run.support.render import escape
 
 Path = tuple[str | int, ...]
-"""Where something is inside a JSON value: keys and indices."""
+"""The path of something inside a JSON value: keys and indices."""
 
 
 def shown(value: object, limit: int = 60) -> str:
@@ -21,12 +21,12 @@ def shown(value: object, limit: int = 60) -> str:
 def _json(value: object) -> str:
     try:
         return escape(json.dumps(value, ensure_ascii=False))
-    except Exception:  # not JSON: the arguments came from code, and a foreign __repr__ may raise anything
+    except Exception:  # not JSON: the value came from code, and a foreign __repr__ may raise anything
         return f"a {type(value).__name__}"
 
 
 def said(error: BaseException) -> str:
-    """What an exception says; one that comes from elsewhere may fail even at that."""
+    """The text of an exception; foreign exceptions may fail even at that."""
     try:
         return str(error)
     except Exception:

@@ -1,4 +1,4 @@
-"""JSON Schemas that somebody else wrote: nothing is fetched for them, and checking by them ends."""
+"""Validation with foreign JSON Schemas: nothing is fetched, and validation always ends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 SECONDS = 5.0
-"""How long one value may be checked."""
+"""Time limit for checking one value, in seconds."""
 _pattern = lru_cache(maxsize=256)(Pattern)
 _end: ContextVar[float] = ContextVar("_end", default=0.0)
 Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], "Iterator[ValidationError] | None"]
 
 
 def schema_problem(schema: Mapping[str, Any]) -> str:
-    """Why ``schema`` is not a JSON Schema of the draft that it names, or of the latest; empty when it is one."""
+    """Why ``schema`` is not a JSON Schema of its declared draft, or of the latest; empty if it is one."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
@@ -37,16 +37,16 @@ def schema_problem(schema: Mapping[str, Any]) -> str:
 
 
 def place_of(error: ValidationError | SchemaError) -> str:
-    """Where in a value something is wrong, such as ``items[0].name``; empty for the whole of it."""
+    """The location of an error in a value, such as ``items[0].name``; empty for the value itself."""
     return dotted(tuple(error.absolute_path))
 
 
 class JsonSchema:
-    """A JSON Schema, of the draft that it names, else of the latest.
+    """A JSON Schema of its declared draft, else of the latest.
 
     Args:
         schema: The schema.
-        known: Whether it is certain to be one, and need not be checked itself: for a large one that takes seconds.
+        known: Whether the schema is known to be valid: checking a large one takes seconds.
     """
 
     def __init__(self, schema: Mapping[str, Any], *, known: bool = False) -> None:
@@ -54,11 +54,12 @@ class JsonSchema:
         self._known = known
 
     def errors(self, value: Any) -> list[ValidationError]:
-        """What is wrong with ``value``; nothing when it satisfies the schema.
+        """The errors of ``value``; empty if it satisfies the schema.
 
         Raises:
             jsonschema.SchemaError: The schema is not one.
-            SlowPattern: It takes too long: a pattern that backtracks, references that double at each level.
+            SlowPattern: Validation takes too long, because of a backtracking pattern or references that double at each
+                level.
         """
         token = _end.set(time.monotonic() + SECONDS)
         try:
@@ -90,7 +91,7 @@ class JsonSchema:
 def _timed(check: Keyword) -> Keyword:
     def timed(validator: Any, value: Any, instance: Any, schema: Mapping[str, Any]) -> Iterator[ValidationError]:
         if time.monotonic() > _end.get():
-            raise SlowPattern(f"checking by the schema takes more than {SECONDS:g} s: its references lead to too many")
+            raise SlowPattern(f"validation takes more than {SECONDS:g} s: the references of the schema multiply")
         yield from check(validator, value, instance, schema) or ()
 
     return timed

@@ -1,4 +1,4 @@
-"""Python values as the JSON values that stand for them."""
+"""Converts Python values to JSON values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TypeGuard
 from pydantic import BaseModel
 
 MAX_DEPTH = 100
-"""How deeply nested a value is shown."""
+"""Maximum nesting depth."""
 
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -29,12 +29,12 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def is_bytes(value: object) -> TypeGuard[bytes | bytearray | memoryview]:
-    """Whether ``value`` is bytes of some kind."""
+    """Whether ``value`` is bytes-like."""
     return isinstance(value, bytes | bytearray | memoryview)
 
 
 def bytes_as_text(value: bytes | bytearray | memoryview) -> str:
-    """Bytes that are text, as text; other bytes as a note of kind, size and digest."""
+    """Convert bytes: text as text, others as a note with kind, size and digest."""
     data = bytes(value)
     kind = next((name for magic, name in _MAGIC if data.startswith(magic)), "")
     if not kind and not _BINARY.search(data):
@@ -44,7 +44,7 @@ def bytes_as_text(value: bytes | bytearray | memoryview) -> str:
 
 
 def to_jsonable_shallow(value: object) -> object:
-    """What stands for ``value`` in JSON; its parts may still have to be converted."""
+    """Convert ``value`` to JSON; its parts may still have to be converted."""
     if isinstance(value, BaseModel):
         return _model(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -76,7 +76,7 @@ def _model(model: BaseModel) -> object:
 
 
 def _ordered(values: Set[object]) -> list[object]:
-    """The members of a set in an order that does not change from run to run."""
+    """The members of a set in a stable order."""
     try:
         return sorted(values)  # type: ignore[type-var]  # when they do not compare, the next line sorts
     except TypeError:
@@ -84,7 +84,7 @@ def _ordered(values: Set[object]) -> list[object]:
 
 
 def to_jsonable(value: object) -> object:
-    """``value`` as JSON values all through: cycles and depth cut, and what cannot be looked at named, not raised."""
+    """Convert ``value`` to JSON completely: cycles and depth are cut, and errors become text."""
     return _plain(value, ())
 
 

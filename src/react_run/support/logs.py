@@ -1,4 +1,4 @@
-"""What a failure leaves in Python's log: everything but secrets (behaviour J2)."""
+"""Logs failures with secrets masked (behaviour J2)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from traceback import format_exception
 
 
 def log_failure(logger: Logger, level: int, what: str, error: BaseException, mask: Callable[[str], str]) -> None:
-    """Log ``what`` failed and the traceback of ``error``, as ``mask`` leaves them; formatted only when it is heard."""
+    """Log ``what`` failed and the traceback of ``error``, masked by ``mask``; formatted only if a handler needs it."""
     if logger.isEnabledFor(level):
         logger.log(level, "%s", mask(f"{what}\n{''.join(format_exception(error)).rstrip()}"), stacklevel=2)

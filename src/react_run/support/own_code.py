@@ -1,4 +1,4 @@
-"""Where the code that this process runs comes from: nothing that an agent may write is taken for a part of it."""
+"""Knows where the code of this process comes from, so that nothing an agent writes becomes part of it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pathlib import Path
 from types import ModuleType
 
 PACKAGES = ("react_run", "react_toolsets", "react_plugins", "react_offline")
-"""Our packages."""
+"""Our own packages."""
 _STARTED = time.time() - 0.02
-"""When this process began, or a little earlier: the clock of a file system may lag behind."""
+"""When this process started, or slightly earlier, because the clock of a file system may lag."""
 
 
 def own_code() -> list[Path]:
-    """The directories that hold what this process runs: its virtual environment, its Python, and our packages."""
+    """The directories with the code of this process: its virtual environment, its Python, and our packages."""
     packages = (path for name in PACKAGES for path in getattr(sys.modules.get(name), "__path__", ()))
     return sorted({Path(path).resolve() for path in (sys.prefix, sys.base_prefix, *packages)})
 
 
 def is_own_code(root: Path, parts: Sequence[str]) -> bool:
-    """Whether a file below ``root`` lies in our code, or in a virtual environment there, which may be anybody's.
+    """Whether a file below ``root`` is part of our code, or in any virtual environment there.
 
     Args:
         root: A directory.
@@ -40,7 +40,7 @@ def is_own_code(root: Path, parts: Sequence[str]) -> bool:
 
 
 class _Guard(MetaPathFinder):
-    """Finds modules as usual, but none that was written after this process began where an agent may write."""
+    """Finds modules as usual, except those written after the start of this process where an agent may write."""
 
     def __init__(self) -> None:
         self.places: set[Path] = set()
@@ -63,7 +63,7 @@ class _Guard(MetaPathFinder):
         return any(map(self._was_written, _files_of(spec)))
 
     def _was_written(self, file: Path) -> bool:
-        """Whether ``file``, or a directory that it came in, is new; what was moved is as new as what was written."""
+        """Whether ``file``, or a directory containing it, is new; moved files count as new."""
         real = file.resolve()
         above = [place for place in self.places if real.is_relative_to(place)]
         return bool(above) and any(_changed(path) >= _STARTED for path in (real, real.parent) if path not in above)
@@ -89,10 +89,9 @@ _GUARD = _Guard()
 
 
 def guard_imports(directory: Path) -> None:
-    """Import nothing from now on that was written below ``directory`` after this process began.
+    """From now on, do not import anything written below ``directory`` after the start of this process.
 
-    An agent may write there: a module of its making, with the name of one that we import when it is first needed, would
-    run in this process.
+    An agent may write there: its module, with the name of one that we import lazily, would run in this process.
     """
     _GUARD.places.add(directory.resolve())
     if _GUARD not in sys.meta_path:

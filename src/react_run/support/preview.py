@@ -1,4 +1,4 @@
-"""The parts of a long text that a model gets to see, cut by bytes at character boundaries (behaviour T4)."""
+"""Cuts long texts for the model, by bytes at character boundaries (behaviour T4)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ TAIL = 1024
 
 
 def size_of(text: str) -> int:
-    """The length of ``text`` in bytes of UTF-8."""
+    """The length of ``text`` in UTF-8 bytes."""
     return len(text) if text.isascii() else len(text.encode(errors="replace"))
 
 
@@ -24,5 +24,5 @@ def tail(text: str, size: int) -> str:
 
 
 def parts(text: str, size: int) -> tuple[str, str]:
-    """Beginning and end of ``text``, together at most ``size`` bytes, and at most 3 KiB and 1 KiB."""
+    """The head and tail of ``text``, together at most ``size`` bytes, and at most 3 KiB and 1 KiB."""
     return head(text, min(HEAD, size * 3 // 4)), tail(text, min(TAIL, size // 4))

@@ -1,7 +1,7 @@
-"""Regular expressions that somebody else wrote: looking for them ends, whatever they are and whatever they meet.
+"""Foreign regular expressions: every search ends, whatever the pattern and the text.
 
-Python's own ``re`` cannot be stopped, and some patterns take for ever on some texts. The ``regex`` library can: it
-reads the same syntax, and looks at the clock (and for Ctrl-C) while it searches.
+Python's own ``re`` cannot be stopped, and some patterns take forever on some texts. The ``regex`` library can be: it
+has the same syntax, and checks for timeouts and Ctrl-C while it searches.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import regex
 
 SECONDS = 1.0
-"""How long one search may take when nothing else is said."""
+"""Default time limit for one search, in seconds."""
 _LONG = 1_000
-"""Characters from which on other threads may work during a search."""
+"""In texts of at least this many characters, other threads may run during a search."""
 
 
 class SlowPattern(Exception):
@@ -44,7 +44,7 @@ class Pattern:
 
     @cached_property
     def _compiled(self) -> regex.Pattern[str]:
-        import regex  # costs some time to import, and few agents have patterns
+        import regex  # slow to import, and few agents have patterns
 
         try:
             return regex.compile(self.text, regex.MULTILINE if self._multiline else 0)
@@ -70,14 +70,14 @@ class Pattern:
             raise self._slow() from None
 
     def sub(self, replacement: str, text: str) -> str:
-        """``text`` with ``replacement``, taken literally, where it matches; raises as :meth:`search`."""
+        """``text`` with all matches replaced by the literal ``replacement``; raises as :meth:`search`."""
         try:
             return self._compiled.sub(lambda _: replacement, text, timeout=self.seconds)
         except (TimeoutError, MemoryError):
             raise self._slow() from None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it matches, one place after the other, all within the time of one search; raises as :meth:`search`."""
+        """All matches, in order, within the time limit of one search; raises as :meth:`search`."""
         try:
             for match in self._compiled.finditer(text, timeout=self.seconds, concurrent=True):
                 yield match.span()

@@ -1,4 +1,4 @@
-"""What a tool returned, as the text a model reads (behaviour T3)."""
+"""Renders the return value of a tool as text for the model (behaviour T3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from react_run.support.jsonable import bytes_as_text, is_bytes, to_jsonable, to_jsonable_shallow
 
 NO_OUTPUT = "(no output)"
-"""What a result without any text is shown as: some providers refuse an empty one."""
+"""The placeholder for an empty result, because some providers refuse empty text."""
 
 _JSON_TYPES = (dict, list, tuple, int, float)
 _CONTROLS = [*range(9), *range(11, 32), *range(127, 160)]
@@ -23,27 +23,27 @@ _PLAIN = 1 << 64
 
 
 def render(result: object) -> str:
-    """``result`` as text; never raises an ``Exception``, whatever the value does when it is looked at.
+    """Return ``result`` as text; never raises an ``Exception``, whatever the value does.
 
-    Text stays as it is but for what :func:`escape` does and Windows line ends, which become ``\\n``. Values whose JSON
-    is a text (dates, decimals, paths, enums, …) are shown as that text, all others as JSON; bytes as the text they
-    are, else as a note of their kind and size.
+    Text stays unchanged except for :func:`escape` and Windows line ends, which become ``\\n``. Values whose JSON form
+    is text (dates, decimals, paths, enums, …) are shown as that text, all others as JSON; bytes as text if possible,
+    else as a note of their kind and size.
     """
     try:
         return _rendered(result)
-    except Exception as error:  # whatever foreign code in a value raises
+    except Exception as error:  # foreign code in a value may raise anything
         return f"(a {type(result).__name__} that cannot be shown: {type(error).__name__})"
 
 
 def escape(text: str) -> str:
-    """``text`` with control characters but newline and tab escaped, and halves of surrogate pairs replaced."""
+    """Escape control characters except newline and tab, and replace lone surrogates."""
     return _escaped(text, _ESCAPES)
 
 
 def _rendered(result: object) -> str:
     if result is None:
         return NO_OUTPUT
-    if type(result) is int and -_PLAIN < result < _PLAIN:  # an encoder takes several times as long
+    if type(result) is int and -_PLAIN < result < _PLAIN:  # an encoder would take several times as long
         return str(result)
     if is_bytes(result):
         result = bytes_as_text(result)
@@ -63,7 +63,7 @@ def _text(text: str) -> str:
 def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=to_jsonable_shallow)
-    except Exception:  # cycles, depth, keys that are not text, NaN, or foreign code: go through it carefully
+    except Exception:  # cycles, depth, keys that are not text, NaN, or foreign code: convert it carefully
         return json.dumps(to_jsonable(value), ensure_ascii=False)
 
 

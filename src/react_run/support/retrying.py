@@ -1,4 +1,4 @@
-"""How long a server asks to be left alone."""
+"""Parses ``Retry-After``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from math import isfinite
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait before the next request; ``None`` when the server names none, or nonsense.
+    """Seconds to wait before the next request; ``None`` if the server gives none, or an invalid value.
 
     Args:
-        headers: Those of a response, with names in lower case or a mapping that ignores case. ``retry-after-ms``
-            counts first; ``retry-after`` is a number of seconds or a date (RFC 9110).
+        headers: The headers of a response, with names in lower case or a case-insensitive mapping. ``retry-after-ms``
+            comes first; ``retry-after`` is a number of seconds or a date (RFC 9110).
     """
     milliseconds = _seconds(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -36,5 +36,5 @@ def _until(date: str) -> float | None:
     try:
         when = parsedate_to_datetime(date)
         return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # it is not a date, or one beyond all time
+    except (ValueError, OverflowError):  # not a date, or out of range
         return None

@@ -1,6 +1,6 @@
-"""Thinking that a model writes into its text: servers without a reasoning parser leave it there (behaviour S5).
+"""Finds thinking in the text of a model: servers without a reasoning parser leave it there (behaviour S5).
 
-It is the thought of a reply: it stays in the messages, and is neither answer nor call.
+It is the thought of a reply: it stays in the messages, but is neither an answer nor a call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPEN = re.compile(rf"\s*(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|{_BEGINS})", re.IGN
 _BLOCK = re.compile(rf"<(?P<tag>{_NAMES})>|{_BEGINS}", re.IGNORECASE)
 _BLOCK_END = re.compile(rf"</(?P<tag>{_NAMES})\s*+>|{_ENDS}", re.IGNORECASE)
 _LONE = re.compile(rf"(?:\A|\n)[ \t]*{_END}|(?<![`'\"]){_END}(?=[ \t]*[\n{{\[])", re.IGNORECASE)
-"""The end of thinking whose beginning the server cut off: at the end or the beginning of a line, or before JSON."""
+"""The end of thinking whose beginning the server removed: at the end or the beginning of a line, or before JSON."""
 _LONE_AT_END = re.compile(rf"(?<![`'\"]){_END}\s*\Z", re.IGNORECASE)
 _MAY_OPEN = re.compile(
     r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?|<\|[\w|]{0,20}(?:>[a-z]{0,8}(?:<[\w|]{0,9})?)?)?\Z", re.IGNORECASE
@@ -32,7 +32,7 @@ _MAY_CLOSE = re.compile(r"</|\[/|◁/")
 _OPENING = re.compile(rf"<{_NAMES}\b|\[THINK|◁think▷", re.IGNORECASE)
 _LONGEST_END = 32
 _WINDOW = 256
-"""Characters within which the end of thinking stands, blanks included, in a reply that is read as it comes."""
+"""The maximum length of an end marker, blanks included, in a streamed reply."""
 _ANY_TAG = re.compile(
     rf"</?{_NAMES}(?:\s[^<>]*)?>|<\|start\|>assistant|<\|end\|>|{'|'.join(map('|'.join, _SPECIAL.values()))}",
     re.IGNORECASE,
@@ -40,9 +40,9 @@ _ANY_TAG = re.compile(
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """The thinking at the beginning of ``text``, tags and all, and the rest of it.
+    """Split ``text`` into the thinking at its beginning, including tags, and the rest.
 
-    Thinking that never ends is all there is. Without an opening tag, a lone closing tag ends it.
+    If thinking never ends, it is the whole text. Without an opening tag, a closing tag ends it.
     """
     if "<" not in text and "[" not in text and "◁" not in text:
         return "", text
@@ -56,12 +56,12 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def without_tags(thinking: str) -> str:
-    """What a model thought, of the thinking that :func:`split_thinking` found."""
+    """The text inside the thinking that :func:`split_thinking` found."""
     return _ANY_TAG.sub("", thinking).strip()
 
 
 def _end_of_blocks(text: str) -> int:
-    """Where the blocks of thinking that ``text`` begins with end; 0 when it begins with none."""
+    """The end of the thinking blocks at the beginning of ``text``; 0 if there are none."""
     end = 0
     while opened := _OPEN.match(text, end):
         closing = _closing(opened).search(text, opened.end())
@@ -78,7 +78,7 @@ def _closing(opened: re.Match[str]) -> re.Pattern[str]:
 
 
 def _lone_end(text: str) -> int:
-    """Where thinking without an opening tag ends in a whole text; 0 when there is none."""
+    """The end of thinking without an opening tag in a complete text; 0 if there is none."""
     if "</" not in text and "[/" not in text and "◁/" not in text:
         return 0
     found = _LONE.search(text) or _LONE_AT_END.search(text)
@@ -87,7 +87,7 @@ def _lone_end(text: str) -> int:
 
 
 def blanked(text: str) -> str:
-    """``text`` of the same length with every block of thinking in it made of blanks, wherever it is."""
+    """Replace every block of thinking in ``text`` with blanks of the same length."""
     thinking, _ = split_thinking(text)
     ends: dict[str, list[int]] = {}
     for closing in _BLOCK_END.finditer(text):
@@ -103,14 +103,14 @@ def blanked(text: str) -> str:
 
 
 def _kind(found: re.Match[str]) -> str:
-    """What the beginning and the end of a block have in common."""
+    """The key that the beginning and the end of a block share."""
     return (found["tag"] or "").lower() or found.lastgroup or ""
 
 
 class VisibleDraft:
-    """What of a streamed reply a reader may see, as it comes: everything but the thinking at its beginning.
+    """Filters a streamed reply: everything except the thinking at its beginning is shown.
 
-    No piece is looked at again but for a few characters before it, or long replies would take longer than their length.
+    Each piece is examined only once, with a few characters before it, so the total time is linear.
     """
 
     def __init__(self) -> None:
@@ -126,7 +126,7 @@ class VisibleDraft:
         """Take a piece of the reply.
 
         Returns:
-            Whether what was shown so far turned out to be thinking, and what can be shown now.
+            Whether the text shown so far turned out to be thinking, and the text to show now.
         """
         self._pieces.append(piece)
         behind = None if self._thought else self._recent.behind_lone_end(piece)
@@ -137,14 +137,14 @@ class VisibleDraft:
         return False, piece if self._open else self._begun(piece)
 
     def end(self) -> tuple[bool, str]:
-        """The reply is complete: as :meth:`feed`, with what was held back and is not thinking after all."""
+        """The reply is complete: as :meth:`feed`, with text that was held back and is not thinking after all."""
         thinking, rest = split_thinking("".join(self._pieces))
         if thinking and not self._thought:
             return self._open, rest
         return False, rest if not self._open else ""
 
     def _begun(self, piece: str) -> str:
-        """The beginning of the answer, once it is certain that it is one."""
+        """The beginning of the answer, once it is certain."""
         text, self._undecided = self._undecided + piece, ""
         while True:
             if self._closing is None:
@@ -159,7 +159,7 @@ class VisibleDraft:
                 self._undecided = text[-_WINDOW:]
                 return ""
             self._closing, text, self._thought = None, text[closed.end() :], True
-        if _MAY_OPEN.fullmatch(text):  # another block may begin
+        if _MAY_OPEN.fullmatch(text):  # another block may follow
             self._undecided = text
             return ""
         self._open = True
@@ -167,7 +167,7 @@ class VisibleDraft:
 
 
 class _Recent:
-    """The last characters of a text that grows: where thinking without a beginning may end."""
+    """The last characters of a growing text, where thinking without a beginning may end."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -175,16 +175,16 @@ class _Recent:
         self._has_opened = False
 
     def behind_lone_end(self, piece: str) -> str | None:
-        """What comes behind such an end, which ``piece`` completes; ``None`` when it completes none."""
+        """The text after such an end, if ``piece`` completes one; else ``None``."""
         if self._has_opened:
             return None
         if len(self._text) > _WINDOW:
-            self._text, self._start = self._text[-_WINDOW:], 1  # what it begins with is not the beginning of the text
+            self._text, self._start = self._text[-_WINDOW:], 1  # its beginning is not the beginning of the text
         self._text += piece
         near = max(0, len(self._text) - len(piece) - _LONGEST_END)
         opened = _OPENING.search(self._text, near)
         lone = _LONE.search(self._text, self._start) if _MAY_CLOSE.search(self._text, near) else None
         if opened and (lone is None or opened.start() < lone.start()):
-            self._has_opened = opened.end() < len(self._text)  # else it may be the beginning of another word
+            self._has_opened = opened.end() < len(self._text)  # otherwise it may be the beginning of another word
             return None
         return self._text[lone.end() :] if lone else None

@@ -1,8 +1,8 @@
-"""Plain functions in threads that can be given up on, and coroutines run from plain code.
+"""Runs functions in threads that can be abandoned, and coroutines from synchronous code.
 
-asyncio's own executor has CPU + 4 threads and its shutdown waits for hung ones; ours grows as needed (the callers bound
-it with ``parallel_tools``), reuses idle threads, and is made of daemon threads: a hung one can neither delay a run nor
-keep the process from exiting.
+asyncio's own executor has CPU + 4 threads, and its shutdown waits for hung ones. Ours grows as needed (callers limit it
+with ``parallel_tools``), reuses idle threads, and uses daemon threads: a hung one can neither delay a run nor keep the
+process from exiting.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from react_run.support.tasks import running_loop
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 LEAVE_SECONDS = 0.5
-"""How long tasks that were left running may take to end when the loop closes."""
+"""Seconds for remaining tasks to end when the loop closes."""
 
 
 class _Worker(threading.Thread):
@@ -38,47 +38,49 @@ class _Worker(threading.Thread):
             context, function, loop, future = self.jobs.get()
             try:
                 result, error = context.run(function), None
-            except BaseException as caught:  # handed to whoever waits for the future
+            except BaseException as caught:  # passed to whoever awaits the future
                 result, error = None, caught
             self._idle.append(self)
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nobody is waiting
                 loop.call_soon_threadsafe(_resolve, future, result, error)
             del context, function, loop, future, result, error
 
 
 def _resolve(future: asyncio.Future[Any], result: object, error: BaseException | None) -> None:
     if future.done():
-        return  # given up on (time-out or cancellation)
+        return  # abandoned (timeout or cancellation)
     if error is None:
         future.set_result(result)
-    elif isinstance(error, StopIteration | GeneratorExit):  # a future refuses the one; the other closes who awaits it
+    elif isinstance(
+        error, StopIteration | GeneratorExit
+    ):  # a future refuses the former; the latter would close the awaiting coroutine
         future.set_exception(RuntimeError(f"{type(error).__name__}: {error}"))
     else:
         future.set_exception(error)
 
 
 _awaited: ContextVar[asyncio.Future[Any] | None] = ContextVar("react_run_awaited", default=None)
-"""In a thread: what stands for its function on the event loop, until somebody gives it up."""
+"""The future of the function running in this thread, until it is abandoned."""
 _idle: deque[_Worker] = deque()
 _workers: list[_Worker] = []
 
 
 def busy_threads() -> int:
-    """How many threads are running a tool, those that were given up included."""
+    """The number of threads running a tool, including abandoned ones."""
     return len(_workers) - len(_idle)
 
 
 async def in_thread(function: Callable[[], T], *, seconds: float | None = None, stoppable: bool = False) -> T:
-    """Run a plain function in a thread, with the caller's context variables.
+    """Run a synchronous function in a thread, with the caller's context variables.
 
-    A caller that is cancelled, or has waited long enough, leaves the thread behind: it ends by itself, and keeps
-    neither the event loop nor the process from ending.
+    If the caller is cancelled or times out, the thread is abandoned: it ends by itself, and keeps neither the event
+    loop nor the process from ending.
 
     Args:
-        function: What to call.
-        seconds: How long to wait for it; ``None`` waits for ever.
-        stoppable: Stop it at its next step in Python when nobody waits any more, so that a page which takes a parser
-            minutes does not compute on behind the deadline. It must hold nothing that has to be given back.
+        function: The function to call.
+        seconds: How long to wait; ``None`` waits forever.
+        stoppable: Stop an abandoned function at its next Python instruction, so that slow parsing, for example, does
+            not continue after the timeout. The function must not hold resources that need releasing.
 
     Raises:
         TimeoutError: It took longer.
@@ -92,9 +94,9 @@ async def in_thread(function: Callable[[], T], *, seconds: float | None = None, 
 
 
 def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
-    """Start a plain function in a thread of our own, with the caller's context variables.
+    """Start a synchronous function in one of our threads, with the caller's context variables.
 
-    Cancelling the future abandons the thread: it finishes, or hangs, on its own, and is reused only when it has
+    Cancelling the future abandons the thread: it finishes or hangs on its own, and is reused only after it has
     finished.
     """
     loop = asyncio.get_running_loop()
@@ -113,9 +115,9 @@ def started_in_thread(function: Callable[[], T]) -> asyncio.Future[T]:
 
 @contextmanager
 def given_up(react: Callable[[], object]) -> Iterator[None]:
-    """Have ``react`` called, on the thread of the event loop, when nobody waits any more for the function running here.
+    """Call ``react`` on the event-loop thread when the function running here is abandoned.
 
-    A thread cannot be ended from outside; what it has started can. Outside of such a function nothing is called.
+    A thread cannot be ended from outside, but what it has started can. Outside such a function, nothing is called.
     """
     future, over = _awaited.get(), threading.Event()
     if future is None:
@@ -128,7 +130,7 @@ def given_up(react: Callable[[], object]) -> Iterator[None]:
 
     try:
         future.get_loop().call_soon_threadsafe(future.add_done_callback, tell)
-    except RuntimeError:  # the loop is closed: it was given up long ago
+    except RuntimeError:  # the loop is closed: it was abandoned long ago
         react()
     try:
         yield
@@ -137,7 +139,7 @@ def given_up(react: Callable[[], object]) -> Iterator[None]:
 
 
 class _Stopped(BaseException):
-    """Nobody waits for this work any more. No library takes it for a failure of its own."""
+    """This work was abandoned. A separate class, so that libraries do not mistake it for their own failure."""
 
 
 def _stoppable(function: Callable[[], T]) -> Callable[[], T]:
@@ -147,7 +149,7 @@ def _stoppable(function: Callable[[], T]) -> Callable[[], T]:
         lock, over, thread = threading.Lock(), threading.Event(), ctypes.c_ulong(threading.get_ident())
 
         def stop() -> None:
-            with lock:  # the thread is used again: what it does next must not be hit
+            with lock:  # the thread is reused: its next work must not be interrupted
                 if not over.is_set():
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Stopped))
 
@@ -163,19 +165,19 @@ def _stoppable(function: Callable[[], T]) -> Callable[[], T]:
 
 
 def _step() -> None:
-    """A call, in which an exception that was set from outside is raised at the latest."""
+    """A call, so that an exception set from outside is raised here at the latest."""
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end from plain code; inside a running event loop (a notebook), in a thread of its own.
+    """Run a coroutine from synchronous code; inside a running event loop (a notebook), in a separate thread.
 
-    What the coroutine left running is cancelled and given a moment, never waited for: see the head of this module. So
-    is the coroutine itself when whoever waits for it is interrupted.
+    Tasks that it leaves running are cancelled and get a moment to end, but are never waited for: see the top of this
+    module. The same applies to the coroutine itself if the caller is interrupted.
     """
     inside = running_loop() is not None
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
-    if not inside:  # decided outside of any handler: what the work raises has a context of its own
+    if not inside:  # outside any handler, so that exceptions of the work keep their own context
         return _run_to_end(loop, task)
     outcome: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
@@ -188,8 +190,8 @@ def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     try:
         threading.Thread(target=in_own_loop, name="react-run-loop", daemon=True).start()
         result, error = outcome.get()
-    except BaseException:  # Ctrl-C: nothing may go on behind the back of whoever stopped it
-        with suppress(RuntimeError, Empty):  # the loop is closed, or what runs ignores its cancellation
+    except BaseException:  # Ctrl-C: nothing may continue in the background
+        with suppress(RuntimeError, Empty):  # the loop is closed, or the work ignores its cancellation
             loop.call_soon_threadsafe(task.cancel)
             outcome.get(timeout=2 * LEAVE_SECONDS)
         raise
@@ -209,14 +211,14 @@ def _run_to_end(loop: asyncio.AbstractEventLoop, task: asyncio.Task[T]) -> T:
             raise
     finally:
         try:
-            # Those that were asked already are cleaning up, perhaps with the help of tasks that have not begun.
+            # Tasks already cancelled are cleaning up, perhaps with tasks that have not started.
             _wait_a_moment(loop, {task for task in asyncio.all_tasks(loop) if task.cancelling()})
             left = asyncio.all_tasks(loop)
             for straggler in left:
                 straggler.cancel()
             _wait_a_moment(loop, left)
             loop.run_until_complete(loop.shutdown_asyncgens())
-            if asyncio.all_tasks(loop):  # they ignore that they were asked to end: asyncio need not report it
+            if asyncio.all_tasks(loop):  # they ignore their cancellation: asyncio need not report it
                 loop.set_exception_handler(lambda _, about: _log.debug("left behind: %s", about.get("message")))
         finally:
             loop.close()

@@ -1,18 +1,18 @@
-"""Classes of Python as JSON Schemas, and values as their instances."""
+"""Converts Python classes to JSON Schemas, and values to their instances."""
 
 from __future__ import annotations
 
 from typing import Any
 
 MOST = 3
-"""Problems that are told at once."""
+"""How many problems to list at once."""
 
 
 def schema_of(kind: Any) -> dict[str, Any]:
-    """The JSON Schema of a pydantic model, a dataclass, a TypedDict, or any other type that pydantic knows.
+    """The JSON Schema of a pydantic model, a dataclass, a TypedDict, or any other type that pydantic supports.
 
     Raises:
-        TypeError: It is none.
+        TypeError: pydantic does not support it.
     """
     from pydantic import PydanticUserError, TypeAdapter
     from pydantic.errors import PydanticInvalidForJsonSchema
@@ -26,14 +26,14 @@ def schema_of(kind: Any) -> dict[str, Any]:
         raise TypeError(f"{name} has no JSON Schema: {error.message}") from None
     except (PydanticUserError, TypeError) as error:
         first = str(error).partition("\n")[0]
-        raise TypeError(f"{name} is no class that pydantic can validate: {first}") from None
+        raise TypeError(f"{name} is not a class that pydantic can validate: {first}") from None
 
 
 def instance_of(kind: Any, value: object) -> object:
-    """``value``, read from JSON, as an instance of ``kind``.
+    """Convert ``value``, parsed from JSON, to an instance of ``kind``.
 
     Raises:
-        ValueError: It is none; the message has a line for each problem.
+        ValueError: It does not match; the message has a line for each problem.
     """
     from pydantic import TypeAdapter, ValidationError
     from pydantic_core import to_json

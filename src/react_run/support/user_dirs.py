@@ -1,4 +1,4 @@
-"""Where react-run keeps what outlives a run, per user; ``REACT_RUN_HOME`` puts all of it into one directory."""
+"""The per-user directories of react-run; ``REACT_RUN_HOME`` puts everything into one directory."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ HOME = "REACT_RUN_HOME"
 
 
 def data_directory() -> Path:
-    """Journals and conversations."""
+    """The directory for journals and conversations."""
     from platformdirs import user_data_path
 
     return _below_home("data") or user_data_path("react-run")
 
 
 def config_directory() -> Path:
-    """What the user decided, such as which directories are trusted."""
+    """The directory for the user's decisions, such as trusted directories."""
     from platformdirs import user_config_path
 
     return _below_home("config") or user_config_path("react-run")
 
 
 def state_directory() -> Path:
-    """What was typed, and other things that may be lost."""
+    """The directory for input history and other things that may be lost."""
     from platformdirs import user_state_path
 
     return _below_home("state") or user_state_path("react-run")
 
 
 def from_home(path: str | Path) -> Path:
-    """``path`` with ``~`` and ``~name`` as the directories of users; as it is written where there is no such user."""
+    """Expand ``~`` and ``~name`` in ``path``; unchanged if there is no such user."""
     try:
         return Path(path).expanduser()
     except RuntimeError:

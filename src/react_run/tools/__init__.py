@@ -1,1 +1,1 @@
-"""Tools and toolsets: what a model may call, with schemas and arguments."""
+"""Tools and toolsets, with their schemas and arguments."""

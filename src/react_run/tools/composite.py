@@ -1,4 +1,4 @@
-"""Several toolsets as one, and what an agent is offered of each: shared keys and clashes of names."""
+"""Combines toolsets, applies their shared keys, and detects clashes of names."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ class CompositeToolset(ReActToolset):
     kind: ClassVar[str] = "composite"
 
     toolsets: list[ReActToolset]
-    """The toolsets, in the order their tools are offered."""
+    """The toolsets, in the order in which their tools are offered."""
 
     _open: AsyncExitStack | None = PrivateAttr(default=None)
 
     def tools(self) -> list[Tool]:
-        """The tools of all, in order, as the shared keys of each have them.
+        """The tools of all toolsets, in order, with their shared keys applied.
 
         Raises:
-            ToolsetError: A toolset fails, its shared keys do not fit its tools, or two offer a tool of one name.
+            ToolsetError: A toolset fails, its shared keys do not match its tools, or two toolsets offer a tool of the
+                same name.
         """
         found: list[Tool] = []
         owners: dict[str, int] = {}
@@ -49,7 +50,7 @@ class CompositeToolset(ReActToolset):
         return found
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """The skills of all, in order."""
+        """The skills of all toolsets, in order."""
         return [spec for toolset in self.toolsets for spec in skills_offered(toolset)]
 
     async def open(self) -> None:
@@ -68,15 +69,15 @@ class CompositeToolset(ReActToolset):
 
 
 def is_enabled(toolset: ReActToolset) -> bool:
-    """Whether an agent is to have this toolset (``enabled: false`` says that it is not)."""
+    """Whether the toolset is enabled (not ``enabled: false``)."""
     return toolset._shared is None or toolset._shared.enabled
 
 
 def offered(toolset: ReActToolset) -> list[Tool]:
-    """The tools that a toolset offers to an agent: its own, as its shared keys have them.
+    """The tools that a toolset offers to an agent, with its shared keys applied.
 
     Raises:
-        ToolsetError: The keys do not fit the tools.
+        ToolsetError: The keys do not match the tools.
     """
     own = toolset.tools()
     if toolset._shared is None:
@@ -93,7 +94,7 @@ def offered(toolset: ReActToolset) -> list[Tool]:
 
 
 def skills_offered(toolset: ReActToolset) -> list[ReActSkillSpec]:
-    """The skills that a toolset offers to an agent, their tools by the names it offers them under."""
+    """The skills that a toolset offers to an agent, with the names under which their tools are offered."""
     if not is_enabled(toolset):
         return []
     specs = toolset.get_skill_specs()
@@ -107,9 +108,9 @@ def _looked_at(toolset: ReActToolset) -> tuple[list[Tool], list[Fault]]:
         return offered(toolset), []
     except ToolsetError as error:
         return [], list(error.faults) or [Fault(error.code, str(error))]
-    except ReactError:  # it says what is wrong, and where: another agent's file, for example
+    except ReactError:  # it already says what is wrong and where, for example in another agent's file
         raise
-    except Exception as error:  # whatever an outside toolset raises: the message has to name it
+    except Exception as error:  # catch anything an outside toolset raises: the message has to name the toolset
         return [], [Fault("tool.failed", f"toolset {label(toolset)} has no tools: {type(error).__name__}: {error}")]
 
 

@@ -1,4 +1,4 @@
-"""Names that every provider accepts, made of those that others gave to tools and parameters (behaviour H4)."""
+"""Converts names of tools and parameters to names that every provider accepts (behaviour H4)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hashlib import sha256
 from unicodedata import normalize
 
 LONGEST = 64
-"""Characters of a name."""
+"""Maximum length of a name."""
 
 TOOL_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST}}}")
 _PROPERTY = re.compile(rf"[A-Za-z0-9_.-]{{1,{LONGEST}}}")
@@ -16,12 +16,12 @@ _DIGEST = 8
 
 
 def valid_tool_name(name: str) -> str:
-    """``name`` where providers accept it, else one made of it; ``""`` when it has neither letter nor digit."""
+    """``name`` if providers accept it, else a name derived from it; ``""`` if it has neither letter nor digit."""
     return name if TOOL_NAME.fullmatch(name) else _plain(name.replace(".", "_"))
 
 
 def property_names(names: Iterable[str]) -> Mapping[str, str]:
-    """The name to send for each of the properties of one object; those that are valid keep theirs."""
+    """The name to send for each property of an object; valid names stay."""
     sent = {name: name for name in names if _PROPERTY.fullmatch(name)}
     taken = set(sent)
     for name in names:

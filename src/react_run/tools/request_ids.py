@@ -1,4 +1,4 @@
-"""Ids of tool requests that we make up: nine letters and digits, which every provider accepts."""
+"""Generated ids for tool requests: nine letters and digits, which every provider accepts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ _PORTABLE = re.compile(rf"[A-Za-z0-9]{{{_LENGTH}}}")
 
 
 def numbered_id(number: int) -> str:
-    """The id with a number, such as ``call00001``; beyond five digits it counts on in letters."""
+    """The id for a number, such as ``call00001``; beyond five digits it continues with letters."""
     if number < 100_000:
         return f"call{number:05d}"
     return f"c{_based(number, _LENGTH - 1)}"
 
 
 def fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Iterator[str]:
-    """Unused ids: counted on from those of the conversation, so that a run repeats exactly; random without one."""
+    """Unused ids, counting on from those of the conversation, so that a run repeats exactly; random without a
+    conversation.
+    """
     if taken is None:
         while True:
             yield "".join(choice(_DIGITS) for _ in range(_LENGTH))
@@ -32,7 +34,7 @@ def fresh_ids(reserved: Collection[str], taken: Collection[str] | None) -> Itera
 
 
 def portable_id(given: str) -> str:
-    """``given`` where every provider accepts it, else one made of it, the same every time."""
+    """``given`` if every provider accepts it, else an id derived from it, the same every time."""
     if _PORTABLE.fullmatch(given):
         return given
     return _based(int.from_bytes(sha256(given.encode("utf-8", "replace")).digest()), _LENGTH)

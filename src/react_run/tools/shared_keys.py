@@ -1,4 +1,4 @@
-"""The keys that every toolset understands in an agent file: what it is called, and what it offers."""
+"""The keys that every toolset accepts in an agent file: its name, and what it offers."""
 
 from __future__ import annotations
 
@@ -19,65 +19,65 @@ ToolName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
 class Annotations(Options):
-    """What a tool is said to promise, instead of what it says itself."""
+    """Annotations of a tool, replacing its own."""
 
     read_only: bool | None = None
     """It changes nothing."""
     repeatable: bool | None = None
-    """The same call may give another result later."""
+    """The same call may return another result later."""
     idempotent: bool | None = None
-    """Running it twice does no more than once."""
+    """Running it twice has the same effect as running it once."""
     serial: bool | None = None
     """Calls in one reply run one at a time."""
     network: bool | None = None
-    """It reaches the network."""
+    """It uses the network."""
     runs_programs: bool | None = None
     """It starts programs."""
 
 
 class SkillOptions(Options):
-    """The skill that a toolset's tools are behind."""
+    """The skill that unlocks a toolset's tools."""
 
     name: str = Field(min_length=1)
-    """What the model activates."""
+    """The name that the model activates."""
     description: str = ""
-    """When to activate it; made of the descriptions of its tools when not given."""
+    """When to activate it; by default built from the descriptions of its tools."""
     instructions: str = ""
     """What the model reads on activation."""
 
 
 class SharedKeys(Options):
-    """Keys of every toolset. A toolset that has an option of one of these names keeps it to itself."""
+    """Keys of every toolset. If a toolset has an option with one of these names, its own option applies."""
 
     name: str | None = Field(default=None, min_length=1, max_length=64)
-    """What the toolset is called in messages, traces and permissions."""
+    """The name of the toolset in messages, traces and permissions."""
     enabled: bool = True
     """Whether its tools are offered at all; often `${FLAG:-true}`."""
     include: list[str] | None = Field(default=None, min_length=1)
-    """The tools to offer, as globs over their own names; all when not given."""
+    """The tools to offer, as globs over their own names; all by default."""
     exclude: list[str] = Field(default_factory=list)
     """The tools to leave out, as globs over their own names."""
     rename: dict[str, ToolName] = Field(default_factory=dict)
     """New names of tools: `{old: new}`."""
     prefix: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{0,40}$")] = ""
-    """What the names of all its tools begin with, renamed ones included."""
+    """A prefix for the names of all its tools, renamed ones included."""
     describe: dict[str, str] = Field(default_factory=dict)
     """New descriptions of tools, by their own names."""
     annotations: dict[str, Annotations] = Field(default_factory=dict)
-    """What tools promise, by globs over their own names; later globs win."""
+    """Annotations of tools, by globs over their own names; later globs win."""
     timeout: float | None = Field(default=None, gt=0)
-    """Seconds that one call of any of its tools may take."""
+    """Time limit for a call of any of its tools, in seconds."""
     skill: str | SkillOptions | None = None
-    """The skill that all its tools are behind with `tool_disclosure: skills`: its name, or a mapping with more."""
+    """With `tool_disclosure: skills`, the skill that unlocks all its tools: its name, or a mapping with details."""
 
     def offered(self, tools: Iterable[Tool]) -> tuple[list[Tool], list[Fault]]:
-        """What becomes of ``tools``, and what does not fit them."""
+        """Apply the keys to ``tools``, and return what does not match them."""
         tools = list(tools)
         kept = [tool for tool in tools if self._keeps(tool.name)]
         return [self._changed(tool) for tool in kept], list(self._misfits([tool.name for tool in tools]))
 
     def skills(self, declared: Iterable[ReActSkillSpec], tools: Mapping[str, str]) -> list[ReActSkillSpec]:
-        """What becomes of the skills of a toolset; ``tools`` are the names it offers by those it has itself."""
+        """Apply the keys to the skills of a toolset; ``tools`` maps its own tool names to the offered ones."""
         skills = [_renamed(skill, tools) for skill in declared]
         if self.skill is None:
             return [skill for skill in skills if skill.tool_names or isinstance(skill, AgentSkill)]

@@ -1,4 +1,4 @@
-"""Tools: functions with a name, a description, a schema and a few promises."""
+"""Tools: functions with a name, a description, a schema and annotations."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
 __all__ = ["Prepared", "Tool", "ToolAnnotations", "ToolOptions", "ToolWarning", "is_tool", "tool"]
 
 MAX_DESCRIPTION = 1024
-"""Characters of a description that every provider accepts; beyond, OpenAI refuses the whole request."""
+"""Maximum characters of a description; OpenAI refuses requests with longer ones."""
 _MARK = "__react_tool__"
 _LATER: Mapping[str, Any] = {}
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ToolWarning(UserWarning):
-    """A tool works, but a model would do better with a description or a type."""
+    """A tool works, but a description or a type would help the model."""
 
 
 class Interprets(Protocol):
-    """What a tool asks of its toolset, which is a :class:`~react_run.tools.toolset.ReActToolset`."""
+    """What a tool needs from its toolset, a :class:`~react_run.tools.toolset.ReActToolset`."""
 
     kind: ClassVar[str]
 
@@ -56,20 +56,19 @@ class Tool(ToolAnnotations):
     """Something a model can call.
 
     Args:
-        name: Letters, digits, ``_`` and ``-``, at most 64; another one (``math.factorial``) is put into these, and the
-            model may use either.
+        name: Letters, digits, ``_`` and ``-``, at most 64; other names (``math.factorial``) are converted, and the
+            model may use either form.
         description: What it does and when to use it, for the model; providers accept 1,024 characters of it.
         parameters: The JSON Schema of its arguments.
-        function: What runs, called with the values of :class:`Prepared`; plain or ``async def``.
-        toolset: Who interprets its results.
-        context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
-        checker: Who checks arguments; jsonschema by ``parameters`` when not given.
-        own_name: What its toolset calls it, when an agent file gave it another name, or providers accept it only so.
-        called: What an agent file calls its toolset.
+        function: The function to run, called with the values of :class:`Prepared`; synchronous or ``async def``.
+            toolset: Interprets its results. context: Parameters that the runtime fills, each with ``run`` or ``call``;
+            the model never sees them. checker: Checks arguments; by default jsonschema with ``parameters``. own_name:
+            Its name in its toolset, if an agent file renamed it or providers need another name. called: The name of its
+            toolset in the agent file.
 
     Raises:
-        ToolsetError: The name is not valid (``tool.name``), the schema is none (``tool.schema``), or there is no time
-            to run (``tool.timeout``).
+        ToolsetError: The name is not valid (``tool.name``), the schema is not valid (``tool.schema``), or the timeout
+            is not positive (``tool.timeout``).
     """
 
     name: str
@@ -96,21 +95,21 @@ class Tool(ToolAnnotations):
         elif self.checker is None:
             given = self.parameters
             object.__setattr__(self, "checker", SchemaChecker(lambda: given))
-            _ = self.wire  # a schema that is none is reported now
+            _ = self.wire  # report an invalid schema now
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        """A field of a toolset may hold tools: as they are, not as dataclasses to be taken apart."""
+        """A field of a toolset may hold tools: keep them unchanged, not as dataclasses to take apart."""
         return core_schema.is_instance_schema(cls)
 
     @cached_property
     def is_async(self) -> bool:
-        """Whether calling the function gives something to await."""
+        """Whether calling the function returns an awaitable."""
         return is_async(self.function)
 
     @cached_property
     def wire(self) -> dict[str, Any]:
-        """The tool as it is sent to a model, in the form that OpenAI made common."""
+        """The tool as sent to a model, in OpenAI's format."""
         try:
             if isinstance(self.checker, ModelChecker) and self.parameters is self.checker.parameters():
                 parameters = dict(self.parameters)  # it is clean already
@@ -124,13 +123,13 @@ class Tool(ToolAnnotations):
 
     @cached_property
     def defaults(self) -> dict[str, object]:
-        """What its optional parameters are when a call does not say: to say so makes no other call (behaviour F4)."""
+        """The defaults of its optional parameters: passing them explicitly makes the same call (behaviour F4)."""
         properties = self.parameters.get("properties", {})
         return {name: part["default"] for name, part in properties.items() if "default" in part}
 
     @property
     def _sent_description(self) -> str:
-        """As much of the description as every provider accepts, cut between words."""
+        """The description, cut between words to the length that every provider accepts."""
         if len(self.description) <= MAX_DESCRIPTION:
             return self.description
         size = len(self.description)
@@ -146,12 +145,12 @@ class Tool(ToolAnnotations):
 
     @cached_property
     def parameter_class(self) -> type[BaseModel] | None:
-        """The pydantic model of the arguments; ``None`` when the tool came with a schema of its own."""
+        """The pydantic model of the arguments; ``None`` if the tool has its own schema."""
         model: type[BaseModel] | None = getattr(self.checker, "model", None)
         return model
 
     def prepare(self, arguments: object) -> Prepared:
-        """Read, check and repair what a model sent: a dict, or the raw text when that was not readable JSON.
+        """Decode, check and repair what a model sent: a dict, or the raw text if it was not valid JSON.
 
         Never raises for bad input: ``problem`` of the result then tells the model how to correct it (behaviour A).
         """
@@ -171,18 +170,18 @@ class Tool(ToolAnnotations):
         toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
-        """Make a tool of a function, method, partial or callable object; what ``@tool`` said of it holds.
+        """Create a tool from a function, method, partial or callable object; ``@tool`` settings apply.
 
         Args:
-            function: What runs. Parameters annotated ``Run`` or ``ToolCall`` are filled by the runtime.
-            name: Instead of its own name.
-            description: Instead of its docstring.
-            toolset: Who interprets its results.
+            function: The function to run. Parameters annotated ``Run`` or ``ToolCall`` are filled by the runtime.
+            name: Replaces its own name.
+            description: Replaces its docstring.
+            toolset: Interprets its results.
             flags: See :class:`ToolAnnotations`.
 
         Raises:
-            ToolsetError: It has no valid name (``tool.name``), a parameter of which no schema can be made
-                (``tool.annotation``), or it is a generator (``tool.generator``).
+            ToolsetError: It has no valid name (``tool.name``), a parameter has no JSON Schema (``tool.annotation``), or
+                it is a generator (``tool.generator``).
         """
         mark: Mapping[str, Any] = getattr(function, _MARK, {})
         name = name or mark.get("name") or _own_name(function)
@@ -196,7 +195,7 @@ class Tool(ToolAnnotations):
             description = name.replace("_", " ").strip().capitalize()
             _warn(name, "no description: add a docstring that says what it does and when to use it")
         checker, parameters = function_checker(signature, docstring), _LATER
-        if not signature.is_plain:  # JSON's own types have a schema in any case; that of others is made now
+        if not signature.is_plain:  # JSON's own types always have a schema; that of other types is built now
             try:
                 parameters = checker.parameters()
             except ToolsetError as error:
@@ -229,11 +228,10 @@ class Tool(ToolAnnotations):
         toolset: Interprets | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
-        """Make a tool whose arguments are a pydantic model.
+        """Create a tool whose arguments are a pydantic model.
 
         Args:
-            model: What the arguments are.
-            function: Called with the name of the tool and an instance of ``model``.
+            model: The model of the arguments. function: Called with the name of the tool and an instance of ``model``.
             name: The name of the tool.
             description: What it does and when to use it.
             toolset: Who interprets its results.
@@ -265,16 +263,15 @@ class Tool(ToolAnnotations):
         context: Mapping[str, str] | None = None,
         **flags: Unpack[ToolOptions],
     ) -> Tool:
-        """Make a tool whose JSON Schema is made when it is first looked at: most tools of a big toolset never are.
+        """Create a tool whose JSON Schema is built on first use: most tools of a big toolset are never used.
 
         Args:
-            schema: Gives the schema of its arguments. What is none is reported when it is first looked at, so who
-                passes on schemas of others checks them before.
-            function: What runs, called with the arguments as keywords.
+            schema: Returns the schema of its arguments. An invalid schema is reported only on first use, so check
+                foreign schemas beforehand.
+            function: The function to run, called with the arguments as keywords.
             name: The name of the tool.
             description: What it does and when to use it.
-            toolset: Who interprets its results.
-            context: See :class:`Tool`.
+            toolset: Interprets its results. context: See :class:`Tool`.
             flags: See :class:`ToolAnnotations`.
 
         Raises:
@@ -292,14 +289,14 @@ class Tool(ToolAnnotations):
         )
 
 
-# The schema of a function is made when it is first looked at: most tools of a big toolset never are.
+# The schema of a function is built on first use: most tools of a big toolset are never used.
 _parameters: Any = cached_property(lambda tool: tool.checker.parameters())
 _parameters.__set_name__(Tool, "parameters")
 Tool.parameters = _parameters
 
 
 def _own_name(function: Function) -> str:
-    """The name of a function, where it is one for a tool: another one is its author's to choose."""
+    """The name of a function, if it is a valid tool name; otherwise its author must choose one."""
     name = name_of(function)
     if not TOOL_NAME.fullmatch(name):
         raise _no_name(name)
@@ -307,10 +304,10 @@ def _own_name(function: Function) -> str:
 
 
 def _checked_name(name: str) -> str:
-    """``name`` as providers accept it.
+    """Convert ``name`` to a form that providers accept.
 
     Raises:
-        ToolsetError: Nothing of it is left then (``tool.name``).
+        ToolsetError: Nothing of it is left (``tool.name``).
     """
     valid = "" if "<" in name else valid_tool_name(name)
     if not valid:
@@ -334,17 +331,17 @@ def tool(*, name: str = "", description: str = "", **flags: Unpack[ToolOptions])
 def tool(
     function: F | None = None, *, name: str = "", description: str = "", **flags: Unpack[ToolOptions]
 ) -> F | Callable[[F], F]:
-    """Mark a function, or a method of a toolset, as a tool; it stays the function it was.
+    """Mark a function, or a method of a toolset, as a tool; the function itself does not change.
 
     Args:
-        function: What to mark.
-        name: Instead of the function's own name.
-        description: Instead of its docstring.
+        function: The function.
+        name: Replaces the function's own name.
+        description: Replaces its docstring.
         flags: See :class:`ToolAnnotations`.
     """
 
     def mark(function: F) -> F:
-        # A staticmethod, a classmethod and a bound method stand for the function inside.
+        # For a staticmethod, a classmethod or a bound method, use the function inside.
         setattr(
             getattr(function, "__func__", function), _MARK, {"name": name, "description": description, "flags": flags}
         )

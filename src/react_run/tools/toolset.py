@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ToolSpec(ToolAnnotations):
-    """The class-style way to declare a tool: its arguments are a pydantic model.
+    """Declares a tool whose arguments are a pydantic model.
 
     Args:
         name: Letters, digits, ``_`` and ``-``, at most 64.
@@ -44,15 +44,15 @@ SHARED_KEYS = (
     *("name", "enabled", "include", "exclude", "rename", "prefix"),
     *("describe", "annotations", "timeout", "skill"),
 )
-"""What every toolset understands beside its own options (:class:`react_run.tools.shared_keys.SharedKeys`)."""
+"""The keys that every toolset accepts besides its own options (:class:`react_run.tools.shared_keys.SharedKeys`)."""
 
 
 class ReActToolset(Component, group="toolsets"):
     """Tools that share options.
 
     A tool is a method marked ``@tool``, or a :class:`ToolSpec` of :meth:`get_toolspecs` that :meth:`execute` runs;
-    one toolset may use both. The shared keys of toolsets (``prefix``, ``include``, …) may be given beside its options;
-    they change what an agent is offered, not what :meth:`tools` gives.
+    one toolset may use both. The shared keys of toolsets (``prefix``, ``include``, …) may be given next to its options;
+    they change what an agent is offered, not what :meth:`tools` returns.
     """
 
     _tools: list[Tool] | None = PrivateAttr(default=None)
@@ -79,14 +79,14 @@ class ReActToolset(Component, group="toolsets"):
 
     @classmethod
     def adapted(cls, given: object, *, unmarked: bool = False) -> Component | None:
-        """A tool, or a function marked as one, as a toolset of its own; from a program, any function."""
+        """Convert a tool, or a function marked as one, to a toolset; in Python code, any function."""
         if isinstance(given, Tool) or is_tool(given) or (unmarked and isinstance(given, (FunctionType, MethodType))):
             return OneTool(function=given)
         return None
 
     @property
     def is_plain(self) -> bool:
-        """Whether an agent is offered its tools as they are: no shared key changes them."""
+        """Whether no shared key changes its tools."""
         return self._shared is None
 
     @property
@@ -101,10 +101,10 @@ class ReActToolset(Component, group="toolsets"):
         return [key for key in SHARED_KEYS if key not in own]
 
     def tools(self) -> list[Tool]:
-        """The tools, in a stable order, made once.
+        """The tools, in a stable order, created once.
 
         Raises:
-            ToolsetError: One of them is declared wrongly, or two have one name.
+            ToolsetError: A tool is declared wrongly, or two have the same name.
         """
         if self._tools is None:
             try:
@@ -144,15 +144,15 @@ class ReActToolset(Component, group="toolsets"):
     def execute(self, tool_name: str, args: Any) -> object:  # Any: subclasses name their parameter class
         """Run a tool of :meth:`get_toolspecs`; may be ``async def`` in a subclass.
 
-        As it stands it runs the tools that are marked ``@tool``, which is handy for trying them outside an agent; the
-        result of an ``async def`` tool is to be awaited.
+        The default implementation runs the tools marked ``@tool``, which is handy for trying them outside an agent;
+        await the result of an ``async def`` tool.
 
         Args:
-            tool_name: Which one.
-            args: An instance of its ``parameter_class``; for a marked tool, its arguments as a mapping will do.
+            tool_name: The name of the tool.
+            args: An instance of its ``parameter_class``; for a marked tool, a mapping of its arguments.
 
         Raises:
-            ToolError: There is no such tool, or the arguments do not fit it.
+            ToolError: There is no such tool, or the arguments are not valid.
         """
         tools = {tool.name: tool for tool in self.tools()}
         if tool_name not in tools:
@@ -168,10 +168,12 @@ class ReActToolset(Component, group="toolsets"):
         return None
 
     def replayed(self, call: Any, observation: Observation) -> None:  # a ToolCall, which is above the tools
-        """A recording answered ``call`` in place of its tool: take up what the tool would have kept in the run."""
+        """A recording answered ``call`` in place of its tool: restore the state that the tool would have kept in the
+        run.
+        """
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """The skills that unlock these tools; none offers them all at once (behaviour D)."""
+        """The skills that unlock these tools; without skills, all tools are offered at once (behaviour D)."""
         return []
 
 
@@ -198,7 +200,7 @@ class OneTool(ReActToolset):
         return [self._tool]
 
     def needs_trust(self) -> str:
-        """A tool that says it starts programs needs trust."""
+        """A tool that declares that it starts programs needs trust."""
         return "starts programs" if self._tool.runs_programs else ""
 
     @property
@@ -209,7 +211,7 @@ class OneTool(ReActToolset):
 
 
 def label(toolset: ReActToolset) -> str:
-    """How messages call a toolset: its kind, and its name where it has one."""
+    """The name of a toolset in messages: its kind, and its name if it has one."""
     kind = toolset.kind or type(toolset).__name__
     name = toolset._shared.name if toolset._shared is not None else None
     own = getattr(toolset, "name", None) if name is None and "name" in type(toolset).model_fields else None
@@ -225,10 +227,10 @@ def _tried(make: Callable[[], T]) -> tuple[T | None, list[Any]]:
 
 
 def without_clash(tools: list[Tool]) -> list[Tool]:
-    """``tools``, of which no two have one name.
+    """Return ``tools``, checked for duplicate names.
 
     Raises:
-        ToolsetError: Two have (``tool.clash``).
+        ToolsetError: Two tools have the same name (``tool.clash``).
     """
     names = [tool.name for tool in tools]
     if len(set(names)) < len(names):

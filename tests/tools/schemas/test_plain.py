@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from react_run import Tool
+from react_run.tools.arguments.model_checking import ModelChecker
+from react_run.tools.arguments.problems import InvalidArguments
 from react_run.tools.schemas.function_model import function_model, model_schema
 from react_run.tools.schemas.plain import plain_schema
 from react_run.tools.schemas.signature import Signature, read_signature
@@ -80,3 +82,29 @@ def test_a_function_that_takes_any_name_is_left_to_pydantic() -> None:
         return a
 
     assert plain_schema(read_signature(work, "work")) is None
+
+
+@given(st.tuples(st.integers(), st.text(), st.booleans()))
+def test_arguments_of_the_exact_types_bind_as_pydantic_binds_them(values: tuple[int, str, bool]) -> None:
+    def work(a: int, b: str, c: bool) -> None:
+        """Work."""
+
+    quick, model = Tool.from_function(work).checker, Tool.from_function(work).checker
+    assert isinstance(quick, ModelChecker)
+    assert isinstance(model, ModelChecker)
+    model._exact = None  # so that pydantic decides
+    arguments = dict(zip("abc", values, strict=True))
+    assert quick.bind(arguments) == model.bind(arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"a": True}, {"a": 1.0}, {"a": "1"}, {"a": None}, {}, {"a": 1, "b": "\ud800"}, {"a": 1, "b": 2}]
+)
+def test_arguments_of_other_types_are_pydantics_to_judge(arguments: dict[str, object]) -> None:
+    def work(a: int, b: str = "") -> None:
+        """Work."""
+
+    checker = Tool.from_function(work).checker
+    assert isinstance(checker, ModelChecker)
+    with pytest.raises(InvalidArguments):
+        checker.bind(arguments)

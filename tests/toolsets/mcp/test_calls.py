@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.toolsets.mcp.kit import agent_of, code_of, local, steps_of
 
-from react_run import ScriptedModel, hookimpl
+from react_run import Answer, ScriptedModel, hookimpl
 from react_run.testing import calls, says
 from react_toolsets.mcp import McpWarning
 
@@ -134,8 +134,10 @@ def test_a_tool_with_an_unusable_schema_is_left_out_and_the_others_stay(workspac
     bad = {"name": "bad", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "https://x/y"}}}}
     serve([tool("good"), bad])
     """
-    with pytest.warns(McpWarning, match="the tool 'bad' of the MCP server demo is left out"):
+    with pytest.warns(McpWarning) as warned:
         assert [tool.name for tool in local(workspace, body).tools()] == ["good"]
+    [warning] = warned
+    assert str(warning.message).startswith("the tool 'bad' of the MCP server demo is left out: ")
 
 
 def test_two_servers_with_the_same_tools_work_side_by_side(workspace: Path) -> None:
@@ -172,6 +174,27 @@ def test_hints_grant_nothing_and_bad_news_is_believed(workspace: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("options", "asked"), [({}, 1), ({"trust_hints": True}, 0), ({"read_only": ["claims"]}, 0)])
+def test_a_claim_to_change_nothing_does_not_pass_permissions(
+    workspace: Path, options: dict[str, Any], asked: int
+) -> None:
+    questions: list[object] = []
+
+    class Nobody:
+        @hookimpl
+        def react_ask(self, question: object) -> Answer:
+            questions.append(question)
+            return Answer("no")
+
+    body = "serve([tool('claims', annotations={'readOnlyHint': True})], lambda name, arguments, request: text('ran'))"
+    toolset = local(workspace, body, **options)
+    plugins = [{"kind": "approval", "default": "ask"}, Nobody()]
+    agent = agent_of(workspace, [toolset], ("claims", {}), plugins=plugins)
+    [step] = asyncio.run(steps_of(agent))
+    assert len(questions) == asked
+    assert (step.observation == "ran") is not bool(asked)
+
+
 def test_all_pages_of_tools_are_read(workspace: Path) -> None:
     body = """
     def page(request):
@@ -182,10 +205,15 @@ def test_all_pages_of_tools_are_read(workspace: Path) -> None:
     assert [tool.name for tool in local(workspace, body).tools()] == ["t0", "t1", "t2"]
 
 
-def test_pages_without_end_leave_the_server_out(workspace: Path) -> None:
-    circle = "serve(lambda request: {'tools': [tool('t')], 'nextCursor': 'again'})"
-    with pytest.warns(McpWarning, match="left out: the MCP server demo does not keep to the protocol: .* in circles"):
-        assert local(workspace, circle).tools() == []
+@pytest.mark.parametrize(("cursor", "why"), [("'again'", "goes round in circles"), ("str(next(n))", "than 100 pages")])
+def test_pages_without_end_leave_the_server_out(workspace: Path, cursor: str, why: str) -> None:
+    endless = f"""
+    import itertools
+    n = itertools.count()
+    serve(lambda request: {{'tools': [tool('t')], 'nextCursor': {cursor}}})
+    """
+    with pytest.warns(McpWarning, match=f"left out: the MCP server demo does not keep to the protocol: .* {why}"):
+        assert local(workspace, endless).tools() == []
 
 
 def test_a_huge_result_is_spilled_like_any_other(workspace: Path) -> None:

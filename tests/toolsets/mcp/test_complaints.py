@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import agent_of, children, code_of, local, steps_of
+from tests.toolsets.mcp.kit import Call, agent_of, children, code_of, local, steps_of
 
 from react_run import ConfigError, Recorder, ToolsetError
 from react_run.testing import agent_with, says
@@ -25,45 +25,136 @@ needs_time = pytest.mark.skipif(
     reason="takes a minute: REACT_RUN_LONG_TESTS=1 runs it, as CI does at night",
 )
 HELD_BY = {
-    "1 cancel scopes": "test_complaints::test_servers_open_and_close_a_hundred_times_from_tasks_threads_and_loops",
-    "2 orphans": "test_complaints::test_reconnects_and_failed_starts_leave_no_process",
-    "3 hangs": "test_lifecycle::test_a_stopped_server_fails_in_time_and_works_again_when_it_goes_on",
-    "4 restarted servers": "test_remote::test_a_server_that_was_restarted_between_calls_just_works",
-    "5 equal names": "test_complaints::test_two_servers_with_one_tool_are_both_named_with_the_way_out",
-    "6 bad and long names": "test_calls::test_names_that_providers_refuse_are_mapped_and_the_server_gets_its_own",
-    "7 unusable schemas": "test_calls::test_a_tool_with_an_unusable_schema_is_left_out_and_the_others_stay",
-    "8 lost images": "test_calls::test_a_picture_reaches_a_model_that_reads_pictures",
-    "9 the same data twice": "test_calls::test_text_of_all_blocks_is_one_text_and_structure_is_not_said_twice",
-    "10 one dead server": "test_lifecycle::test_the_others_go_on_when_one_does_not_start",
-    "11 context eaten": "test_complaints::test_five_servers_cost_a_first_request_two_kilobytes",
-    "12 pages": "test_calls::test_all_pages_of_tools_are_read",
-    "13 list_changed": "test_lifecycle::test_a_list_that_changes_is_noted_and_read_again",
-    "14 environment": "test_servers::test_a_server_gets_few_variables_and_those_that_it_is_given",
-    "15 OAuth": "test_remote::test_an_expired_token_is_replaced_without_a_browser",
-    "16 stderr": "test_servers::test_standard_error_goes_to_a_log_and_not_to_the_terminal",
-    "17 progress": "test_lifecycle::test_progress_gives_more_time_but_never_more_than_the_longest",
-    "18 cancelling": "test_lifecycle::test_the_server_hears_that_a_call_was_given_up",
-    "19 changed descriptions": "test_lock::test_a_changed_description_is_refused_before_any_model_sees_it",
-    "20 elicitation": "test_servers::test_a_question_of_the_server_is_put_to_the_user",
-    "21 huge results": "test_complaints::test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed",
-    "22 hints": "test_calls::test_hints_grant_nothing_and_bad_news_is_believed",
-    "23 untrusted files": "test_processes::test_no_process_is_started_for_a_file_that_is_not_trusted",
-    "24 noise": "test_servers::test_noise_and_broken_bytes_are_skipped_and_noted",
-    "25 npx": "test_lifecycle::test_a_slow_start_with_npx_says_what_to_do",
-    "26 output schemas": "test_calls::test_structure_that_breaks_its_promise_says_that_the_tool_ran",
-    "27 secrets": "test_complaints::test_headers_are_shown_nowhere",
-    "28 runs and runs": "test_lifecycle::test_a_run_that_is_cancelled_leaves_the_others_alone",
-    "29 threads and loops": "test_lifecycle::test_many_runs_threads_and_loops_share_one_process",
-    "30 recursion": "../openapi/test_documents::test_schemas_that_contain_themselves_build_and_check",
-    "31 styles": "../openapi/test_styles::test_what_is_sent_is_read_as_it_was_meant",
+    "1 cancel scopes": [
+        "test_complaints::test_servers_open_and_close_a_hundred_times_from_tasks_threads_and_loops",
+    ],
+    "2 orphans": [
+        "test_complaints::test_reconnects_and_failed_starts_leave_no_process",
+        "test_processes::test_nothing_is_left_when_a_run_has_ended",
+        "test_processes::test_nothing_is_left_when_a_run_is_ended_by_a_signal",
+        "test_processes::test_what_a_server_has_started_ends_with_a_killed_run",
+    ],
+    "3 hangs": [
+        "test_lifecycle::test_a_stopped_server_fails_in_time_and_works_again_when_it_goes_on",
+        "test_lifecycle::test_a_server_that_does_not_read_fails_in_time_too",
+        "test_lifecycle::test_a_call_that_may_have_taken_effect_is_not_repeated",
+    ],
+    "4 restarted servers": [
+        "test_remote::test_a_server_that_was_restarted_between_calls_just_works",
+    ],
+    "5 equal names": [
+        "test_complaints::test_two_servers_with_one_tool_are_both_named_with_the_way_out",
+        "test_calls::test_two_servers_with_the_same_tools_work_side_by_side",
+        "test_real::test_two_filesystem_servers_work_in_one_agent",
+    ],
+    "6 bad and long names": [
+        "test_calls::test_names_that_providers_refuse_are_mapped_and_the_server_gets_its_own",
+    ],
+    "7 unusable schemas": [
+        "test_calls::test_a_tool_with_an_unusable_schema_is_left_out_and_the_others_stay",
+    ],
+    "8 lost images": [
+        "test_calls::test_a_picture_reaches_a_model_that_reads_pictures",
+        "test_calls::test_an_image_is_kept_in_a_file_and_the_model_reads_where",
+    ],
+    "9 the same data twice": [
+        "test_calls::test_text_of_all_blocks_is_one_text_and_structure_is_not_said_twice",
+    ],
+    "10 one dead server": [
+        "test_lifecycle::test_the_others_go_on_when_one_does_not_start",
+        "test_lifecycle::test_required_means_that_there_is_no_agent_without_it",
+        "test_lifecycle::test_a_locked_server_that_is_required_starts_with_the_agent_or_it_does_not",
+    ],
+    "11 context eaten": [
+        "test_complaints::test_five_servers_cost_a_first_request_two_kilobytes",
+    ],
+    "12 pages": [
+        "test_calls::test_all_pages_of_tools_are_read",
+        "test_calls::test_pages_without_end_leave_the_server_out",
+    ],
+    "13 list_changed": [
+        "test_lifecycle::test_a_list_that_changes_is_noted_and_read_again",
+        "test_lock::test_a_tool_that_changes_during_the_run_is_refused_from_then_on",
+    ],
+    "14 environment": [
+        "test_servers::test_a_server_gets_few_variables_and_those_that_it_is_given",
+        "test_servers::test_a_variable_that_is_not_set_is_an_error_of_the_file",
+    ],
+    "15 OAuth": [
+        "test_remote::test_an_expired_token_is_replaced_without_a_browser",
+        "test_remote::test_a_token_that_is_refused_for_good_is_forgotten_and_the_command_is_named",
+    ],
+    "16 stderr": [
+        "test_servers::test_standard_error_goes_to_a_log_and_not_to_the_terminal",
+    ],
+    "17 progress": [
+        "test_lifecycle::test_progress_gives_more_time_but_never_more_than_the_longest",
+    ],
+    "18 cancelling": [
+        "test_lifecycle::test_the_server_hears_that_a_call_was_given_up",
+        "test_interrupts::test_a_run_ends_with_130_and_its_server_has_heard_why",
+        "test_interrupts::test_a_chat_goes_on_with_the_same_server",
+    ],
+    "19 changed descriptions": [
+        "test_lock::test_a_changed_description_is_refused_before_any_model_sees_it",
+        "test_lock::test_new_tools_are_not_offered_and_removed_ones_fail",
+    ],
+    "20 elicitation": [
+        "test_servers::test_a_question_of_the_server_is_put_to_the_user",
+        "test_servers::test_nobody_there_is_a_refusal_and_the_run_goes_on",
+        "test_servers::test_a_page_is_shown_and_never_opened",
+    ],
+    "21 huge results": [
+        "test_complaints::test_a_result_of_fifty_megabytes_is_kept_whole_and_previewed",
+        "test_lines::test_a_server_that_floods_is_ended_and_started_again_for_the_next_call",
+        "test_remote::test_a_result_of_megabytes_is_read_and_one_that_is_too_large_is_said_to_be",
+    ],
+    "22 hints": [
+        "test_calls::test_hints_grant_nothing_and_bad_news_is_believed",
+        "test_calls::test_a_claim_to_change_nothing_does_not_pass_permissions",
+    ],
+    "23 untrusted files": [
+        "test_processes::test_no_process_is_started_for_a_file_that_is_not_trusted",
+        "test_processes::test_every_command_is_tried_with_a_file_that_is_not_trusted",
+        "test_lock::test_check_and_explain_start_nothing_with_a_lock_or_without",
+    ],
+    "24 noise": [
+        "test_servers::test_noise_and_broken_bytes_are_skipped_and_noted_once",
+    ],
+    "25 npx": [
+        "test_lifecycle::test_a_slow_start_with_npx_says_what_to_do",
+        "test_complaints::test_the_start_of_a_server_is_not_the_time_of_its_first_call",
+    ],
+    "26 output schemas": [
+        "test_calls::test_structure_that_breaks_its_promise_says_that_the_tool_ran",
+    ],
+    "27 secrets": [
+        "test_complaints::test_headers_are_shown_nowhere",
+        "test_servers::test_the_values_of_env_are_masked_wherever_they_turn_up",
+        "test_lock::test_secrets_are_masked_in_the_lock",
+        "test_complaints::test_explain_shows_no_secret",
+    ],
+    "28 runs and runs": [
+        "test_lifecycle::test_a_run_that_is_cancelled_leaves_the_others_alone",
+    ],
+    "29 threads and loops": [
+        "test_lifecycle::test_many_runs_threads_and_loops_share_one_process",
+    ],
+    "30 recursion": [
+        "../openapi/test_documents::test_schemas_that_contain_themselves_build_and_check",
+    ],
+    "31 styles": [
+        "../openapi/test_styles::test_what_is_sent_is_read_as_it_was_meant",
+    ],
 }
 
 
-@pytest.mark.parametrize("complaint", HELD_BY)
-def test_every_complaint_is_held_by_a_test(complaint: str) -> None:
-    module, _, name = HELD_BY[complaint].partition("::")
-    tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
-    assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+@pytest.mark.parametrize(("complaint", "tests"), HELD_BY.items(), ids=HELD_BY)
+def test_every_complaint_is_held_by_tests(complaint: str, tests: list[str]) -> None:
+    for test in tests:
+        module, _, name = test.partition("::")
+        tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, test
 
 
 def test_no_complaint_is_left_out() -> None:
@@ -161,6 +252,30 @@ def test_headers_are_shown_nowhere(workspace: Path) -> None:
     assert "hunter2000" not in repr(toolset)
 
 
+def test_explain_shows_no_secret(
+    workspace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from react_run.cli import main
+
+    monkeypatch.setenv("TRACKER_TOKEN", "hunter2000")
+    headers = {"Authorization": "Bearer ${TRACKER_TOKEN}", "X-Key": "literal-4711"}
+    remote = {"kind": "mcp", "name": "remote", "url": "https://example.com/mcp", "headers": headers}
+    program = {
+        "kind": "mcp",
+        "name": "here",
+        "command": "server",
+        "env": {"TOKEN": "${TRACKER_TOKEN}", "B": "other-4711"},
+    }
+    path = workspace / "agent.yaml"
+    path.write_text(json.dumps({"toolsets": [remote, program]}))
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit), pytest.warns(McpWarning):
+            main(["explain", str(path), "--trust", *more])
+        shown = "".join(capsys.readouterr())
+        assert "remote" in shown
+        assert not [secret for secret in ("hunter2000", "literal-4711", "other-4711") if secret in shown]
+
+
 CHANGING = """
 import itertools
 numbers = itertools.count()
@@ -202,6 +317,27 @@ def test_the_start_of_a_server_is_not_the_time_of_its_first_call(
     again = agent.run_sync("go").steps[0]
     assert code_of(again) == ""
     assert again.observation != first.observation
+
+
+def test_an_answer_to_another_request_is_no_answer(workspace: Path) -> None:
+    body = """
+    def other(name, arguments, request):
+        answer({"id": 4711}, text("not for you"))
+        answer({"id": str(request["id"]) + "x"}, text("not for you either"))
+    serve([tool("go")], other)
+    """
+    [step] = asyncio.run(steps_of(agent_of(workspace, [local(workspace, body, timeout=0.5)], ("go", {}))))
+    assert code_of(step) == "timeout"
+    assert "not for you" not in step.observation
+
+
+def test_tools_with_names_of_ours_are_the_servers_behind_skills(workspace: Path) -> None:
+    body = "serve([tool('activate_tool_skill'), tool('__call')], lambda name, arguments, request: text('of ' + name))"
+    toolset = local(workspace, body, prefix=None)
+    calls: list[Call] = [("activate_tool_skill", {"skill": "demo"}), *((tool.name, {}) for tool in toolset.tools())]
+    agent = agent_of(workspace, [toolset], *calls, tool_disclosure="skills")
+    steps = asyncio.run(steps_of(agent))
+    assert [step.observation for step in steps[1:]] == ["of activate_tool_skill", "of __call"]
 
 
 def test_a_line_that_is_never_finished_ends_in_a_time_out(workspace: Path) -> None:

@@ -6,16 +6,18 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from tests.toolsets.mcp.kit import agent_of, code_of, local, script, steps_of
 
-from react_run import ReActAgent, ToolsetError
+from react_run import ReActAgent, ToolsetError, hookimpl
 from react_run.config import load_config
 from react_toolsets.mcp import McpToolset, McpWarning, server
 
@@ -113,21 +115,41 @@ def test_with_share_run_every_run_has_a_server_of_its_own_that_ends_with_it(work
 
 
 def test_a_run_that_is_cancelled_leaves_the_others_alone(workspace: Path) -> None:
+    """Twenty at once, all in a call; one ends before the others get their answer."""
     body = """
-    serve([tool("slow"), tool("go")], lambda name, arguments, request: None if name == "slow" else text("went"))
+    import os
+    waiting = []
+    def call(name, arguments, request):
+        waiting.append(request)
+        open("waiting", "a").write(".")
+    def hear(message):
+        if message.get("method") == "notifications/cancelled":
+            open("cancelled", "w").close()
+            for request in waiting:
+                if request["id"] != message["params"]["requestId"]: answer(request, text(str(os.getpid())))
+    for message in messages():
+        if message["method"] == "initialize": initialized(message)
+        elif message["method"] == "tools/list": answer(message, {"tools": [tool("go")]})
+        elif message["method"] == "tools/call": call("go", {}, message)
+        elif "id" in message: refuse(message, -32601, "no")
+        else: hear(message)
     """
-    toolset = local(workspace, body)
-    stuck = agent_of(workspace, [toolset], ("slow", {}))
-    other = agent_of(workspace, [toolset], ("go", {}))
+    agent = agent_of(workspace, [local(workspace, body, timeout=300)], ("go", {}))
 
-    async def both() -> str:
-        task = asyncio.create_task(stuck.run("go"))
-        first = (await other.run("go")).steps[0].observation
-        task.cancel()
-        await asyncio.wait((task,))
-        return first + (await other.run("go")).steps[0].observation
+    def all_wait() -> bool:
+        return (workspace / "waiting").exists() and (workspace / "waiting").stat().st_size == 20
 
-    assert asyncio.run(both()) == "wentwent"
+    async def together() -> list[Any]:
+        async with agent:
+            runs = [asyncio.create_task(agent.run("go")) for _ in range(20)]
+            assert await asyncio.to_thread(waited_for, all_wait, 60)
+            runs[7].cancel()
+            return await asyncio.gather(*runs, return_exceptions=True)
+
+    results = asyncio.run(together())
+    assert isinstance(results.pop(7), asyncio.CancelledError)
+    assert len({result.steps[0].observation for result in results}) == 1
+    assert {code_of(result.steps[0]) for result in results} == {""}
 
 
 def test_a_server_that_died_while_idle_is_started_again(workspace: Path) -> None:
@@ -197,6 +219,29 @@ def test_a_slow_start_with_npx_says_what_to_do(workspace: Path) -> None:
 def test_required_means_that_there_is_no_agent_without_it(workspace: Path) -> None:
     with pytest.raises(ToolsetError, match=r"the server demo is required, but: .* no token"):
         local(workspace, "print('no token', file=sys.stderr); sys.exit(1)", required=True).tools()
+
+
+def test_a_locked_server_that_is_required_starts_with_the_agent_or_it_does_not(workspace: Path) -> None:
+    from react_run.cli import main
+
+    [command, *args] = script(workspace, "open('started', 'a').write('.')\nserve([tool('go')])")
+    entry = {"kind": "mcp", "name": "demo", "prefix": "", "command": command, "args": args, "required": True}
+    path = workspace / "agent.yaml"
+    path.write_text(json.dumps({"toolsets": [entry]}))
+    with pytest.raises(SystemExit):
+        main(["mcp", "lock", str(path), "--trust", "--yes"])
+    agent = ReActAgent(load_config(path, trusted=True))
+    assert (workspace / "started").read_text() == "."
+
+    async def enter() -> None:
+        async with agent:
+            assert (workspace / "started").read_text() == ".."
+        script(workspace, "sys.exit('no token')")
+        async with agent:
+            pytest.fail("it starts nevertheless")
+
+    with pytest.raises(ToolsetError, match=r"no token.* \(required: true\)"):
+        asyncio.run(enter())
 
 
 def test_the_others_go_on_when_one_does_not_start(workspace: Path) -> None:
@@ -302,21 +347,53 @@ def test_the_server_hears_that_a_call_was_given_up(workspace: Path, how: str) ->
     assert waited_for((workspace / "cancelled").exists, 1.5)
 
 
-def test_a_list_that_changes_is_noted_and_read_again(workspace: Path) -> None:
-    body = """
-    names = ["one"]
-    def call(name, arguments, request):
-        names.append("two")
-        send({"method": "notifications/tools/list_changed"})
-        return text("changed")
-    serve(lambda request: {"tools": [tool(name) for name in names]}, call)
-    """
-    toolset = local(workspace, body)
-    agent = agent_of(workspace, [toolset], ("one", {}), ("one", {}), ("one", {}))
-    assert len(agent.run_sync("go").steps) == 3
-    again = local(workspace, body)
-    assert waited_for(lambda: [tool.name for tool in local(workspace, body).tools()] != ["one"])
-    assert again.tools()[0].name == "one"
+CHANGES = """
+names = ["one"]
+def call(name, arguments, request):
+    names.append("two")
+    send({"method": "notifications/tools/list_changed"})
+    return text("changed")
+serve(lambda request: {"tools": [tool(name) for name in names]}, call)
+"""
+CHANGES_WITH_SDK = """
+import asyncio
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+server = MCPServer("sdk")
+@server.tool()
+async def one(ctx: Context) -> str:
+    server.add_tool(two)
+    await ctx.notify_tools_changed()
+    return "changed"
+def two() -> str: return "two"
+server.run()
+"""
+
+
+@pytest.mark.parametrize("protocol", ["2025", "2026"])
+def test_a_list_that_changes_is_noted_and_read_again(workspace: Path, protocol: str) -> None:
+    notes: list[str] = []
+
+    class Watcher:
+        @hookimpl
+        def react_guard_fired(self, guard: str, detail: str) -> None:
+            notes.append(f"{guard}: {detail}")
+
+    def toolset() -> McpToolset:
+        if protocol == "2025":
+            return local(workspace, CHANGES)
+        (workspace / "sdk.py").write_text(CHANGES_WITH_SDK)
+        options = {"name": "demo", "command": sys.executable, "args": [str(workspace / "sdk.py")], "prefix": ""}
+        return McpToolset.model_validate({**options, "start_timeout": 90})
+
+    agent = agent_of(workspace, [toolset()], *[("one", {})] * 5, plugins=[Watcher()], failure_handling="legacy")
+    assert waited_for(lambda: len(agent.run_sync("go").steps) == 5 and has_changed(notes), 60)
+    assert waited_for(lambda: {tool.name for tool in toolset().tools()} > {"one"}, 60)
+    assert toolset().tools()[0].name == "one"
+
+
+def has_changed(notes: list[str]) -> bool:
+    return "mcp_tools_changed: the MCP server demo has changed its list of tools" in notes
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 from tests.toolsets.mcp.kit import script
+
+from react_run.cli.commands import COMMANDS
 
 pytestmark = pytest.mark.slow
 
@@ -105,34 +108,68 @@ def test_what_a_server_has_started_ends_with_a_killed_run(workspace: Path) -> No
     assert is_gone(int((workspace / "child").read_text()), 60)
 
 
+UNTRUSTED = [
+    *("run FILE hi", "FILE hi", "run FILE --dry-run hi", "chat FILE", "check FILE", "explain FILE", "list agents"),
+    *("list", "schema", "doctor FILE --offline", "test FILE cases.yaml", "eval FILE cases.yaml", "worker FILE"),
+    *("batch FILE rows.jsonl -o out.jsonl", "mcp lock FILE --yes", "mcp diff FILE", "mcp tools FILE"),
+    *("mcp tools FILE demo --live", "mcp call FILE demo go", "mcp prompt FILE demo", "mcp login FILE remote"),
+    *("serve FILE --port 0", "serve --mcp FILE", "serve --mcp --http 127.0.0.1:0 FILE", "acp FILE"),
+    *("replay run.jsonl", "resume run.jsonl"),
+]
+"""Every command that reads an agent file."""
+OTHERS = {"trace", "runs", "init", "trust", "ui", "openapi", "completion"}
+"""Those that read none: they show journals, write files, or fetch what the command line names."""
+NO_ERROR = ("list", "schema")
+
+
+def test_every_command_is_tried_with_a_file_that_is_not_trusted() -> None:
+    assert {line.split()[0] for line in UNTRUSTED if not line.startswith("FILE")} | OTHERS == set(COMMANDS)
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *("check FILE", "explain FILE", "FILE hi", "mcp tools FILE", "mcp lock FILE --yes", "serve --mcp FILE"),
-        *("acp FILE", "doctor FILE --offline"),
-    ],
-)
+@pytest.mark.parametrize("arguments", UNTRUSTED)
 def test_no_process_is_started_for_a_file_that_is_not_trusted(workspace: Path, arguments: str) -> None:
+    """Nor for a file of servers of other programs, which lies there and is named by nobody."""
     path = agent_file(workspace, HANGS, "go")
+    data = json.loads(path.read_text())
+    if arguments.startswith(("replay", "resume")):  # a journal of somebody else's, of a run that was trusted there
+        assert started(workspace, "run", str(path), "hi", "--trust").wait(300) == 0
+        [journal] = (workspace / "home").rglob("*.jsonl")
+        journal.rename(workspace / "run.jsonl")
+        (workspace / "pid").unlink()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        data["toolsets"].append({"kind": "mcp", "name": "remote", "url": url, "auth": "oauth"})
+        path.write_text(json.dumps(data))
+        servers = {"mcpServers": {"found": data["toolsets"][0] | {"args": ["-c", "open('found', 'w')"]}}}
+        (workspace / ".mcp.json").write_text(json.dumps(servers))
+        (workspace / "cases.yaml").write_text("cases: [{name: one, prompt: hi, contains: [done]}]\n")
+        (workspace / "rows.jsonl").write_text('{"prompt": "hi"}\n')
+        done, calls = traced(workspace, arguments.replace("FILE", str(path)).split())
+    expected = 0 if arguments.startswith(NO_ERROR) else 1 if arguments.startswith("doctor") else 2
+    assert done.returncode == expected, done.stdout + done.stderr
+    if not arguments.startswith(NO_ERROR):
+        assert "this starts programs" in done.stdout + done.stderr or "--trust" in done.stderr
+    assert len([line for line in calls if "execve(" in line]) == 1
+    assert not [line for line in calls if "connect(" in line and "AF_INET" in line]
+    assert not [line for line in calls if "openat(" in line and ".mcp.json" in line]
+    assert not (workspace / "pid").exists()
+
+
+def traced(workspace: Path, arguments: list[str]) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """A command, and its calls of the system that start programs, open connections or open files."""
     log = workspace / "trace"
-    given = arguments.replace("FILE", str(path)).split()
-    traced = ["strace", "-f", "-qq", "-e", "trace=execve,connect", "-o", str(log), sys.executable, "-m", "react_run"]
+    tracer = ["strace", "-f", "-qq", "-e", "trace=execve,connect,openat", "-o", str(log)]
     done = subprocess.run(
-        [*traced, *given],
+        [*tracer, sys.executable, "-m", "react_run", *arguments],
         cwd=workspace,
         env={**os.environ, "REACT_RUN_HOME": str(workspace / "home")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     if "ptrace" in done.stderr:
         pytest.skip("this system does not let programs be traced")
-    assert done.returncode == (1 if arguments.startswith("doctor") else 2), done.stderr
-    assert "this starts programs" in done.stdout + done.stderr
-    calls = log.read_text().splitlines()
-    assert len([line for line in calls if "execve(" in line]) == 1
-    assert not [line for line in calls if "connect(" in line and "AF_INET" in line]
-    assert not (workspace / "pid").exists()
+    return done, log.read_text(errors="replace").splitlines()

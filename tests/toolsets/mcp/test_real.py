@@ -122,6 +122,18 @@ def test_one_agent_works_with_six_servers_at_once(workspace: Path, page: str) ->
 
 
 @needs_node
+def test_two_filesystem_servers_work_in_one_agent(workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    places = [tmp_path_factory.mktemp(name) for name in ("one", "two")]
+    toolsets = [node_server(f"files-{place.name[:3]}", "server-filesystem", str(place)) for place in places]
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for place in places:
+        (place / "note.txt").write_text(f"in {place.name[:3]}")
+        calls.append((f"files-{place.name[:3]}__read_text_file", {"path": str(place / "note.txt")}))
+    one, two = asyncio.run(steps_of(agent_of(workspace, toolsets, *calls)))
+    assert ("in one" in one.observation, "in two" in two.observation) == (True, True)
+
+
+@needs_node
 def test_an_error_of_a_server_in_another_language_is_a_failed_call(workspace: Path) -> None:
     toolset = node_server("files", "server-filesystem", str(workspace))
     agent = agent_of(workspace, [toolset], ("files__read_text_file", {"path": "/etc/passwd"}))

@@ -59,8 +59,9 @@ def test_a_server_gets_few_variables_and_those_that_it_is_given(
     seen = json.loads(step.observation.replace("***", "value-of-given"))
     assert seen["GIVEN"] == "value-of-given"
     assert seen["WANTED"] == "passed on"
-    assert "PATH" in seen
-    assert "OURS" not in seen
+    assert seen.keys() >= {"PATH", "HOME"}
+    ours = {"GIVEN", "WANTED", "REACT_RUN_MCP_SERVER", "LC_CTYPE"}  # the last one is Python's own
+    assert seen.keys() <= {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", *ours}
 
 
 def test_the_values_of_env_are_masked_wherever_they_turn_up(workspace: Path) -> None:
@@ -92,24 +93,32 @@ def test_standard_error_goes_to_a_log_and_not_to_the_terminal(
     assert run(workspace, local(workspace, body)).steps[0].observation == "go"
     log = (workspace / ".react-run/logs/mcp-demo.log").read_text()
     assert "hello from the server" in log
-    assert "this is not JSON" in log or "not a message" in log
+    assert "[not a message] 'this is not JSON'" in log
     assert capfd.readouterr().err == ""
     assert caplog.records == []
 
 
-def test_noise_and_broken_bytes_are_skipped_and_noted(workspace: Path) -> None:
+def test_noise_and_broken_bytes_are_skipped_and_noted_once(workspace: Path, capfd: pytest.CaptureFixture[str]) -> None:
     body = r"""
     def call(name, arguments, request):
-        sys.stdout.buffer.write(b"Loading \xff\xfe ...\n")
+        for part in (b"Loading \xff\xfe s3cret-value ...", b"[1, 2]", b"", b"more"):
+            sys.stdout.buffer.write(part + b"\n")
         sys.stdout.buffer.flush()
         return text("fine")
     serve([tool("go")], call)
     """
     watcher = Watcher()
-    assert run(workspace, local(workspace, body), watcher=watcher).steps[0].observation == "fine"
+    toolset = local(workspace, body, env={"TOKEN": "s3cret-value"})
+    result = run(workspace, toolset, ("go", {}), ("go", {}), watcher=watcher)
+    assert [step.observation for step in result.steps] == ["fine", "fine"]
     assert [detail for guard, detail in watcher.notes if guard == "mcp_noise"] == [
-        "demo wrote something that is not a message of the protocol; skipped"
+        "demo wrote a line that is not a message of the protocol: 'Loading \ufffd\ufffd *** ...'"
     ]
+    log = (workspace / ".react-run/logs/mcp-demo.log").read_text()
+    assert log.count("[not a message] 'Loading") == log.count("[not a message] 'more'") == 2
+    assert "Traceback" not in log
+    assert "s3cret" not in log
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_run_says_once_which_server_it_talks_to(workspace: Path) -> None:

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 from tests.toolsets.programs.means import MEANS, ROOM
 
-from react_toolsets.programs import Confinement, Finished, run_program
+from react_toolsets.programs import Confinement, Finished, places, run_program
 from react_toolsets.programs.means import Means
 
 GIT = {f"GIT_{who}_{what}": "me@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
@@ -118,3 +118,22 @@ def test_a_room_has_terminals_and_shared_memory_of_its_own(root: Path, means: Me
         "a",
         "terminal",
     ]
+
+
+def test_directories_of_the_path_that_we_may_not_look_into_do_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    (closed / "bin").mkdir(parents=True)
+    closed.chmod(0)
+    monkeypatch.setenv("PATH", f"{closed / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    as_nobody = os.geteuid() == 0  # root may look into everything
+    if as_nobody:
+        os.seteuid(65534)
+    try:
+        found = list(places.interpreters())
+    finally:
+        if as_nobody:
+            os.seteuid(0)
+        closed.chmod(0o700)
+    assert str(closed / "bin") in found

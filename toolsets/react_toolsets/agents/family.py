@@ -1,4 +1,4 @@
-"""Building agents out of agent files that name others: never too deep, and never in a circle (behaviour X2)."""
+"""Builds agents from agent files that name others, with limited depth and without cycles (behaviour X2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from react_run import ConfigError, Observation, Origin, ReActAgent, ReActAgentConfig, ToolCall, hookimpl
 
 DEEPEST = 3
-"""Levels of agents below the first one."""
+"""Maximum depth of subagents."""
 _above: ContextVar[tuple[Path | None, ...]] = ContextVar("react_toolsets_agents_above", default=())
 """The files of the agents that are being built, outermost first; ``None`` for one that has no file."""
 
 
 class OnlyReads:
-    """Refuses every tool that does not say it changes nothing; whoever may refuse binds the agents below, too."""
+    """Refuses every tool not declared `read_only`; this also applies to subagents."""
 
     @hookimpl
     def react_tool_permit(self, call: ToolCall) -> Observation | None:
@@ -28,11 +28,11 @@ class OnlyReads:
 def build(file: Path, origin: Origin | None, *, read_only: bool = False) -> ReActAgent:
     """The agent in ``file``, which the agent file at ``origin`` names.
 
-    It is trusted as that one is when it is below its directory, else when ``react-run trust`` has noted so. With
-    ``read_only`` it, and all agents below it, can only look.
+    It has the trust of that file if it is below its directory, otherwise it needs ``react-run trust``. With
+    ``read_only``, it and its subagents can only use read-only tools.
 
     Raises:
-        ConfigError: It cannot be built, names itself in the end, or is too deep.
+        ConfigError: It cannot be built, is its own subagent, or is nested too deeply.
     """
     real = file.resolve()
     above = _above.get() or (None if origin is None or origin.path is None else origin.path.resolve(),)

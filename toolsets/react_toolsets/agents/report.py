@@ -1,4 +1,4 @@
-"""What an agent gets to read about the work of another: one report, of bounded length (behaviour X1)."""
+"""The report that a parent reads about a subagent's work, of bounded length (behaviour X1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SUMMARY = 300
 
 
 def report(name: str, result: RunResult, longest: int) -> Observation:
-    """The report on a run of the agent ``name``; its answer is cut after ``longest`` characters, which is said."""
+    """The report on a run of the agent ``name``; its answer is cut after ``longest`` characters, with a note."""
     data: dict[str, object] = {
         "agent": name,
         "status": "ok" if result.success else "failed",
@@ -28,7 +28,7 @@ def report(name: str, result: RunResult, longest: int) -> Observation:
 
 
 def verified(name: str, result: RunResult) -> str:
-    """What the agent's own tools verified, which is a fact, as opposed to what it says; empty when it is nothing."""
+    """The facts that the subagent's own tools verified, as opposed to its claims; empty if there are none."""
     outcomes = [step.outcome for step in result.steps if step.outcome is not None and not step.failed]
     facts = "; ".join(dict.fromkeys(outcome.verified_summary for outcome in outcomes if outcome.verified_summary))
     told = f"{name} verified: {facts}" if facts else ""
@@ -36,9 +36,9 @@ def verified(name: str, result: RunResult) -> str:
 
 
 def failed(name: str, result: RunResult) -> Outcome:
-    """What a run without success means for the agent that asked for it.
+    """The outcome of an unsuccessful run for the parent.
 
-    This becomes part of answers that are built from facts: what the agent claims, although its tools failed, does not.
+    It becomes part of answers built from facts; claims of the subagent despite failed tools do not.
     """
     claims = result.stop_reason == StopReason.COMPLETED
     code = "no_answer" if claims else str(result.stop_reason)
@@ -48,7 +48,7 @@ def failed(name: str, result: RunResult) -> Outcome:
 
 
 def broken(name: str, code: str, why: str) -> Observation:
-    """The report on a run that came to no result at all."""
+    """The report on a run without a result."""
     outcome = Outcome.retryable(code, f"{name} came to no result: {_cut(why, SUMMARY)}", of_call=True)
     return _observed({"agent": name, "status": "failed", "reason": code, "error": _cut(why, 1000)}, outcome)
 

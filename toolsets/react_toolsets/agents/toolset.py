@@ -34,11 +34,11 @@ class Subagent(Options):
     file: LocalPath
     """Its agent file."""
     name: str | None = None
-    """The name of the tool; the name of the agent, when it is not given."""
+    """The name of the tool; by default the name of the agent."""
     description: str | None = None
-    """When to use it; the description of the agent, when it is not given."""
+    """When to use it; by default the description of the agent."""
     read_only: bool = False
-    """Whether it may only look: every tool that is not marked `read_only` is refused, in agents below it, too."""
+    """Whether it may only use tools declared `read_only`; this also applies to its own subagents."""
 
     @model_validator(mode="before")
     @classmethod
@@ -55,7 +55,7 @@ class Subagent(Options):
 
 @dataclass(eq=False)
 class Member:
-    """A subagent that was built. ``others`` are the same agent with the models of those who asked it."""
+    """A subagent. ``others`` are copies of it with the models of its parents."""
 
     name: str
     description: str
@@ -64,7 +64,7 @@ class Member:
     others: list[ReActAgent] = field(default_factory=list)
 
     def with_model_of(self, asking: ReActAgent) -> ReActAgent:
-        """This agent: with its own model, or, when its file names none, with that of the agent that asks."""
+        """The agent with its own model, or with its parent's if its file names none."""
         if self.agent.config.model is not None:
             return self.agent
         for agent in self.others:
@@ -85,9 +85,9 @@ class AgentsToolset(ReActToolset):
     agents: list[Subagent] = Field(min_length=1)
     """Agent files, or `{file: …, name: …, description: …}`."""
     timeout: float = Field(default=900.0, gt=0)
-    """Seconds that one task may take."""
+    """Time limit for one task, in seconds."""
     max_answer: int = Field(default=8_000, ge=100)
-    """Characters of an answer that are handed on."""
+    """Maximum characters of an answer."""
 
     _origin: Origin | None = PrivateAttr(default=None)
     _members: list[Member] = PrivateAttr(default_factory=list)
@@ -109,7 +109,9 @@ class AgentsToolset(ReActToolset):
         return list(self._tools)
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """Reports say themselves what they mean. That somebody reads them makes one that never came a failure, too."""
+        """The reports themselves carry the outcome. Interpreting them means that a missing report counts as a failure,
+        too.
+        """
         return None
 
     @property

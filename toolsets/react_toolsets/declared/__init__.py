@@ -1,1 +1,1 @@
-"""Tools that are written in the agent file: a program to run (``command``), a request to make (``http``)."""
+"""Tools declared in the agent file: a program to run (``command``), or a request to send (``http``)."""

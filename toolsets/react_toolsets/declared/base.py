@@ -19,7 +19,7 @@ WORDS: Mapping[str, Mapping[str, object]] = {
     "boolean": {"type": "boolean"},
     "list": {"type": "array", "items": {"type": "string"}},
 }
-"""What the words for types stand for; ``string`` is another one for text."""
+"""The names of types; ``string`` is another name for text."""
 Place = tuple[tuple[str | int, ...], str]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 
@@ -32,8 +32,8 @@ class DeclaredTool(ReActToolset):
     description: str = Field(min_length=1)
     """What it does and when to use it, for the model."""
     parameters: dict[ParameterName, str | dict[str, Any]] = Field(default_factory=dict)
-    """Its parameters by name: `text`, `integer`, `number`, `boolean` or `list` (with `?` when it may be left out), or a
-    JSON Schema; one with a `default` may be left out, too."""
+    """Its parameters by name: `text`, `integer`, `number`, `boolean` or `list` (with `?` if optional), or a JSON
+    Schema; a parameter with a `default` is also optional."""
     read_only: bool | None = None
     """Whether it changes nothing."""
 
@@ -46,11 +46,11 @@ class DeclaredTool(ReActToolset):
         return self
 
     def templates(self) -> Iterator[Place]:
-        """Every text that may have places, with where it is among the options."""
+        """Every text that may have placeholders, with its location in the options."""
         return iter(())
 
     def _wrong(self) -> Iterator[Place]:
-        """What else is wrong, with where it is."""
+        """Other problems, with their locations."""
         return iter(())
 
     def _wrong_parameters(self) -> Iterator[Place]:
@@ -78,7 +78,7 @@ class DeclaredTool(ReActToolset):
         }
 
     def with_defaults(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """``arguments`` with the defaults of those that were left out."""
+        """``arguments`` with defaults filled in."""
         schemas = {name: given for name, given in self.parameters.items() if isinstance(given, dict)}
         return {**{name: given["default"] for name, given in schemas.items() if "default" in given}, **arguments}
 

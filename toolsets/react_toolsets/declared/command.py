@@ -1,4 +1,4 @@
-"""``kind: command``: one program as a tool, its arguments from the model, and never a shell line made of them."""
+"""``kind: command``: one program as a tool, with arguments from the model, which never become part of a shell line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from react_toolsets.declared.templates import as_text, filled, places
 from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended
 
 GRACE = 5.0
-"""Seconds that a program gets to end after its own deadline, before the tool's."""
+"""Seconds between the program's own timeout and the tool's."""
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "busybox", "cmd", "cmd.exe", "powershell", "pwsh")
 _LINE_FOLLOWS = re.compile(r"-[A-Za-z]*c|/[ck]|-Command", re.IGNORECASE)
 
 
 class ProgramFailed(ToolError):
-    """The program could not do it; other arguments may work."""
+    """The program failed; other arguments may work."""
 
     default_code = "failed"
     opaque = True
@@ -33,14 +33,14 @@ class CommandToolset(RunsPrograms, DeclaredTool):
     kind: ClassVar[str] = "command"
 
     command: list[str] = Field(min_length=1)
-    """The program and its arguments, with places such as `{path}`. One whose value is left out is left out itself, and
-    one that is nothing but the place of a list becomes as many arguments. No shell reads them."""
+    """The program and its arguments, with placeholders such as `{path}`. An argument without a value is left out, and
+    one that is just the placeholder of a list becomes several arguments. No shell is involved."""
     stdin: str | None = None
-    """What the program reads on its standard input, with places; nothing when not given."""
+    """The program's standard input, with placeholders; empty by default."""
     cwd: LocalPath | None = None
-    """The working directory; the workspace of the run when not given."""
+    """The working directory; by default the workspace of the run."""
     exit_statuses: list[int] = Field(default_factory=lambda: [0])
-    """The exit statuses that mean that it worked."""
+    """The exit statuses that mean success."""
 
     def tools(self) -> list[Tool]:
         """The one tool."""

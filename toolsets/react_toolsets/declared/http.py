@@ -1,4 +1,4 @@
-"""``kind: http``: one request as a tool, its arguments from the model, within the rules of ``web`` for addresses."""
+"""``kind: http``: one request as a tool, with arguments from the model, within the address rules of ``web``."""
 
 from __future__ import annotations
 
@@ -46,20 +46,22 @@ class HttpToolset(DeclaredTool):
     method: Method = "GET"
     """The method of the request."""
     url: str
-    """The address, with places such as `{city}` behind the host; what is put there is encoded."""
+    """The URL, with placeholders such as `{city}` after the host; values are encoded."""
     query: dict[str, Any] = Field(default_factory=dict)
-    """What is added to the address behind `?`, with places; an entry whose value is left out is left out itself."""
+    """The query parameters, with placeholders; an entry without a value is left out."""
     headers: Annotated[dict[str, str | SecretStr], BeforeValidator(_secret)] = Field(default_factory=dict)
-    """Headers; those that hold keys (`Authorization`, `X-Api-Key`, `Cookie`, …) are kept secret."""
+    """Headers; those that contain keys (`Authorization`, `X-Api-Key`, `Cookie`, …) are kept secret."""
     body: Any = None
-    """What is sent: text, or anything else as JSON, with places."""
+    """The request body: text, or anything else as JSON, with placeholders."""
     keep: str | list[str] | None = None
-    """What of a JSON answer to keep: a path such as `data.items.*.name`, or a list of paths; all when not given."""
+    """The parts of a JSON response to keep: a path such as `data.items.*.name`, or a list of paths; everything by
+    default.
+    """
     allow_hosts: list[str] = Field(default_factory=list)
-    """The only hosts that may be reached, in the form of the `web` toolset. An address with its port may be one that is
-    not public."""
+    """The only hosts that may be reached, in the form of the `web` toolset. An IP address with a port may be
+    non-public."""
     timeout: float = Field(default=30.0, gt=0, le=600)
-    """Seconds for the whole request, attempts included."""
+    """Time limit for the whole request, in seconds, retries included."""
 
     _network: Any = PrivateAttr(default=None)
 
@@ -76,7 +78,7 @@ class HttpToolset(DeclaredTool):
         return self
 
     def needs_trust(self) -> str:
-        """What sends secrets or changes something elsewhere, or reaches what is not public, is nothing for any file."""
+        """Requests that send secrets, change something or reach non-public addresses need trust."""
         if secret := [name for name in self.headers if _holds_key(name)]:
             return f"sends a secret to another machine ({', '.join(secret)})"
         if self.method not in READS:
@@ -122,7 +124,7 @@ class HttpToolset(DeclaredTool):
             yield ("body",), f"{self.method} sends no body: use POST, PUT, PATCH or DELETE, or put it into query"
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """An answer of the server counts as found out."""
+        """A response of the server counts as verified."""
         return Outcome.success(f"{self.name} answered: {' '.join(str(result).split())[:200]}")
 
     async def _run(self, **arguments: Any) -> object:
@@ -164,10 +166,10 @@ class HttpToolset(DeclaredTool):
 
 
 def _encoded(template: str, values: dict[str, Any]) -> str:
-    """The address with the values in their places, encoded; none of them can lead to another path.
+    """The URL with the encoded values filled in; none of them can lead to another path.
 
     Raises:
-        RequestFailed: A value of the path is empty, only dots, or was not given.
+        RequestFailed: A value in the path is empty, only dots, or missing.
     """
     path, mark, query = template.partition("?")
     for name in places(path):

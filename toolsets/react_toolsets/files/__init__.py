@@ -1,4 +1,4 @@
-"""The ``files`` toolset: read, find and search files below one directory, and change them when that is allowed."""
+"""The ``files`` toolset: read, find and search files below one directory, and change them if allowed."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ from react_toolsets.files.trouble import FileTrouble
 from react_toolsets.texts import Form, NotText, decode, encode, with_line_ends
 
 LARGEST = 20 * 1024 * 1024
-"""Bytes of a file that can be read or changed."""
+"""Maximum bytes of a file to read or change."""
 LISTED = 500
-"""Entries of a directory, or files found, that are shown."""
+"""Maximum number of entries or matches to show."""
 SKIPPED = frozenset(
     {
         ".git",
@@ -32,7 +32,7 @@ SKIPPED = frozenset(
         "venv",
     }
 )
-"""Directories that wildcards do not lead into; a path that names one does."""
+"""Directories that wildcards skip; an explicit path can still enter them."""
 CHANGING = ("write_file", "edit_file")
 
 From = Annotated[int, Field(ge=0)]
@@ -45,9 +45,9 @@ class FilesToolset(ReActToolset):
     kind: ClassVar[str] = "files"
 
     root: LocalPath | None = None
-    """The directory; the workspace of the run when it is not given."""
+    """The directory; by default the workspace of the run."""
     read_only: bool = True
-    """Whether files can only be read; otherwise they can be written and edited, too."""
+    """Whether files can only be read; if false, they can also be written and edited."""
 
     _outside: str = PrivateAttr(default="")
 
@@ -65,18 +65,18 @@ class FilesToolset(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """A file may change what is in its own directory, and read that and the workspace; the rest is not its own.
+        """Without trust, an agent file may only read its own directory and the workspace.
 
-        Changing files is as good as starting programs: a start-up file of a shell, a build file, a hook.
+        Changing files is as powerful as starting programs: a shell start-up file, a build file, a hook.
         """
         return f"{self._outside}, which is outside its directory" if self._outside else ""
 
     def tools(self) -> list[Tool]:
-        """The tools; those that change files only when that is allowed."""
+        """The tools; those that change files only if allowed."""
         return [tool for tool in super().tools() if not (self.read_only and tool.name in CHANGING)]
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """What was written is a fact; what was read proves nothing by itself."""
+        """A successful write is a fact; reading proves nothing by itself."""
         return Outcome.success(str(result)) if tool_name in CHANGING else None
 
     @tool(read_only=True)
@@ -209,7 +209,7 @@ class FilesToolset(ReActToolset):
 
 
 def _not_below(pattern: str) -> str:
-    """That a glob which found nothing looked in one directory only: ``*.py`` is often meant for all below."""
+    """A hint that a glob without matches only searched one directory: ``*.py`` is often meant recursively."""
     if "**" in pattern or not {"*", "?"} & set(pattern):
         return ""
     return f"\n[{pattern} looks in one directory only; **/{pattern} looks in those below it, too]"

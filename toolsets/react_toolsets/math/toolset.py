@@ -11,7 +11,7 @@ from react_toolsets.answers import Fields, answer, interpret
 from react_toolsets.math.units.names import ADVERTISED
 
 ASK = frozenset({"ambiguous_unit"})
-"""Codes that only the user can settle; every other error may be corrected by the model."""
+"""Codes that only the user can resolve; the model may correct every other error."""
 
 _LONGEST_SUMMARY = 400
 

@@ -19,43 +19,43 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class OAuth(Options):
-    """A client that is registered with the authority of a server."""
+    """A client registered with a server's authorization server."""
 
     client_id: str = Field(min_length=1)
-    """Its id."""
+    """The client id."""
     client_secret: SecretStr = SecretStr("")
-    """Its secret, when it has one."""
+    """The client secret, if there is one."""
     scope: str = ""
-    """What to ask for, words with blanks between."""
+    """The scopes to request, separated by spaces."""
 
 
 class McpOptions(ReActToolset):
-    """How servers are named and dealt with."""
+    """The names and settings of servers."""
 
     name: Name | None = None
-    """How messages, the log and the names of its tools call the server."""
+    """The name of the server in messages, the log and the names of its tools."""
     command: str | None = Field(default=None, min_length=1)
-    """A program that is the server; no shell reads this."""
+    """The server program, started without a shell."""
     args: list[str] = Field(default_factory=list)
     """Its arguments."""
     cwd: LocalPath | None = None
-    """Where it runs; the workspace of the run when not given."""
+    """The working directory; by default the workspace of the run."""
     env: dict[str, SecretStr] = Field(default_factory=dict)
-    """Variables that it gets."""
+    """Environment variables for the program."""
     pass_environment: list[str] = Field(default_factory=list)
-    """Names of environment variables that it gets, besides HOME, LOGNAME, PATH, SHELL, TERM and USER."""
+    """Names of environment variables to pass on, besides HOME, LOGNAME, PATH, SHELL, TERM and USER."""
     sandbox: bool | Literal["required"] = False
-    """Whether the program is confined to its directory; `required`: it does not start where that cannot be done."""
+    """Whether the program is confined to its directory; `required`: it does not start if that is impossible."""
     readable: list[LocalPath] = Field(default_factory=list)
-    """More files and directories that a confined program may read."""
+    """Additional files and directories that a confined program may read."""
     writable: list[LocalPath] = Field(default_factory=list)
-    """More files and directories that a confined program may change."""
+    """Additional files and directories that a confined program may change."""
     network: bool = True
     """Whether a confined program may use the network."""
     url: str | None = None
-    """Where a remote server is."""
+    """The URL of a remote server."""
     headers: dict[str, SecretStr] = Field(default_factory=dict)
-    """What is sent to it with every request."""
+    """Headers for every request to it."""
     transport: Literal["http", "sse"] = "http"
     """`sse` for servers of before 2025."""
     insecure: bool = False
@@ -69,37 +69,37 @@ class McpOptions(ReActToolset):
     protocol: Literal["auto", "legacy"] = "auto"
     """`legacy` for servers that push questions, as protocols before 2026 do."""
     prefix: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{0,40}$")
-    """What the names of tools begin with; NAME__ when not given."""
+    """A prefix for the names of tools; by default `NAME__`."""
     include: list[str] = Field(default_factory=lambda: ["*"])
     """Which tools, by the server's own names with * in them."""
     exclude: list[str] = Field(default_factory=list)
-    """Those to leave out."""
+    """Tools to exclude, in the same form."""
     read_only: list[str] = Field(default_factory=list)
     """Tools that change nothing, in the same form."""
     changes: list[str] = Field(default_factory=list)
     """Tools that change something."""
     trust_hints: bool = False
-    """Whether the server is believed when it says that a tool changes nothing, or can be repeated."""
+    """Whether to trust the server's claims that a tool changes nothing, or can be repeated."""
     required: bool = False
     """Whether a server that fails keeps the run from starting; otherwise it is left out with a warning."""
     timeout: float = Field(default=60.0, gt=0)
-    """Seconds that a call may take without a sign of progress."""
+    """Time limit for a call without progress, in seconds."""
     max_timeout: float = Field(default=600.0, gt=0)
-    """Seconds that a call may take in all."""
+    """Total time limit for a call, in seconds."""
     start_timeout: float = Field(default=30.0, gt=0)
-    """Seconds that the server may take to be ready."""
+    """Time limit for the server to get ready, in seconds."""
     resources: bool = False
     """Whether the model may list and read the server's resources, with two more tools."""
     instructions: bool = False
-    """Whether the server's instructions stand in front of the first tool's description from the start."""
+    """Whether to put the server's instructions before the description of its first tool."""
     roots: list[LocalPath] = Field(default_factory=list)
-    """Directories that the server is told about."""
+    """Directories to announce to the server."""
     elicitation: Literal["ask", "decline"] = "ask"
     """Whether the server may ask the user questions."""
     lock: Literal["auto", "required", "off"] = "auto"
-    """`required`: no tools without a lock; `off`: no lock is looked at."""
+    """`required`: no tools without a lock; `off`: locks are ignored."""
     share: Literal["process", "run"] = "process"
-    """`run`: every run has a server of its own."""
+    """`process`: all runs share one server; `run`: every run has its own."""
 
     _origin: Origin | None = PrivateAttr(default=None)
     _sources: list[Source] = PrivateAttr(default_factory=list)
@@ -122,7 +122,7 @@ class McpOptions(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """A server is a program of somebody else's, here or elsewhere."""
+        """A server is foreign code, on this machine or elsewhere."""
         programs = [source.command[0] for source in self._sources if source.command]
         if programs:
             return f"starts programs ({', '.join(dict.fromkeys(programs))})"

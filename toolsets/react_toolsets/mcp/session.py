@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_toolsets.mcp.listing import Listing, live_listing
 from react_toolsets.mcp.requests import Request, request_of_task
 from react_toolsets.mcp.target import Local, Remote, Target
-from react_toolsets.mcp.troubles import TOO_LARGE, LoginRequired, Lost, McpTrouble, too_large
+from react_toolsets.mcp.troubles import TOO_LARGE, LoginRequired, Lost, McpTrouble, not_a_message, too_large
 from react_toolsets.mcp.words import Words, current, keep_quiet
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Session:
         self._ready: asyncio.Future[None] = loop.create_future()
         self._keeper = loop.create_task(self._keep())
         self._helpers: set[asyncio.Task[None]] = set()
+        self._noisy = False
 
     async def begin(self) -> None:
         """Wait until the server is ready.
@@ -195,8 +196,15 @@ class Session:
         if isinstance(message, ToolListChangedNotification):
             self._help(self._refresh())
         elif isinstance(message, Exception):
-            self.words.write(f"[not a message] {str(message)[:500]}")
-            self.say("mcp_noise", f"{self.target.name} wrote something that is not a message of the protocol; skipped")
+            self._noise(message)
+
+    def _noise(self, error: Exception) -> None:
+        """Every such line is in the log; runs hear of the first one."""
+        line = self.words.masked(not_a_message(error))
+        self.words.write(f"[not a message] {line}")
+        if not self._noisy:
+            self._noisy = True
+            self.say("mcp_noise", f"{self.target.name} wrote a line that is not a message of the protocol: {line}")
 
     def _help(self, work: Any) -> None:
         helper = asyncio.ensure_future(work)

@@ -1,4 +1,4 @@
-"""The toolset: where its tools come from, and how long its servers live."""
+"""The toolset: the source of its tools, and the lifetime of its servers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class McpToolset(McpOptions):
         return list(self._sources)
 
     def tools(self) -> list[Tool]:
-        """The tools of all servers: from the lock, or as the servers list them now.
+        """The tools of all servers: from the lock, or from the servers themselves.
 
         Raises:
             ToolsetError: The SDK is not installed (``mcp.missing``), a lock is missing or cannot be used

@@ -49,3 +49,10 @@ def too_large(name: str, last_words: str = "", limit: int | None = None) -> McpT
         f"taken effect. Ask for less at once, or have it written to a file.{last_words}"
     )
     return McpTrouble(text, code=TOO_LARGE)
+
+
+def not_a_message(error: Exception) -> str:
+    """The line that the SDK could not read, as one short line; what it says about it where that is not known."""
+    errors = getattr(error, "errors", None)  # of pydantic
+    line = errors()[0].get("input") if errors is not None else None
+    return shortened(repr(line) if isinstance(line, str | bytes) else " ".join(str(error).split()), 300)

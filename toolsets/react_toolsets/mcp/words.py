@@ -46,10 +46,15 @@ class Words:
         loop.add_reader(reading, self._read, loop, reading)
         return os.fdopen(writing, "w")
 
-    def write(self, line: str) -> None:
-        """Add a line to the log; a log that cannot be written is not a reason to fail."""
+    def masked(self, line: str) -> str:
+        """``line`` without secrets."""
         for secret in self._secrets:
             line = line.replace(secret, "***")
+        return line
+
+    def write(self, line: str) -> None:
+        """Add a line to the log; a log that cannot be written is not a reason to fail."""
+        line = self.masked(line)
         with suppress(OSError):
             if self.path.exists() and self.path.stat().st_size + len(line) > MAX_LOG:
                 self.path.replace(self.path.with_name(f"{self.path.name}.1"))
@@ -73,8 +78,7 @@ class Words:
 
     def _said(self, line: str) -> None:
         if line:
-            for secret in self._secrets:
-                line = line.replace(secret, "***")
+            line = self.masked(line)
             self._last.append(line[:300])
             self.write(line)
 

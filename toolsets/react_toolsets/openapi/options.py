@@ -18,23 +18,23 @@ Method = Literal["get", "head", "post", "put", "patch", "delete"]
 
 
 class Basic(Options):
-    """A name and a password."""
+    """A user name and a password."""
 
     user: str
-    """The name."""
+    """The user name."""
     password: SecretStr
     """The password; write it as `${VARIABLE}`."""
 
 
 class Auth(Options):
-    """What proves who we are; it is sent to the origin of `base_url` alone."""
+    """Credentials; they are sent only to the origin of `base_url`."""
 
     bearer: SecretStr | None = None
     """A token for the header `Authorization: Bearer …`."""
     basic: Basic | None = None
-    """A name and a password for the same header."""
+    """A user name and a password for the same header."""
     api_key: dict[str, SecretStr] = Field(default_factory=dict)
-    """Keys by the names of the document's `securitySchemes`, which say where they go."""
+    """Keys by the names of the document's `securitySchemes`, which define where they are sent."""
 
     @model_validator(mode="after")
     def _one_header(self) -> Self:
@@ -44,35 +44,35 @@ class Auth(Options):
 
 
 class OpenApiOptions(ReActToolset):
-    """Which document, which of its operations, and how they are called."""
+    """The document, the operations to use, and how to call them."""
 
     spec: LocalPath
-    """The document, OpenAPI 3 in JSON or YAML; `react-run openapi fetch URL` brings one."""
+    """The document, OpenAPI 3 in JSON or YAML; `react-run openapi fetch URL` downloads one."""
     base_url: str | None = None
-    """Where the service is; the first server of the document when not given. An address with its port may be one that
-    is not public."""
+    """The address of the service; by default the first server of the document. An IP address with a port may be
+    non-public."""
     tags: list[str] = Field(default_factory=list)
-    """The tags whose operations are used, as globs; all when not given."""
+    """The tags whose operations to use, as globs; all by default."""
     operations: list[str] = Field(default_factory=list)
-    """The operations that are used, as globs over operationId or `METHOD /path`; all when not given."""
+    """The operations to use, as globs over operationId or `METHOD /path`; all by default."""
     methods: list[Method] = Field(default=["get", "head"], min_length=1)
-    """The methods whose operations are used; those that change something have to be named."""
+    """The methods whose operations to use; those that change something must be listed explicitly."""
     auth: Auth = Field(default_factory=Auth)
-    """What proves who we are."""
+    """Credentials."""
     headers: dict[str, SecretStr] = Field(default_factory=dict)
-    """More headers of every request to the service."""
+    """Additional headers for every request to the service."""
     max_operations: int = Field(default=2_000, ge=1)
-    """The most operations that become tools; with more, the agent is not built."""
+    """Maximum number of operations that become tools; with more, building the agent fails."""
     max_schema: int = Field(default=20_000, ge=1_000)
-    """Characters of one tool's schema; deeper parts are left open when it is larger."""
+    """Maximum characters of a tool's schema; in larger schemas, deeper parts accept anything."""
     group_tools: int = Field(default=20, ge=1)
-    """The most tools of one skill, with `tool_disclosure: skills`."""
+    """Maximum number of tools per skill, with `tool_disclosure: skills`."""
     timeout: float = Field(default=30.0, gt=0, le=600)
-    """Seconds for a call, attempts included."""
+    """Time limit for a call, in seconds, retries included."""
     max_bytes: int = Field(default=262_144, ge=1_024, le=64 * 1024 * 1024)
-    """Bytes of an answer, counted after decompression."""
+    """Maximum bytes of a response, after decompression."""
     fields: dict[str, list[str]] = Field(default_factory=dict)
-    """What of the answer to keep, by the tool's name: paths such as `*.title`; all when not given."""
+    """The parts of the response to keep, by tool: paths such as `*.title`; everything by default."""
 
     _origin: Origin | None = PrivateAttr(default=None)
 
@@ -95,7 +95,7 @@ class OpenApiOptions(ReActToolset):
 
     @property
     def _opened(self) -> tuple[Pattern, ...]:
-        """The address of `base_url`, when it is one that is not public."""
+        """The address of `base_url`, if it is not public."""
         if self.base_url is None:
             return ()
         target = parse(self.base_url)
@@ -106,7 +106,9 @@ class OpenApiOptions(ReActToolset):
         return (Pattern(host=target.host, port=target.port, address=address),) if why_not_public(address) else ()
 
     def needs_trust(self) -> str:
-        """What sends secrets, changes something elsewhere, reaches what is not public, or reads files elsewhere."""
+        """Options that send secrets, change something elsewhere, reach non-public addresses, or read files
+        elsewhere.
+        """
         if self.auth != Auth() or self.headers:
             return "sends a secret to another machine"
         if writing := [method.upper() for method in self.methods if method.upper() not in READS]:

@@ -1,4 +1,4 @@
-"""The options of everything that runs programs, and how it runs them."""
+"""The options of everything that runs programs, and how programs are run."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ TAIL = 256 * 1024
 
 
 class NotConfined(Exception):
-    """Programs are to be confined, and cannot be."""
+    """Programs must be confined, but cannot be."""
 
 
 class RunsPrograms(Component):
-    """Something that runs programs: in a directory, confined to it where the system can do that."""
+    """Runs programs in a directory, confined to it if the system supports that."""
 
     timeout: float = Field(default=60.0, gt=0)
-    """Seconds that a program may take."""
+    """Time limit for a program, in seconds."""
     sandbox: bool | Literal["required"] = True
-    """Whether programs are confined to their directory, as far as this system can do it; `required`: they do not run
-    when it cannot."""
+    """Whether programs are confined to their directory, as far as this system supports it; `required`: they do not run
+    without it."""
     network: bool = False
     """Whether confined programs may use the network."""
     readable: list[LocalPath] = Field(default_factory=list)
-    """More files and directories that confined programs may read, besides those of the system."""
+    """Additional files and directories that confined programs may read, besides those of the system."""
     writable: list[LocalPath] = Field(default_factory=list)
-    """More files and directories that confined programs may change."""
+    """Additional files and directories that confined programs may change."""
     limits: Limits = Field(default_factory=Limits)
-    """How much of the machine a confined command may use."""
+    """Resource limits for confined commands."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Variables that programs get."""
+    """Environment variables for programs."""
     pass_environment: list[str] = Field(default_factory=list)
-    """Names of variables that are passed on; besides these, only PATH, the locale, the time zone and the like are."""
+    """Names of environment variables to pass on, besides PATH, the locale, the time zone and the like."""
 
     def needs_trust(self) -> str:
         """Programs can do what the user can do."""
@@ -85,9 +85,9 @@ class RunsPrograms(Component):
         Args:
             command: Program and arguments; no shell reads them.
             directory: The working directory.
-            seconds: How long it may take, when that is less than ``timeout``.
+            seconds: Its time limit, if shorter than ``timeout``.
             stdin: What it reads on its standard input.
-            environment: Variables that it gets instead of those of the option.
+            environment: Its environment variables, replacing those of the option.
 
         Raises:
             NotConfined: Confinement is required, and this system cannot do it.

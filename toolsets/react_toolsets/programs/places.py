@@ -57,7 +57,7 @@ def exposed(write: Iterable[Path]) -> list[Path]:
 def _needed_by(directory: Path) -> Iterator[Path]:
     """What programs in ``directory`` need besides: what is beside it, and the Python of a virtual environment."""
     above = directory.parent
-    if directory.name == "shims" or (above / "lib").is_dir():
+    if directory.name == "shims" or os.path.isdir(above / "lib"):  # a Path would raise where others may not look
         yield above
     with suppress(OSError, UnicodeDecodeError):
         for line in (above / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():

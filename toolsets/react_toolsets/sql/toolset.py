@@ -39,21 +39,21 @@ class SqlToolset(ReActToolset):
     database: LocalPath | None = None
     """A SQLite file, relative to the agent file."""
     url: SecretStr | None = None
-    """Instead of it, the address of a database: `postgresql://user@host/name`, or `sqlite:///file.db`."""
+    """Instead, the address of a database: `postgresql://user@host/name`, or `sqlite:///file.db`."""
     password: SecretStr | None = None
     """The password for `url`; write it as `${VARIABLE}`."""
     read_only: bool = True
-    """Whether nothing can be changed; otherwise the tool `execute` is offered, which permissions decide about."""
+    """Whether the database is read-only; otherwise the tool `execute` is offered, subject to permissions."""
     tables: list[str] = Field(default_factory=lambda: ["*"], min_length=1)
     """The tables that may be used, as globs; `schema.table` for those of a named schema."""
     schemas: list[str] = Field(default_factory=list)
-    """The schemas of a PostgreSQL database whose tables are listed; the default one when not given."""
+    """The schemas of a PostgreSQL database whose tables are listed; by default the default schema."""
     timeout: float = Field(default=30.0, gt=0, le=3600)
-    """Seconds that a statement may take; then it is cancelled."""
+    """Time limit for a statement, in seconds."""
     max_rows: int = Field(default=1_000, ge=1, le=1_000_000)
-    """Rows of a result that are fetched."""
+    """Maximum number of rows to fetch."""
     max_bytes: int = Field(default=1024 * 1024, ge=1_024)
-    """Bytes of a result that are fetched; what is too long for the model is saved and previewed."""
+    """Maximum bytes of a result to fetch; results too long for the model are saved and previewed."""
 
     _database: Database | None = PrivateAttr(default=None)
     _outline: str | None = PrivateAttr(default=None)
@@ -77,7 +77,7 @@ class SqlToolset(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """What changes data, or talks to a server, is nothing for any file."""
+        """Changing data, or connecting to a server, needs trust."""
         if not self.read_only:
             return "changes a database"
         return "connects to a database server" if self.url is not None else ""
@@ -220,7 +220,7 @@ class SqlToolset(ReActToolset):
         return address if self.password is None else address.set(password=self.password.get_secret_value())
 
     def interpret_result(self, tool_name: str, args: dict[str, Any], result: object) -> Outcome | None:
-        """What the database says counts as found out."""
+        """Results of the database count as verified."""
         lines = str(result).splitlines()
         return Outcome.success(f"{args.get('sql') or tool_name}: {'; '.join(lines[:6])}"[:600])
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from react_toolsets.temporal.zones import Zone
 
 ASK = frozenset({"ambiguous_local_time", "nonexistent_local_time", "system_timezone_unavailable"})
-"""Codes that only the user can settle; every other error may be corrected by the model."""
+"""Codes that only the user can resolve; the model may correct every other error."""
 
 
 def _date(description: str, *examples: str) -> object:
@@ -54,9 +54,9 @@ class TemporalToolset(ReActToolset):
     kind: ClassVar[str] = "temporal"
 
     timezone: str = ""
-    """The time zone of times that name none, such as ``Europe/Paris``; the computer's own when empty."""
+    """The default time zone, such as ``Europe/Paris``; if empty, that of the computer."""
     country: str = ""
-    """The country whose public holidays count, such as ``FR`` (ISO 3166; needs the extra ``holidays``)."""
+    """The country whose public holidays apply, such as ``FR`` (ISO 3166; needs the extra ``holidays``)."""
     subdivision: str = ""
     """A state or region of the country, such as ``CA`` of ``US``."""
 

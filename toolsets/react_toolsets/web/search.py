@@ -47,11 +47,11 @@ class DdgsProvider(SearchProvider):
     region: str = Field(default="us-en", pattern=r"^[a-z]{2}-[a-z]{2}$")
     """Country and language, such as ``uk-en`` or ``de-de``."""
     safesearch: Literal["on", "moderate", "off"] = "moderate"
-    """How strictly adult results are left out."""
+    """How strictly to filter adult results."""
     backend: str = "auto"
     """The engines to ask, separated by commas, or ``auto``."""
     timeout_seconds: int = Field(default=10, ge=1, le=60)
-    """Seconds an engine may take."""
+    """Time limit per engine, in seconds."""
 
     def search(self, query: str, max_results: int) -> Sequence[SearchHit]:
         """Ask the engines until ``max_results`` pages are found."""

@@ -49,13 +49,13 @@ class WebToolset(ReActToolset):
     """The only hosts that may be read: ``example.com`` (with subdomains), ``*.example.com``, an IP address, each also
     with ``:port``. An IP address with its port is permitted even if it is not public. Empty: every public host."""
     deny_hosts: list[str] = Field(default_factory=list)
-    """Hosts that are never read, in the same form."""
+    """Hosts that are never accessed, in the same form."""
     timeout_seconds: float = Field(default=20, ge=1, le=60)
-    """Seconds that fetching a page may take, redirects, retries and conversion included."""
+    """Time limit for fetching a page, in seconds, including redirects, retries and conversion."""
     page_bytes: int = Field(default=16_384, ge=1_024, le=262_144)
-    """How much text of a page one call returns, in bytes; the rest is read with ``offset``."""
+    """Maximum bytes of text that one call returns; ``offset`` reads on."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=300, pattern=r"^[\x20-\x7e]+$")
-    """How to introduce ourselves to web sites."""
+    """The User-Agent header."""
 
     _network: object = PrivateAttr(default=None)
 
@@ -67,7 +67,7 @@ class WebToolset(ReActToolset):
         return hosts
 
     def needs_trust(self) -> str:
-        """Pages that are not public are nothing that a file may hand to its model unasked."""
+        """Access to non-public pages needs trust."""
         private = [host for host in self.allow_hosts if Pattern.parse(host).is_private]
         return f"reads pages that are not public ({', '.join(private)})" if private else ""
 

@@ -1,4 +1,6 @@
-"""YAML text → a tree of nodes: one pass over the parser's events, every problem noted, nothing ever constructed."""
+"""Parses YAML text into a tree of nodes: one pass over the parser's events, noting every problem and constructing no
+objects.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from react_run.config.yaml.syntax import note_syntax_error
 from react_run.support.dataclasses import dataclass
 
 MAX_ALIAS_NODES = 1_000
-"""Nodes that aliases may add to a file."""
+"""Maximum number of nodes that aliases may add."""
 MAX_DEPTH = 100
-"""Levels of nesting."""
+"""Maximum nesting depth."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -26,7 +28,7 @@ class _GiveUpError(Exception):
 
 @dataclass(slots=True)
 class _Open:
-    """A mapping or list that is not closed yet."""
+    """A mapping or list that is still open."""
 
     node: Node
     children: list[Node] = field(default_factory=list)
@@ -37,7 +39,7 @@ AGENT_FILE = "an agent file is a mapping such as 'model: offline'"
 
 
 def compose(text: str, source: Source, report: Report, *, wanted: str = AGENT_FILE) -> Node | None:
-    """The tree of ``text``; ``None`` when there is none, which is then in the report with what is ``wanted``."""
+    """The tree of ``text``; if there is none, the report says so and what is ``wanted``."""
     composer = _Composer(source, report)
     try:
         for event in yaml.parse(text, _Loader):
@@ -88,7 +90,7 @@ class _Composer:
 
     def _place(self, event: yaml.Event) -> Place:
         mark = event.start_mark
-        assert mark is not None  # only events made by hand have none
+        assert mark is not None  # only hand-made events have none
         return Place(self.source, mark.line + 1, mark.column + 1)
 
     def _add(self, node: Node, anchor: str | None = None) -> None:
@@ -167,7 +169,7 @@ class _Composer:
             if key.value == "<<" and implicit_tag(key.raw) == MERGE:
                 merged += self._mappings_of(value)
             elif self._is_new(key, entries):
-                assert isinstance(key.value, str)  # _is_new has seen to it
+                assert isinstance(key.value, str)  # _is_new has checked it
                 value.key_place = key.place
                 entries[key.value] = value
         for mapping in merged:

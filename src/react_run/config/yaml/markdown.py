@@ -1,4 +1,4 @@
-"""Agent files in Markdown: the keys in front, between two lines ``---``, and the system prompt behind them."""
+"""Agent files in Markdown: front matter with the keys, between two lines ``---``, followed by the system prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _EXAMPLE = "its keys, such as 'model: offline', between two lines '---'"
 
 
 def split(text: str, source: Source, report: Report) -> tuple[str, Node | None] | None:
-    """The YAML of a Markdown file, its lines where they are, and its body; ``None`` when it has no keys in front."""
+    """The YAML of a Markdown file, with its line numbers unchanged, and the body; ``None`` without front matter."""
     lines = text.splitlines(keepends=True)
     if not lines or not _FENCE.fullmatch(lines[0].rstrip("\r\n")):
         report.add("cfg.front_matter", f"an agent file in Markdown begins with {_EXAMPLE}", Place(source, 1, 1))
@@ -20,7 +20,7 @@ def split(text: str, source: Source, report: Report) -> tuple[str, Node | None] 
     ends = (n for n, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line.rstrip("\r\n")))
     end = next(ends, None)
     if end is None:
-        report.add("cfg.front_matter", "the keys that begin here have no end: add a line '---'", Place(source, 1, 1))
+        report.add("cfg.front_matter", "the keys that begin here are not closed: add a line '---'", Place(source, 1, 1))
         return None
     front = "".join(["\n", *lines[1:end]])
     first = next((n for n in range(end + 1, len(lines)) if lines[n].strip()), None)
@@ -35,7 +35,7 @@ def add_body(tree: Node, body: Node, report: Report) -> None:
     """Make ``body`` the system prompt of ``tree``."""
     given = tree.mapping.get("system_prompt")
     if given is not None:
-        text = "'system_prompt' stands here, and the text below the keys is the system prompt: keep one of them"
+        text = "'system_prompt' is given here, but the text below the keys is also the system prompt: keep one of them"
         report.add("cfg.given_twice", text, given.key_place or given.place, given.path)
         return
     tree.mapping["system_prompt"] = body

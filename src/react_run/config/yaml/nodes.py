@@ -1,4 +1,4 @@
-"""The tree of a YAML file, every node with its position and its key path."""
+"""The tree of a YAML file; every node has its position and key path."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.support.dataclasses import dataclass
 
 
 class Verbatim(str):
-    """Text in which nothing is expanded."""
+    """Text in which variables are not expanded."""
 
 
 @dataclass(slots=True, eq=False)
@@ -31,27 +31,27 @@ class Node:
 
     @property
     def mapping(self) -> dict[str, Node]:
-        """The entries of a mapping; of anything else, none."""
+        """The entries of a mapping; empty for anything else."""
         return self.value if isinstance(self.value, dict) else {}
 
     @property
     def items(self) -> list[Node]:
-        """The elements of a list; of anything else, none."""
+        """The elements of a list; empty for anything else."""
         return self.value if isinstance(self.value, list) else []
 
     @property
     def directory(self) -> Path | None:
-        """The directory of the file that this value is written in, when there is one."""
+        """The directory of the file that contains this value, if there is one."""
         path = self.place.source.path if self.place else None
         return path.parent.absolute() if path else None
 
     def like(self, value: object) -> Node:
-        """A new node with ``value`` that was written where and how this one was."""
+        """A new node with ``value`` and this node's position."""
         return Node(value, self.place, self.path, self.key_place, self.raw, self.variables)
 
 
 def wrap(value: object, place: Place | None = None, path: Path_ = ()) -> Node:
-    """A tree of nodes over Python data; mappings with other than text keys are left as they are."""
+    """Build a tree of nodes over Python data; mappings with non-text keys are left unchanged."""
     if isinstance(value, Node):
         return value
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
@@ -78,7 +78,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def copy(node: Node) -> Node:
-    """A tree that can be changed without changing this one."""
+    """A copy of the tree."""
     value = node.value
     if isinstance(value, dict):
         value = {key: copy(item) for key, item in value.items()}
@@ -97,9 +97,9 @@ def set_paths(node: Node, path: Path_ = ()) -> None:
 
 
 def locate(node: Node, loc: Path_) -> tuple[Node, Path_]:
-    """The node at ``loc``, or the deepest on the way, and what of ``loc`` could not be followed.
+    """The node at ``loc``, or the deepest one on the way, and the rest of ``loc``.
 
-    Parts that name no child are skipped when a later one does: pydantic puts the branches of unions into its paths.
+    Parts that are not children are skipped if a later part is one, because pydantic adds union branches to its paths.
     """
     rest = list(loc)
     missing: list[str | int] = []

@@ -1,4 +1,4 @@
-"""What is wrong, where: every error of a file, each with its position, the line and a caret."""
+"""The problems of a file, each with its position, the line and a caret."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from react_run.secrets import Masker, mask_line
 from react_run.support.dataclasses import dataclass
 
 EXCERPT = 100
-"""Characters of a source line that are shown at most."""
+"""Maximum characters of a source line to show."""
 
 Path_ = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Source:
-    """A text that nodes come from: a file, or an argument of the command line."""
+    """The source of nodes: a file, or a command-line argument."""
 
     name: str
     """As shown in messages."""
@@ -43,7 +43,7 @@ class Place:
         return f"{self.source}:{self.line}:{self.column}" if self.line else str(self.source)
 
     def excerpt(self) -> str:
-        """The line with a caret below the column; empty when there is none."""
+        """The line with a caret below the column; empty if there is no line."""
         if not 0 < self.line <= len(self.source.lines):
             return ""
         line = self.source.lines[self.line - 1]
@@ -66,7 +66,7 @@ def _printable(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong.
+    """One problem.
 
     ``code`` is a short stable name such as ``cfg.unknown_key``; ``key`` the key path as written in the file.
     """
@@ -79,7 +79,7 @@ class Problem:
     def render(self) -> str:
         """``file:line:column: key.path: what is wrong``, and below it the line with a caret."""
         place = str(self.place or "")
-        key = "" if place.endswith(f" {self.key}") else self.key  # the place of what was no file is named by its key
+        key = "" if place.endswith(f" {self.key}") else self.key  # without a file, the key names the place
         head = ": ".join(part for part in (place, key, self.text) if part)
         excerpt = self.place.excerpt() if self.place else ""
         return f"{head}\n{excerpt}" if excerpt else head
@@ -107,14 +107,17 @@ class AgentFileError(ConfigError):
         super().__init__("\n".join(self.texts()))
 
     def __reduce__(self) -> tuple[type[Self], tuple[list[Problem], Masker]]:
-        return type(self), (self.problems, self._masker)  # an exception is rebuilt from its text otherwise
+        return type(self), (
+            self.problems,
+            self._masker,
+        )  # otherwise unpickling would rebuild the exception from its text
 
     def named(self, names: Mapping[str, str]) -> Self:
-        """The same problems, those of each source in ``names`` under its name there."""
+        """The same problems, with sources renamed according to ``names``."""
         return type(self)((_named(problem, names) for problem in self.problems), self._masker)
 
     def texts(self) -> list[str]:
-        """Each problem as people read it, secrets masked."""
+        """Each problem as text for people, with secrets masked."""
         return [self._mask(problem.render()) for problem in self.problems]
 
 
@@ -126,7 +129,7 @@ def _named(problem: Problem, names: Mapping[str, str]) -> Problem:
 
 
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
-    """Sorted by position, one problem at each place: the first that is more than a component's own complaint."""
+    """The problems sorted by position, one per place; problems of the file come before a component's own complaints."""
     seen: dict[object, Problem] = {}
     for problem in problems:
         place = problem.place

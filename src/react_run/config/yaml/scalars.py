@@ -1,4 +1,4 @@
-"""The value of a YAML scalar: the core types, without the readings that YAML 1.1 and 1.2 disagree about."""
+"""The values of YAML scalars: the core types, without the forms that YAML 1.1 and 1.2 read differently."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXPONENT = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+")
 
 
 class Ambiguous(ValueError):
-    """A plain scalar that two versions of YAML read differently."""
+    """A plain scalar that YAML versions read differently."""
 
 
 def implicit_tag(text: str) -> str:
@@ -27,8 +27,7 @@ def scalar(text: str, tag: str) -> object:
     """The Python value of ``text``.
 
     Raises:
-        Ambiguous: It must be quoted, or written otherwise.
-        ValueError: ``text`` is no such value.
+        Ambiguous: The scalar must be quoted or rewritten. ValueError: ``text`` is not such a value.
     """
     match CORE_TAGS.get(tag):
         case "null":
@@ -51,7 +50,7 @@ def plain_scalar(text: str) -> object:
 
 
 def is_text_elsewhere(text: str) -> bool:
-    """Whether an unquoted number is text for YAML 1.1, whose numbers have a point and a sign before an exponent."""
+    """Whether YAML 1.1 reads an unquoted number as text: it requires a point, and a sign in the exponent."""
     return bool(_EXPONENT.fullmatch(text)) and implicit_tag(text) == f"{_TAG}str"
 
 

@@ -1,4 +1,4 @@
-"""What the YAML parser could not read, said so that one knows what to type instead."""
+"""Explains YAML syntax errors, and says what to type instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import yaml
 from react_run.config.yaml.problems import Place, Report, Source
 
 MAX_SECOND_LOOK = 64 * 1024
-"""Characters up to which the slow parser, whose messages are better, reads a broken file again."""
+"""Up to this many characters, the slow parser, whose messages are better, reads a broken file again."""
 
 _HINTS = (
     ("that violates indentation", "a tab: indent with spaces, not with tabs"),
@@ -24,7 +24,7 @@ _CONFLICT = re.compile(r"^(<{7}|={7}|>{7}|\|{7})(\s|$)")
 
 
 def note_syntax_error(error: yaml.YAMLError, text: str, source: Source, report: Report) -> None:
-    """Add what ``error`` means to the report."""
+    """Add the meaning of ``error`` to the report."""
     too_deep = "maximum nesting" in str(error)
     if not too_deep and len(text) <= MAX_SECOND_LOOK:
         error = _second_look(text) or error
@@ -60,5 +60,5 @@ def _explained(error: yaml.MarkedYAMLError, source: Source, place: Place) -> str
         if sign in problem:
             return hint.format(context=f" on line {opened}" if opened else "")
     context = f" {error.context}" if error.context else ""
-    since = f" (begun on line {opened})" if opened and opened != place.line else ""
+    since = f" (opened on line {opened})" if opened and opened != place.line else ""
     return f"{problem}{context}{since}"

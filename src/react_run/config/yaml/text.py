@@ -1,4 +1,4 @@
-"""Bytes on disk → text that is fit to be YAML."""
+"""Reads files as text that may be YAML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNPRINTABLE = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U
 
 
 def read_text(path: Path, name: str, report: Report, what: str = "an agent file") -> tuple[str, Source] | None:
-    """The text of a file, and the source for positions in it; ``None`` when it is unfit, and the report says why."""
+    """The text of a file, and the source for positions in it; ``None`` if it is unusable, and the report says why."""
     whole = Place(Source(name, path=path))
     try:
         data = read_bytes(path)
@@ -43,10 +43,11 @@ def read_text(path: Path, name: str, report: Report, what: str = "an agent file"
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a regular file, of which one byte more than :data:`MAX_BYTES` is read at most.
+    """The content of a regular file, up to one byte more than :data:`MAX_BYTES`.
 
     Raises:
-        OSError, ValueError: It cannot be read, or is a pipe, a device or a directory: those may never end.
+        OSError,
+        ValueError: The file cannot be read, or is a pipe, a device or a directory, which may never end.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # opening a pipe must not wait for a writer
     with os.fdopen(descriptor, "rb") as file:
@@ -59,7 +60,7 @@ def read_small_text(path: Path) -> str:
     """The text of a file that an agent file names.
 
     Raises:
-        OSError, ValueError: As for :func:`read_bytes`; it is too large, or no UTF-8.
+        OSError, ValueError: As for :func:`read_bytes`; or it is too large, or not UTF-8.
     """
     data = read_bytes(path)
     if len(data) > MAX_BYTES:

@@ -1,4 +1,4 @@
-"""A file with everything it extends, as one tree."""
+"""Reads a file with everything it extends as one tree."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from react_run.support.dataclasses import dataclass
 from react_run.support.user_dirs import from_home
 
 MARKDOWN = ".md"
-"""The ending of agent files that are keys and a system prompt in Markdown."""
+"""The extension of agent files in Markdown: keys and a system prompt."""
 MOST_FILES = 200
-"""Files that one agent file may extend, each time counted."""
+"""Maximum number of files that one agent file may extend, repetitions included."""
 
 
 @dataclass(kw_only=True)
@@ -28,7 +28,7 @@ class TreeReader:
     Args:
         environment: Variables for the paths in ``extends``; files named by ``env_file`` add to it.
         trusted: Whether paths may leave the directory tree of the first file.
-        normalise: Brings the tree of one file into the shape in which trees are merged.
+        normalise: Converts the tree of one file to the shape in which trees are merged.
     """
 
     environment: dict[str, str]
@@ -40,7 +40,7 @@ class TreeReader:
     _files: int = 0
 
     def read(self, path: Path, name: str) -> Node | None:
-        """The tree of ``path``; ``None`` when there is none, which is then in the report."""
+        """The tree of ``path``; ``None`` if there is none, and the report says why."""
         self.root = path.parent.resolve()
         return self._read(path, name, None)
 
@@ -121,7 +121,7 @@ class TreeReader:
         return self._read(path, str(path), entry)
 
     def reachable(self, node: Node, directory: Path, name: str) -> Path | None:
-        """The path that ``name`` stands for, unless it leaves the directory tree without trust."""
+        """The path for ``name``, unless it leaves the directory tree without trust."""
         path = directory / from_home(name)
         if self.trusted or path.resolve().is_relative_to(self.root):
             return path
@@ -130,7 +130,7 @@ class TreeReader:
         return None
 
     def read_file_text(self, node: Node) -> str | None:
-        """The text that ``{file: path}`` at ``node`` stands for."""
+        """The text of ``{file: path}`` at ``node``."""
         entry = node.mapping["file"]
         path = self.reachable(entry, node.directory or self.root, str(entry.value))
         if path is None:
@@ -147,7 +147,7 @@ def _reason(error: Exception) -> str:
 
 
 def merge(base: Node, over: Node) -> Node:
-    """``over`` on top of ``base``: mappings merge, everything else replaces, a list under ``+key`` appends."""
+    """Merge ``over`` into ``base``: mappings merge, lists under ``+key`` append, everything else replaces."""
     merged = {key: copy(item) for key, item in base.mapping.items()}
     for key, item in over.mapping.items():
         name = key.removeprefix("+")
@@ -174,7 +174,7 @@ def _without_plus(item: Node) -> Node:
 
 
 def set_at(tree: Node, path: str, value: Node, place: Place) -> None:
-    """Put ``value`` at the dotted ``path``, making the mappings on the way.
+    """Put ``value`` at the dotted ``path``, creating mappings on the way.
 
     Raises:
         ValueError: A part of the path leads through a value that has no such child.

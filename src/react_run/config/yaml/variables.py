@@ -1,4 +1,4 @@
-"""``${V}``, ``${V:-default}``, ``${V:?message}`` and ``$$`` in the text values of a tree (agent-files.md)."""
+"""``${V}``, ``${V:-default}``, ``${V:?message}`` and ``$$`` in the text values of a tree (docs/agent-files.md)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ _HOW = "write ${NAME}, ${NAME:-default}, ${NAME:?message}, or $$ for a dollar"
 
 
 def expand(tree: Node, environment: Mapping[str, str], report: Report) -> None:
-    """Expand the variables of every text value in ``tree``, in place and once: a value cannot add variables or YAML."""
+    """Expand the variables in every text value of ``tree``, in place and only once: a value cannot add variables or
+    YAML.
+    """
     for node in walk(tree):
         if isinstance(node.value, str) and "$" in node.value and not isinstance(node.value, Verbatim):
             _expand_node(node, environment, report)
 
 
 def _expand_node(node: Node, environment: Mapping[str, str], report: Report) -> None:
-    assert isinstance(node.value, str)  # expand has seen to it
+    assert isinstance(node.value, str)  # expand has checked it
     variables: dict[str, str] = {}
 
     def value_of(match: re.Match[str]) -> str:
@@ -57,7 +59,7 @@ def _value(
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """The variables in the text of a ``.env`` file, none of them expanded."""
+    """The variables in the text of a ``.env`` file, not expanded."""
     from dotenv import dotenv_values
 
     return {name: value or "" for name, value in dotenv_values(stream=StringIO(text), interpolate=False).items()}

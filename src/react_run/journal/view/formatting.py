@@ -56,7 +56,11 @@ def arguments(value: object) -> str:
 
 def status(journal: Journal) -> str:
     """How a run ended."""
-    footer = journal.footer
+    return status_of(journal.footer)
+
+
+def status_of(footer: Record | None) -> str:
+    """How a run ended, by its last record; ``None`` when that is none."""
     if footer is None:
         return "unfinished"
     if footer["status"] == "finished":
@@ -71,7 +75,12 @@ def succeeded(journal: Journal) -> bool:
 
 def name(journal: Journal) -> str:
     """What the agent of a run is called."""
-    agent = journal.header["agent"]
+    return name_of(journal.header)
+
+
+def name_of(header: Record) -> str:
+    """The same, by the first record."""
+    agent = header["agent"]
     file = str(agent["file"] or "").replace("\\", "/").rpartition("/")[2]
     return str(agent["name"] or file or "agent")
 

@@ -1,4 +1,4 @@
-"""What the model reads about an activation: its result, its errors, and why a call was refused (behaviours D2, D3)."""
+"""The texts about activations for the model: results, errors, and why a call was refused (behaviours D2, D3)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEXT = (
 
 def _said(fields: Mapping[str, object], outcome: Outcome, repairs: tuple[str, ...] = ()) -> Observation:
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    # Half of the instructions would be others than their author's, so they are neither cut nor moved away.
+    # Half of the instructions would no longer be what their author wrote, so they are neither cut nor moved.
     return Observation(content=text, outcome=outcome, repaired=repairs, whole="instructions" in fields)
 
 
@@ -32,7 +32,9 @@ def activated(
     explicit: bool,
     repairs: tuple[str, ...] = (),
 ) -> Observation:
-    """``skill`` is active now, beside those already ``active``; ``tools`` can be called from the next iteration on."""
+    """``skill`` is now active, in addition to those in ``active``; ``tools`` can be called from the next iteration
+    on.
+    """
     fields: dict[str, object] = {
         "status": "ok",
         "activated_skill": skill.name,
@@ -58,7 +60,7 @@ def _about(skill: AgentSkill) -> dict[str, object]:
 
 
 def matches(words: str, skills: Sequence[ReActSkillSpec]) -> Observation:
-    """The answer to a search among many skills."""
+    """The result of a search among many skills."""
     hits = search(words, skills)
     fields: dict[str, object] = {
         "status": "ok",
@@ -74,7 +76,7 @@ def _failed(code: str, message: str) -> Observation:
 
 
 def invalid(sent: object, skills: Sequence[ReActSkillSpec]) -> Observation:
-    """The call did not name one skill."""
+    """The call did not name exactly one skill."""
     return _failed(
         "invalid_skill_activation",
         f'{SELECTOR} takes the name of one skill: {{"skill": "{skills[0].name}"}}. You sent {shown(sent, 200)}. '

@@ -1,4 +1,4 @@
-"""What an agent can offer, and what of it goes with which active skills."""
+"""The skills and tools of an agent, and which tools are offered for which active skills."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ class Catalogue:
     """The skills and tools of an agent.
 
     Args:
-        skills: What can be activated.
-        tools: All tools of the agent.
-        grouped: Whether toolset tools wait behind skills, too; otherwise only those of SKILL.md skills do.
+        skills: The skills that can be activated. tools: All tools of the agent. grouped: Whether toolset tools are
+            behind skills as well; otherwise only those of SKILL.md skills are.
 
-    ``guide`` is what the system prompt says of the skills.
-    ``tools`` has the selector first, then all tools by name. ``file_tools`` are those that get at the files of SKILL.md
-    skills, ``domain`` all others.
+    ``guide`` is the text about the skills in the system prompt. ``tools`` has the selector first, then all tools by
+    name. ``file_tools`` read the files of SKILL.md skills, ``domain`` are all others.
     """
 
     def __init__(self, skills: Iterable[ReActSkillSpec], tools: Iterable[Tool], *, grouped: bool) -> None:
@@ -38,14 +36,14 @@ class Catalogue:
         self.keeps_selector = bool(documents)
 
     def offers(self, active: Collection[ReActSkillSpec], *, expanded: bool) -> frozenset[str]:
-        """The names of what is to be offered: the tools of the active skills, and those that wait behind none."""
+        """The names of the tools to offer: those of the active skills, and those that are not behind a skill."""
         limited = bool(active) and all(isinstance(s, AgentSkill) and s.allowed_tools is not None for s in active)
         free = self.domain if (expanded or not self.grouped) and not limited else frozenset()
         chooser = {SELECTOR} if self.keeps_selector or not expanded else set()
         return free.union(chooser, *(skill.unlocks for skill in active))
 
     def available(self, active: Collection[ReActSkillSpec], *, expanded: bool) -> list[str]:
-        """The names of the tools to be offered, without the selector, in their order."""
+        """The names of the tools to offer, in order, without the selector."""
         names = self.offers(active, expanded=expanded)
         return [name for name in self.tools if name in names and name != SELECTOR]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def disclosure_for(agent: ReActAgent) -> list[object]:
-    """The disclosure policy of an agent: the one its file names, ours when there are skills, else none.
+    """The disclosure policy of an agent: the one in its file, ours if there are skills, else none.
 
     Raises:
         ConfigError: The skills contradict each other or the tools (behaviour D6).
@@ -45,10 +45,10 @@ def disclosure_for(agent: ReActAgent) -> list[object]:
 
 @dataclass
 class Disclosed:
-    """What one run has disclosed so far.
+    """What a run has disclosed so far.
 
-    ``asked`` are the active skills and those asked for in ``calls``, the calls of one reply, which become active when
-    the iteration is settled; ``answers`` are the answers to its activations, by position.
+    ``asked`` are the active skills and those requested in ``calls``, the calls of one reply, which become active when
+    the iteration is settled; ``answers`` are the results of its activations, by position.
     """
 
     active: dict[str, ReActSkillSpec] = field(default_factory=dict)
@@ -64,14 +64,14 @@ class Disclosure:
     """Offers a selector, and behind it the tools of each skill.
 
     Args:
-        catalogue: What there is to offer.
-        must_follow_up: Whether the model must call a tool right after an activation (D5).
-        explicit: Whether an activation says that it answered nothing (D2).
-        expands: Whether every tool is offered after the first successful call (D4).
+        catalogue: The skills and tools. must_follow_up: Whether the model must call a tool right after an activation
+            (D5).
+        explicit: Whether an activation reminds the model that nothing is answered yet (D2). expands: Whether every tool
+            is offered after the first successful call (D4).
     """
 
     kind: ClassVar[str] = "disclosure"
-    inherited_by_subagents: ClassVar[bool | None] = False  # it is about the tools of its own agent
+    inherited_by_subagents: ClassVar[bool | None] = False  # it concerns only the tools of its own agent
 
     def __init__(self, catalogue: Catalogue, *, must_follow_up: bool, explicit: bool, expands: bool) -> None:
         self.catalogue = catalogue
@@ -82,7 +82,7 @@ class Disclosure:
     async def react_guide(self, run: Run) -> str | None:
         return self.catalogue.guide or None
 
-    # -- what is offered --------------------------------------------------------------------------------------------
+    # -- offering tools --------------------------------------------------------------------------------------------
 
     @hookimpl
     def react_run(self, run: Run) -> None:
@@ -90,7 +90,7 @@ class Disclosure:
         self._offer(run, run.state(Disclosed))
 
     def _offer(self, run: Run, state: Disclosed) -> None:
-        """Offer what is to be offered: new tools at the end, tools of others untouched (L7)."""
+        """Update the offered tools: new ones at the end, tools of other plugins unchanged (L7)."""
         known = self.catalogue.tools
         state.offered = self.catalogue.offers(state.active.values(), expanded=state.expanded)
         kept = [tool for tool in run.offered_tools if tool.name in state.offered or tool.name not in known]
@@ -119,19 +119,21 @@ class Disclosure:
         if not new and not expands:
             return
         state.active |= new
-        state.fresh = any(next(skill.unlocks, "") for skill in new.values())  # else there is nothing to go on with
+        state.fresh = any(
+            next(skill.unlocks, "") for skill in new.values()
+        )  # else the model would have nothing to call
         state.expanded = state.expanded or expands
         before = run.offered_tools
         self._offer(run, state)
         if run.offered_tools is not before:
             run.note(self.kind, f"offers {', '.join(tool.name for tool in run.offered_tools)}")
 
-    # -- what is asked for ------------------------------------------------------------------------------------------
+    # -- handling calls ------------------------------------------------------------------------------------------
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
         if call.name != SELECTOR:
-            return self._refusal(run, call)  # here, too: wrong arguments of a hidden tool must not show its schema
+            return self._refusal(run, call)  # also here: wrong arguments for a hidden tool must not reveal its schema
         state = run.state(Disclosed)
         self._enter(run, state)
         return state.answers.get(call.position)
@@ -152,7 +154,7 @@ class Disclosure:
         return None
 
     def _enter(self, run: Run, state: Disclosed) -> None:
-        """Answer the activations of an iteration together, in request order, whichever call is handled first."""
+        """Answer all activations of an iteration together, in request order, whichever call comes first."""
         calls = run.iterations[-1].calls
         if state.calls is calls:
             return
@@ -163,7 +165,7 @@ class Disclosure:
     def _activate(self, state: Disclosed, call: ToolCall) -> Observation:
         listed = self.catalogue.listed
         name, words = _named(call), call.arguments.get("search")
-        call.opaque = name in state.asked  # then nothing is missing, which is not a reason to doubt an answer
+        call.opaque = name in state.asked  # nothing is missing then, so this is not a reason to doubt an answer
         if len(listed) > LISTED and isinstance(words, str) and words.strip() and not name:
             return answers.matches(words, listed)
         if not name:
@@ -178,7 +180,7 @@ class Disclosure:
         repairs = call.prepared.repairs if call.prepared is not None else ()
         return answers.activated(skill, state.asked, available, explicit=self.explicit, repairs=repairs)
 
-    # -- what it saves ----------------------------------------------------------------------------------------------
+    # -- savings ----------------------------------------------------------------------------------------------
 
     @hookimpl
     def react_model_call(self, run: Run, iteration: Iteration) -> None:
@@ -197,6 +199,6 @@ def _cut_off(call: ToolCall) -> bool:
 
 
 def _still_reads(run: Run, skill: ReActSkillSpec) -> bool:
-    """Whether the conversation still holds the instructions of a skill: compaction may have summed them up."""
+    """Whether the conversation still contains the instructions of a skill: compaction may have summarised them."""
     written = json.dumps(skill.instructions, ensure_ascii=False)[1:-1]
     return not written or any(written in message.text for message in run.messages)

@@ -18,7 +18,7 @@ SELECTOR = "activate_tool_skill"
 """The tool that activates a skill; no toolset may have a tool of this name."""
 
 MAX_DESCRIPTION = 1024
-"""Characters that describe a group which its toolset does not describe."""
+"""Maximum length of the generated description of a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Member:
     tools: tuple[str, ...]
     skills: tuple[ReActSkillSpec, ...]
     about: Mapping[str, str]
-    """The first paragraph about each tool."""
+    """The first paragraph of each tool's description."""
 
     @property
     def tool_skills(self) -> Iterator[ReActSkillSpec]:
@@ -53,19 +53,19 @@ def _skills(toolset: ReActToolset) -> list[ReActSkillSpec]:
         return skills_offered(toolset)
     except ReactError:
         raise
-    except Exception as error:  # whatever an outside toolset raises: the message has to name it
+    except Exception as error:  # catch anything an outside toolset raises: the message has to name the toolset
         raise ConfigError(f"toolset {label(toolset)} has no skills: {type(error).__name__}: {error}") from error
 
 
 def skills_of(toolset: ReActToolset, *, grouped: bool) -> list[ReActSkillSpec]:
-    """What the model can activate; nothing when there is no skill at all.
+    """The skills that the model can activate; empty if there are none.
 
     Args:
-        toolset: Everything the agent has.
-        grouped: Whether tools are behind skills (``tool_disclosure: skills``); otherwise only SKILL.md skills count.
+        toolset: All toolsets of the agent. grouped: Whether tools are behind skills (``tool_disclosure: skills``);
+            otherwise only SKILL.md skills count.
 
     Raises:
-        ConfigError: All that contradicts itself (behaviour D6), naming toolset, skill and remedy.
+        ConfigError: All contradictions (behaviour D6), with toolset, skill and remedy.
     """
     all_members = list(members(toolset))
     tools = {name for member in all_members for name in member.tools}
@@ -132,7 +132,7 @@ def _merged(all_members: Sequence[Member]) -> tuple[list[ReActSkillSpec], list[s
 
 
 def _described(skill: ReActSkillSpec, about: Mapping[str, str]) -> ReActSkillSpec:
-    """``skill`` with what its tools say of themselves, where nobody has described it."""
+    """Describe ``skill`` by its tools if it has no description."""
     if skill.description.strip():
         return skill
     text = " ".join(f"{name}: {about[name]}" for name in skill.tool_names if name in about)
@@ -140,7 +140,7 @@ def _described(skill: ReActSkillSpec, about: Mapping[str, str]) -> ReActSkillSpe
 
 
 def _undeclared(all_members: Iterable[Member], taken: set[str]) -> Iterator[ReActSkillSpec]:
-    """Toolsets without any skill, next to others with some: one group for each kind, named after it."""
+    """Group the toolsets without skills if others have some: one group for each kind, named after it."""
     by_label: dict[str, list[Member]] = {}
     for member in all_members:
         if member.tools and not member.skills:
@@ -190,7 +190,9 @@ def _clashes(groups: Iterable[ReActSkillSpec], documents: Iterable[AgentSkill]) 
 
 
 def _known_tools_only(skill: AgentSkill, tools: set[str]) -> AgentSkill:
-    """``skill`` with those of its allowed tools that the agent has, by their names here; without any, no limit (D8)."""
+    """Limit the allowed tools of ``skill`` to those that the agent has, under their names here; if there are none,
+    there is no limit (D8).
+    """
     if skill.allowed_tools is None:
         return skill
     ours = {name: _ours(name, tools) for name in skill.allowed_tools}
@@ -225,7 +227,7 @@ FOREIGN: Mapping[str, tuple[str, ...]] = {
     "webfetch": ("web_fetch",),
     "websearch": ("web_search",),
 }
-"""What other clients call their tools, in lower case, and the tools of ours that do the same."""
+"""Names of tools in other clients, in lower case, and our tools that do the same."""
 
 
 def _ours(name: str, tools: set[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ CHARACTERS_PER_TOKEN = 4
 
 @dataclass
 class Savings:
-    """What one run sent so far, and what it would have sent, in characters of schemas and instructions."""
+    """The characters of schemas and instructions that a run sent so far, and would have sent otherwise."""
 
     requests: int = 0
     sent: int = 0
@@ -34,17 +34,17 @@ class Measure:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """Characters of each tool as it is sent."""
+        """The characters of each tool as sent."""
         return {name: len(json.dumps(tool.wire, ensure_ascii=False)) for name, tool in self.catalogue.items()}
 
     @cached_property
     def of_all(self) -> int:
-        """Characters of a request that offers every tool, with the instructions of every skill in the prompt."""
+        """The characters of a request with every tool, and with the instructions of every skill in the prompt."""
         tools = sum(size for name, size in self.sizes.items() if name != SELECTOR)
         return tools + sum(len(skill.instructions) for skill in self.skills)
 
     def count(self, savings: Savings, tools: Iterable[Tool], active: Collection[ReActSkillSpec]) -> dict[str, object]:
-        """Count one request that offers ``tools``, after the skills in ``active`` were read; the report so far."""
+        """Count one request that offers ``tools`` with the skills in ``active``, and return the report so far."""
         sizes = self.sizes
         savings.requests += 1
         savings.sent += sum([sizes.get(tool.name, 0) for tool in tools])

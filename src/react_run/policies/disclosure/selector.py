@@ -15,9 +15,9 @@ from react_run.skills import ReActSkillSpec
 from react_run.tools.tool import MAX_DESCRIPTION, Tool
 
 LISTED = 50
-"""How many skills the selector describes; more are found by words."""
+"""How many skills the selector describes; further ones are found by search."""
 FOUND = 10
-"""How many skills one search gives."""
+"""How many skills a search returns."""
 
 _CONTRACT = """\
 Activate one skill: it unlocks that skill's tools and gives you its instructions.
@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def guide(skills: Sequence[ReActSkillSpec]) -> str:
-    """The list of ``skills`` for the system prompt, where the description of the selector has no room for it."""
+    """The list of ``skills`` for the system prompt, if the description of the selector has no room for it."""
     listed = _listed(skills)
     if len(skills) > LISTED or len(f"{_CONTRACT}\n\n{listed}") <= MAX_DESCRIPTION:
         return ""
@@ -60,7 +60,7 @@ def _by_name(skills: Sequence[ReActSkillSpec]) -> tuple[type[BaseModel], str]:
     names: Any = Literal[tuple(skill.name for skill in skills)]
     model = create_model("Activation", skill=(names, Field(description="The skill to activate.")))
     if guide(skills):
-        return model, "What each skill is for stands under 'Skills' in the system prompt."
+        return model, "The section 'Skills' of the system prompt describes each skill."
     return model, f"Skills:\n{_listed(skills)}"
 
 
@@ -87,9 +87,9 @@ def _by_search(skills: Sequence[ReActSkillSpec]) -> tuple[type[BaseModel], str]:
 
 
 def search(words: str, skills: Sequence[ReActSkillSpec], limit: int = FOUND) -> list[ReActSkillSpec]:
-    """The skills that fit ``words`` best, best first; those that share no word are left out.
+    """The skills that match ``words``, best first.
 
-    A word counts for more the fewer skills have it, and threefold in a name.
+    Rare words count more, and words in names count threefold.
     """
     wanted = set(_stems(words))
     names = [wanted & set(_stems(skill.name)) for skill in skills]
@@ -106,6 +106,6 @@ def search(words: str, skills: Sequence[ReActSkillSpec], limit: int = FOUND) -> 
 
 
 def _stems(text: str) -> list[str]:
-    """Words without case and without the commonest English endings, short ones left out."""
+    """Lower-case words without the most common English endings; short words are left out."""
     words = (word for word in _WORD.findall(text.casefold()) if len(word) > 2)
     return [re.sub(r"(?:ies|ing|es|ed|s|y|e)$", "", word) if len(word) > 4 else word for word in words]

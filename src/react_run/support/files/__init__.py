@@ -1,4 +1,4 @@
-"""A directory whose files are reached by name, and nothing outside it, whatever the name says."""
+"""Access to the files of a directory, and to nothing outside it, whatever the path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in a directory that is open, and below it; links are shown and never followed."""
+"""Lists an open directory and everything below it; links are shown but never followed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from react_run.support.files.opening import DIRECTORY, NO_LINK, PART
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something in a directory; ``path`` is relative to the folder. A directory that cannot be read is ``closed``."""
+    """An entry of a directory; ``path`` is relative to the folder. A directory that cannot be read is ``closed``."""
 
     path: str
     kind: Literal["file", "directory", "link", "other", "closed"]
@@ -20,7 +20,7 @@ class Entry:
 
 
 def entries(directory: int, above: str) -> list[Entry]:
-    """What is in ``directory``, by name; ``above`` is its path."""
+    """The entries of ``directory``, by name; ``above`` is its path."""
     with os.scandir(directory) as listing:
         found = [
             _entry(item, f"{above}/{item.name}" if above else item.name)
@@ -44,7 +44,7 @@ def _entry(item: os.DirEntry[str], path: str) -> Entry:
 
 
 def walk(directory: int, above: str, skipped: frozenset[str], depth: int) -> Iterator[Entry]:
-    """What is below ``directory``, without directories that could be entered; ``above`` is its path."""
+    """Everything below ``directory``, except directories that could be entered; ``above`` is its path."""
     for entry in entries(directory, above):
         name = entry.path.rpartition("/")[2]
         if entry.kind != "directory":

@@ -1,7 +1,7 @@
-"""Opening, reading, listing and replacing files below a directory, by descriptors only.
+"""Opens, reads, lists and replaces files below a directory, using descriptors only.
 
-Every step opens one name relative to the directory before it and follows no link, so neither ``..``, nor a link, nor
-somebody who swaps a directory for a link meanwhile can lead out.
+Every step opens one name relative to the previous directory and follows no link, so neither ``..``, nor a link, nor
+swapping a directory for a link in the meantime can lead out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Folder:
     """The directory ``root`` and what is below it.
 
     Args:
-        root: It may itself be a link, or lie behind one.
+        root: The directory; it may itself be a link, or be reached through one.
     """
 
     def __init__(self, root: Path) -> None:
@@ -33,10 +33,10 @@ class Folder:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def open(self, path: str) -> int:
-        """A descriptor of the regular file ``path``, open for reading.
+        """Open the regular file ``path`` for reading, and return its descriptor.
 
         Raises:
-            PathRefused: There is none, it is not a regular file, or the path is refused.
+            PathRefused: It does not exist, it is not a regular file, or the path is refused.
         """
         parts = parts_of(path)
         if not parts:
@@ -53,15 +53,15 @@ class Folder:
 
         Args:
             path: Relative to the folder, names separated by ``/``.
-            limit: Bytes that are read at most.
+            limit: Maximum bytes to read.
 
         Raises:
-            PathRefused: There is none, the path is refused, or the file is larger.
+            PathRefused: It does not exist, the path is refused, or the file is larger.
         """
         return self.read_version(path, limit)[0]
 
     def read_version(self, path: str, limit: int) -> tuple[bytes, Version]:
-        """The content of the regular file ``path``, and which version of it that is; see :meth:`read`."""
+        """The content of the regular file ``path``, and its version; see :meth:`read`."""
         with os.fdopen(self.open(path), "rb") as file:
             version = Version.of(os.fstat(file.fileno()))
             try:
@@ -96,7 +96,7 @@ class Folder:
     # -- looking around -----------------------------------------------------------------------------------------------
 
     def entries(self, path: str = ".") -> list[Entry]:
-        """What is in the directory ``path``, by name.
+        """The entries of the directory ``path``, by name.
 
         Raises:
             PathRefused: There is no such directory, or the path is refused.
@@ -113,8 +113,8 @@ class Folder:
 
         Args:
             path: Where to start.
-            skipped: Names of directories that are not entered.
-            depth: Levels that are entered at most; a directory below is ``closed``, and so is one that cannot be read.
+            skipped: Names of directories not to enter. depth: Maximum depth; a deeper directory is ``closed``, and so
+                is one that cannot be read.
 
         Raises:
             PathRefused: There is no such directory, or the path is refused.
@@ -124,11 +124,12 @@ class Folder:
             yield from walk(directory, "/".join(parts), skipped, depth)
 
     def find(self, pattern: str, skipped: frozenset[str] = frozenset()) -> Iterator[Entry]:
-        """What ``pattern`` names: without wildcards what is there, else everything that matches and is not a directory.
+        """The entries that match ``pattern``: without wildcards the entry itself, else all matches except directories.
 
         Args:
             pattern: Relative to the folder: ``*`` and ``?`` stay within a name, ``**`` is any number of levels.
-            skipped: Names of directories that wildcards do not lead into. One that cannot be read comes as ``closed``.
+            skipped: Names of directories that wildcards do not enter. A directory that cannot be read is returned as
+                ``closed``.
 
         Raises:
             PathRefused: The pattern is absolute, leads out, is not valid, or leads through a file.
@@ -148,15 +149,16 @@ class Folder:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def replace(self, path: str, data: bytes, version: Version | None = None) -> None:
-        """Make ``data`` the content of the file ``path``, all at once; it keeps its mode. Directories are made.
+        """Replace the content of the file ``path`` with ``data`` atomically; it keeps its mode. Missing directories are
+        created.
 
         Args:
             path: Relative to the folder.
-            data: The whole new content.
-            version: The content that ``data`` was made from; if the file has another meanwhile, nothing is written.
+            data: The complete new content. version: The version that ``data`` is based on; if the file has changed
+                since, nothing is written.
 
         Raises:
-            PathRefused: The path is refused, leads to something that is no file, or the file may not be written.
+            PathRefused: The path is refused, is not a file, or the file may not be written.
         """
         *folders, name = self._written_parts(path)
         with self._directory(folders, path, make=True) as directory:
@@ -169,7 +171,7 @@ class Folder:
         """Remove the regular file ``path``.
 
         Raises:
-            PathRefused: There is none, or the path is refused.
+            PathRefused: It does not exist, or the path is refused.
         """
         *folders, name = self._written_parts(path)
         os.close(self.open(path))
@@ -180,7 +182,7 @@ class Folder:
                 raise refusal(error, path) from None
 
     def _written_parts(self, path: str) -> list[str]:
-        """The names of a file that is to be written, which is not part of the code that runs here."""
+        """The names in the path of a file to write, checked not to be part of the running code."""
         parts = written_parts_of(path)
         if is_own_code(self.root, parts):
             text = f"{shown(path)}: nothing is written to the code of react-run, or to a virtual environment"
@@ -189,5 +191,5 @@ class Folder:
         return parts
 
     def _directory(self, parts: Sequence[str], path: str, *, make: bool = False) -> AbstractContextManager[int]:
-        """A descriptor of the directory that ``parts`` lead to; ``path`` is what messages call it."""
+        """A descriptor of the directory at ``parts``; messages call it ``path``."""
         return opened(self.root, parts, path, make=0o777 if make else None)

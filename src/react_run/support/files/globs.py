@@ -18,11 +18,11 @@ def compiled(pattern: str, parts: Sequence[str]) -> re.Pattern[str]:
     """A regular expression for the whole paths that ``pattern`` matches; ``parts`` are its names.
 
     Raises:
-        PathRefused: It has ``..`` behind a wildcard, or a set in brackets that is none.
+        PathRefused: It has ``..`` after a wildcard, or an invalid set in brackets.
     """
     names = pattern.split("/")
     if ".." in names[len(fixed_part(names)) :]:
-        raise PathRefused(f"{shown(pattern)} has .. behind a wildcard", code="outside")
+        raise PathRefused(f"{shown(pattern)} has .. after a wildcard", code="outside")
     try:
         return re.compile(_path(parts), re.DOTALL)
     except re.error as error:
@@ -30,8 +30,8 @@ def compiled(pattern: str, parts: Sequence[str]) -> re.Pattern[str]:
 
 
 def _path(parts: Sequence[str]) -> str:
-    """The names between two ``**`` are looked for where they come first, and never again: else some patterns take for
-    ever on some paths, and nothing could stop them."""
+    """The names between two ``**`` match at their first occurrence, without backtracking: otherwise some patterns would
+    take forever on some paths, and could not be stopped."""
     first, *more = _between(parts, "**")
     if not more:
         return "/".join(map(_name, first))
@@ -43,7 +43,7 @@ def _path(parts: Sequence[str]) -> str:
 
 
 def _between(parts: Sequence[str], separator: str) -> list[list[str]]:
-    """What stands before, between and behind the separators."""
+    """The parts before, between and after the separators."""
     runs: list[list[str]] = [[]]
     for part in parts:
         if part == separator:
@@ -58,7 +58,7 @@ def _has_wildcard(name: str) -> bool:
 
 
 def _name(pattern: str) -> str:
-    """As above: what stands between two ``*`` is looked for where it comes first."""
+    """As above: the text between two ``*`` matches at its first occurrence."""
     first, *more = _between(_characters(pattern), "*")
     if not more:
         return "".join(first)
@@ -68,7 +68,7 @@ def _name(pattern: str) -> str:
 
 
 def _characters(pattern: str) -> list[str]:
-    """Each character of a pattern as a regular expression; a ``*`` stays what it is."""
+    """Each character of a pattern as a regular expression; ``*`` stays unchanged."""
     found, at = [], 0
     while at < len(pattern):
         character = pattern[at]

@@ -1,4 +1,4 @@
-"""Which names may be asked for: those that lead nowhere else, and mean the same on every system."""
+"""Decides which paths are allowed: those that lead nowhere else, and mean the same on every system."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from react_run.outcome import ToolError
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 PROTECTED = frozenset((".git", ".react-run", ".venv"))
-"""Directories, anywhere below, that nothing is written to: a hook in there would run as soon as somebody uses git."""
+"""Directories, at any depth, that must not be written to: a hook in there would run at the next git command."""
 _FAULTS = {
     errno.ELOOP: ("symbolic_link", "goes through a symbolic link, which is not followed"),
     errno.ENOENT: ("not_found", "does not exist"),
     errno.ENOTDIR: ("not_found", "is not a directory, or leads through something that is not one"),
     errno.ENAMETOOLONG: ("invalid_path", "is too long"),
-    errno.EACCES: ("not_permitted", "may not be touched: no permission"),
-    errno.EPERM: ("not_permitted", "may not be touched: no permission"),
+    errno.EACCES: ("not_permitted", "cannot be accessed: permission denied"),
+    errno.EPERM: ("not_permitted", "cannot be accessed: permission denied"),
     errno.EROFS: ("not_permitted", "cannot be written: the file system is read-only"),
     errno.EISDIR: ("not_a_file", "is a directory"),
 }
 
 
 class PathRefused(ToolError):
-    """A path leads nowhere, out of the directory, or to something that is no file."""
+    """A path does not exist, leads out of the directory, or is not a file."""
 
     default_code = "invalid_path"
-    opaque = True  # that one path is wrong says nothing about the next
+    opaque = True  # one wrong path says nothing about the next
 
 
 def parts_of(path: str) -> list[str]:
-    """The names in ``path``, relative to the directory, ``.`` and ``..`` resolved.
+    """The names in ``path``, relative to the directory, with ``.`` and ``..`` resolved.
 
     Raises:
-        PathRefused: It is absolute, leads out, or has a name that is not the same everywhere.
+        PathRefused: It is absolute, leads out, or has a name that is not portable.
     """
     if not path.strip() or _CONTROL.search(path):
         raise PathRefused(f"{shown(path)} is not a path: it is empty, or has control characters")
@@ -55,10 +55,10 @@ def parts_of(path: str) -> list[str]:
 
 
 def written_parts_of(path: str) -> list[str]:
-    """:func:`parts_of` a file that is to be written.
+    """:func:`parts_of` for a file to write.
 
     Raises:
-        PathRefused: As above, or it is in a directory that nothing is written to.
+        PathRefused: As above, or it is in a protected directory.
     """
     parts = parts_of(path)
     if not parts:
@@ -80,6 +80,6 @@ def shown(path: str) -> str:
 
 
 def refusal(error: OSError, path: str) -> PathRefused:
-    """What ``error``, met at ``path``, says to a model."""
+    """Describe ``error`` at ``path`` for a model."""
     code, text = _FAULTS.get(error.errno or 0, ("unusable", f"cannot be used: {error.strerror}"))
     return PathRefused(f"{shown(path)} {text}", code=code)

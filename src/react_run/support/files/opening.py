@@ -1,4 +1,4 @@
-"""Opening one name in a directory that is open, never through a link."""
+"""Opens one name in an open directory, never through a link."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from react_run.support.files.names import PathRefused, refusal, shown
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-"""Opening a pipe must not wait for somebody to write to it."""
+"""Opening a pipe must not wait for a writer."""
 
 PART = ".react-run-part"
-"""How the names of files end that are being written; they are not shown."""
+"""The suffix of files being written, which are not listed."""
 
 
 @contextmanager
 def opened(root: Path, parts: Sequence[str], path: str, *, make: int | None = None) -> Iterator[int]:
-    """A descriptor of the directory that ``parts`` lead to from ``root``, each step relative to the one before it.
+    """A descriptor of the directory at ``parts`` below ``root``, opened step by step.
 
     Args:
-        root: Where to start; it may itself be a link, or lie behind one.
+        root: The starting point; it may itself be a link, or be reached through one.
         parts: The names on the way.
-        path: What messages call the whole.
-        make: The mode of directories that are made where there are none; ``None`` makes none.
+        path: The path in messages.
+        make: The mode for creating missing directories; ``None`` creates none.
 
     Raises:
-        PathRefused: There is no such directory, it may not be opened, or a link is on the way.
+        PathRefused: There is no such directory, it cannot be opened, or a link is on the way.
     """
     if os.open not in os.supports_dir_fd:
         raise PathRefused("this system cannot open files relative to a directory, so no path is safe here")
@@ -42,7 +42,7 @@ def opened(root: Path, parts: Sequence[str], path: str, *, make: int | None = No
     try:
         for name in parts:
             if make is not None:
-                with suppress(OSError):  # if it is not there after this, opening it says why
+                with suppress(OSError):  # if it still does not exist, opening it will say why
                     os.mkdir(name, make, dir_fd=directory)
             inner = open_in(directory, name, DIRECTORY, path)
             os.close(directory)
@@ -53,20 +53,20 @@ def opened(root: Path, parts: Sequence[str], path: str, *, make: int | None = No
 
 
 def open_in(directory: int, name: str, flags: int, path: str) -> int:
-    """A descriptor of ``name`` in ``directory``; ``path`` is what messages call it.
+    """A descriptor of ``name`` in ``directory``; messages call it ``path``.
 
     Raises:
-        PathRefused: It is a link, is not there, or may not be opened.
+        PathRefused: It is a link, does not exist, or cannot be opened.
     """
     try:
         return os.open(name, flags | NO_LINK, dir_fd=directory)
     except OSError as error:
-        # Asked to open a link as a directory, most systems say that it is none.
+        # When opening a link as a directory, most systems report that it is not one.
         raise (linked(name, path) if _is_link(directory, name) else refusal(error, path)) from None
 
 
 def linked(name: str, path: str) -> PathRefused:
-    """The error for ``name``, on the way of ``path``, being a link."""
+    """The error if ``name``, a part of ``path``, is a link."""
     text = f"{shown(path)}: {shown(name)} is a symbolic link, which is not followed"
     return PathRefused(text, code="symbolic_link")
 

@@ -1,4 +1,4 @@
-"""Replacing the content of a file in a directory that is open: all at once, and only if it is still what it was."""
+"""Replaces the content of a file in an open directory: atomically, and only if it has not changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from react_run.support.files.opening import NO_LINK, PART, linked
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Which content a file had when it was read: it changes whenever somebody writes to the file."""
+    """Identifies the content of a file when it was read; it changes with every write to the file."""
 
     device: int
     inode: int
@@ -24,15 +24,15 @@ class Version:
 
     @classmethod
     def of(cls, status: os.stat_result) -> Self:
-        """The version of a file with this status."""
+        """The version for a file status."""
         return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def replace(directory: int, name: str, data: bytes, version: Version | None, path: str) -> None:
-    """Make ``data`` the content of ``name`` in ``directory``; ``path`` is what messages call it.
+    """Replace the content of ``name`` in ``directory`` with ``data``; messages call it ``path``.
 
     Raises:
-        PathRefused: It is no file, may not be written, or is another version than the one given.
+        PathRefused: It is not a file, may not be written, or has another version.
         OSError: It cannot be written; nothing is left behind.
     """
     try:
@@ -42,7 +42,7 @@ def replace(directory: int, name: str, data: bytes, version: Version | None, pat
     if before is not None:
         _check_replaceable(before, name, path)
     if version is not None and (before is None or Version.of(before) != version):
-        raise PathRefused(f"{shown(path)} was changed by somebody else meanwhile; read it again", code="changed")
+        raise PathRefused(f"{shown(path)} has been changed in the meantime; read it again", code="changed")
     part = f".{uuid4().hex}{PART}"
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666, dir_fd=directory)
     try:

@@ -1,4 +1,4 @@
-"""Where a run keeps its own files, below the directory it works in."""
+"""The location of a run's own files, below its working directory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ OURS = ".react-run"
 
 
 def run_folders(run_id: str) -> tuple[str, ...]:
-    """The names of the directories, from the workspace down, that lead to the files of a run."""
+    """The directories from the workspace down to the files of a run."""
     return OURS, "runs", safe_name(run_id)
 
 
 def run_directory(workspace: Path, run_id: str) -> Path:
-    """Where the run keeps its own files; it does not exist until something is written."""
+    """The directory for the run's own files; it does not exist until something is written."""
     return workspace.joinpath(*run_folders(run_id))
 
 
@@ -31,17 +31,17 @@ def safe_name(name: str) -> str:
 
 
 def write_new(workspace: Path, folders: Sequence[str], name: str, pieces: Iterable[bytes]) -> None:
-    """Write a file of a run that does not exist yet, for its owner only, following no link.
+    """Write a new file of a run, readable only by its owner, following no link.
 
     Args:
-        workspace: The directory the run works in.
-        folders: The directories from there to the file, as :func:`run_folders` has them; they are made.
+        workspace: The working directory of the run.
+        folders: The directories from there to the file, as in :func:`run_folders`; they are created.
         name: The name of the file.
         pieces: Its content.
 
     Raises:
         FileExistsError: It exists.
-        OSError: A link is in the way, or it cannot be written; then nothing is left of it.
+        OSError: A link is in the way, or the file cannot be written; nothing is left behind.
     """
     path = "/".join((*folders, name))
     try:
@@ -64,16 +64,16 @@ def _write(directory: int, name: str, pieces: Iterable[bytes]) -> None:
 
 
 def _keep_out_of_version_control(workspace: Path) -> None:
-    """Have git pass over our directory: what is saved there is no part of the project it lies in."""
+    """Make git ignore our directory: its content is not part of the surrounding project."""
     with suppress(OSError, PathRefused), opened(workspace, (OURS,), OURS) as directory:
-        _write(directory, ".gitignore", [b"*\n"])  # there is one already, as a rule
+        _write(directory, ".gitignore", [b"*\n"])  # usually it already exists
 
 
 def read_own(workspace: Path, folders: Sequence[str], name: str) -> bytes:
     """The content of a file of a run, following no link.
 
     Raises:
-        OSError: It is not there, or a link is in the way.
+        OSError: It does not exist, or a link is in the way.
     """
     path = "/".join((*folders, name))
     try:

@@ -1,1 +1,1 @@
-"""Programs that tools start: a deadline, bounded output, and no process left behind."""
+"""Runs programs for tools: with a timeout, bounded output, and no process left behind."""

@@ -1,4 +1,4 @@
-"""What comes out of a program: its beginning and its end, within a ceiling."""
+"""Captures the output of a program: head and tail, up to a limit."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import os
 
 
 class Output:
-    """The bytes of a pipe that are kept.
+    """Captured bytes of a pipe.
 
     Args:
-        ceiling: How many are kept.
+        ceiling: How many to keep.
         tail: How many of these from the end.
     """
 
@@ -41,6 +41,6 @@ class Output:
             del self._end[:over]
 
     def text(self) -> str:
-        """What was kept, with a note where something is left out of the middle."""
+        """The captured output, with a note if something is missing in the middle."""
         head, end = (part.decode("utf-8", "replace") for part in (self._head, self._end))
         return f"{head}\n[… {self.dropped:,} bytes left out …]\n{end}" if end and self.dropped else head + end

@@ -1,4 +1,4 @@
-"""Running one program; whatever ends the wait for it ends it with all its children (behaviour T2)."""
+"""Runs one program; whatever ends the wait for it also ends the program and all its children (behaviour T2)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from react_run.support.tasks import running_loop
 from react_run.support.threads import given_up
 
 GRACE = 0.25
-"""Seconds a program gets between being asked and being made to end."""
+"""Seconds between SIGTERM and SIGKILL."""
 CEILING = 1024 * 1024
-"""Bytes of output that are kept, unless somebody says how many."""
+"""Default for the bytes of output to keep."""
 _DRAIN = 0.25
 
 
@@ -29,8 +29,8 @@ class Finished:
     """How a program ended.
 
     ``status`` is its exit status, negative for the signal that ended it; ``output`` what it wrote to standard output
-    and standard error, as it came, with a note where something was left out of its middle; ``dropped`` the bytes beyond
-    the ceiling; ``timed_out`` says the deadline came first.
+    and standard error, interleaved, with a note if something is missing in the middle; ``dropped`` the number of bytes
+    beyond the limit; ``timed_out`` is true if the timeout ended it.
     """
 
     status: int
@@ -50,21 +50,21 @@ async def run_program(
     launcher: Sequence[str] = (),
     stdin: bytes | None = None,
 ) -> Finished:
-    """Run ``command`` in a process group of its own.
+    """Run ``command`` in its own process group.
 
-    Whatever ends the wait (the program, the deadline, cancellation) ends the whole group. In an ``async def`` tool the
-    deadline of the call and the end of the run are a cancellation: await this, and nothing is left behind. In a plain
-    tool call :func:`run_program_sync`.
+    Whatever ends the wait (the program's exit, the timeout, cancellation) ends the whole group. In an ``async def``
+    tool, the timeout of the call and the end of the run cancel it: await this function, and nothing is left behind. In
+    a synchronous tool, call :func:`run_program_sync`.
 
     Args:
-        command: Program and arguments; no shell reads them.
+        command: Program and arguments, without a shell.
         directory: The working directory.
-        environment: All its variables; those of this process when not given, keys of providers among them.
-        timeout: Seconds until it is ended; the deadline of the call holds all the same.
-        ceiling: Bytes of output that are kept; more is read and dropped.
-        tail: How many of them are kept from its end.
-        launcher: A command that confines what it is given and runs it, such as ``bwrap …``.
-        stdin: What it reads on its standard input.
+        environment: All its variables; by default those of this process, including keys of providers.
+        timeout: Seconds until it is ended; the timeout of the call applies as well.
+        ceiling: Maximum bytes of output to keep; the rest is read and dropped.
+        tail: How many of them to keep from the end.
+        launcher: A command that runs the program in a sandbox, such as ``bwrap …``.
+        stdin: Its standard input.
 
     Raises:
         OSError: It could not be started.
@@ -112,7 +112,7 @@ async def run_program(
 
 
 def run_program_sync(command: Sequence[str], **options: Any) -> Finished:
-    """:func:`run_program` for plain functions: ended with its group when the call is given up or the run ends.
+    """:func:`run_program` for synchronous functions: the group is ended if the call times out or the run ends.
 
     Args:
         command: As there.
@@ -120,11 +120,11 @@ def run_program_sync(command: Sequence[str], **options: Any) -> Finished:
 
     Raises:
         OSError: It could not be started.
-        RuntimeError: It was called on the thread of an event loop, which it would hold up.
-        CancelledError: The call was given up; what the function returns is not read any more.
+        RuntimeError: It was called on the thread of an event loop, which it would block.
+        CancelledError: The call was abandoned; the return value of the function is ignored.
     """
     if running_loop() is not None:
-        raise RuntimeError("run_program_sync would hold up the event loop: await run_program there")
+        raise RuntimeError("run_program_sync would block the event loop: await run_program instead")
     loop = asyncio.new_event_loop()
     try:
         task = loop.create_task(run_program(command, **options))
@@ -141,7 +141,7 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Finished]) -> No
 
 
 def _file_of(stdin: bytes | None) -> int:
-    """A descriptor to read ``stdin`` from: of a file, so that nobody has to feed a program that does not read."""
+    """A file descriptor for ``stdin``, so that nobody has to feed a program that does not read."""
     if stdin is None:
         return asyncio.subprocess.DEVNULL
     with tempfile.TemporaryFile() as file:
@@ -151,9 +151,11 @@ def _file_of(stdin: bytes | None) -> int:
 
 
 async def _end(process: asyncio.subprocess.Process) -> bool:
-    """Ask the group to end, and make it; whether we were cancelled meanwhile, as when the event loop is closed.
+    """Terminate the group, and return whether we were cancelled in the meantime, for instance because the event loop is
+    closing.
 
-    That makes it end at once, but it is waited for all the same: nothing may be left behind, and it is over in no time.
+    A cancellation kills the group at once, but we still wait for it: nothing may be left behind, and it takes almost no
+    time.
     """
     hurried = False
     if process.returncode is None:
@@ -176,17 +178,17 @@ async def _end(process: asyncio.subprocess.Process) -> bool:
 
 
 _running: set[tuple[int, int]] = set()
-"""The groups of programs that run, each with the process that started it: a fork of it ends none."""
+"""The running process groups, each with the process that started it: a fork does not end them."""
 
 
 @atexit.register
 def _end_all() -> None:
-    """End what is still there when Python exits: a thread that was given up has no time to do so."""
+    """End the remaining groups when Python exits: an abandoned thread has no time to do so."""
     for owner, group in list(_running):
         if owner == os.getpid():
             _signal(group, signal.SIGKILL)
 
 
 def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+    with suppress(ProcessLookupError, PermissionError):  # macOS reports the latter for a group of zombies
         os.killpg(group, number)

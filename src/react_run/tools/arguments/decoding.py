@@ -1,4 +1,4 @@
-"""The arguments of a tool request as text: read, never guessed at (behaviour A5)."""
+"""Decodes the arguments of a tool request, without guessing (behaviour A5)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from react_run.support.display import shown
 
 
 def decode_arguments(raw: object) -> dict[str, object] | str:
-    """The arguments in ``raw``, or one sentence that says why it holds none (A5).
+    """The arguments in ``raw``, or a sentence that says why there are none (A5).
 
-    ``None``, empty and blank text and ``null`` mean no arguments; one extra layer of JSON encoding is taken off;
-    raw control characters in strings are accepted. Duplicate keys, NaN, Infinity, numbers too large to keep and text
-    that is not Unicode are refused, and broken JSON is never repaired.
+    ``None``, empty or blank text and ``null`` mean no arguments; one extra layer of JSON encoding is removed; raw
+    control characters in strings are accepted. Duplicate keys, NaN, Infinity, numbers that are too large and text that
+    is not Unicode are refused, and broken JSON is never repaired.
     """
     if isinstance(raw, bytes | bytearray):
         raw = bytes(raw).decode("utf-8", "replace")
@@ -34,7 +34,7 @@ def decode_arguments(raw: object) -> dict[str, object] | str:
 
 
 class NotJson(ValueError):
-    """A text is not JSON, or not JSON that keeps its meaning in Python; says why."""
+    """A text is not JSON, or would change its meaning in Python; says why."""
 
 
 def _inner(text: str) -> object:
@@ -48,7 +48,7 @@ def decode_json(text: str) -> object:
     """The JSON value in ``text``; ``None`` for blank text.
 
     Raises:
-        NotJson: There is none, or it cannot be kept as it is.
+        NotJson: The text is not JSON, or cannot be represented exactly.
         RecursionError: It is nested too deeply.
     """
     if not text or text.isspace():

@@ -1,4 +1,4 @@
-"""Which JSON type a value has, and which types a schema wants."""
+"""The JSON types of values, and the types that schemas accept."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TELLING_WORDS = frozenset({"$ref", "anyOf", "const", "enum", "oneOf"})
 
 
 def kind_of(value: object) -> str:
-    """The JSON type of ``value``; a float is a number even when it is whole, a bool is never one."""
+    """The JSON type of ``value``; a float is a number even if it is whole, a bool never is."""
     return _KINDS.get(type(value), "object")
 
 
@@ -37,7 +37,7 @@ def branches(schema: Mapping[str, Any]) -> list[Any]:
 
 
 def kinds(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
-    """The types a schema names, alternatives included, in order; nothing when it accepts any."""
+    """The types in a schema, alternatives included, in order; empty if it accepts any."""
     named = schema.get("type", ())
     found = [named] if isinstance(named, str) else list(named)
     if schema.get("nullable") is True:
@@ -56,12 +56,14 @@ def alternatives(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Iterator
 
 
 def allowed(schema: Mapping[str, Any]) -> list[Any] | None:
-    """The values an ``enum`` or ``const`` lists; ``None`` when there is neither."""
+    """The values of an ``enum`` or ``const``; ``None`` if there is neither."""
     return [schema["const"]] if "const" in schema else schema.get("enum")
 
 
 def fits(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
-    """Whether ``value`` has a type, and if values are listed is a value, that ``schema`` accepts; its parts aside."""
+    """Whether ``schema`` accepts the type of ``value``, and ``value`` itself if it lists values; parts are not
+    checked.
+    """
     if union := list(alternatives(schema, root)):
         return any(fits(value, part, root) for part in union)
     wanted = kinds(schema, root)
@@ -73,7 +75,7 @@ def fits(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> b
 
 
 def lists_truth(node: object) -> bool:
-    """Whether a schema lists values, 0 or 1, true or false, that Python takes for each other."""
+    """Whether a schema lists 0 or 1, or true or false, which Python considers equal."""
     if isinstance(node, Mapping):
         values = [*(node.get("enum") or ()), node.get("const")]
         return any(isinstance(value, int | float) and value in (0, 1) for value in values) or any(
@@ -83,7 +85,7 @@ def lists_truth(node: object) -> bool:
 
 
 def confused(value: object, schema: Mapping[str, Any], root: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
-    """Where ``value`` has true for a listed 1, or 1 for a listed true (A2)."""
+    """Whether ``value`` is true where 1 is listed, or 1 where true is listed (A2)."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from confused(part, part_schema(schema, key, root), root, (*path, key))
@@ -94,7 +96,7 @@ def confused(value: object, schema: Mapping[str, Any], root: Mapping[str, Any], 
 
 
 def part_schema(schema: Mapping[str, Any], key: str | int, root: Mapping[str, Any]) -> Schema:
-    """The schema for what is at ``key`` of a value that ``schema`` describes; ``{}`` when nothing is said."""
+    """The schema for ``key`` in a value of ``schema``; ``{}`` if there is none."""
     if isinstance(key, int):
         first = schema.get("prefixItems", ())
         found = first[key] if key < len(first) else schema.get("items")
@@ -108,7 +110,7 @@ def part_schema(schema: Mapping[str, Any], key: str | int, root: Mapping[str, An
 
 
 def is_echo(value: object, schema: Mapping[str, Any]) -> bool:
-    """Whether ``value`` is a piece of the schema sent back instead of a value (A1)."""
+    """Whether ``value`` is a piece of the schema, sent instead of a value (A1)."""
     if not isinstance(value, dict) or "type" in schema.get("properties", ()) or not value.keys() <= _ECHO_WORDS:
         return False
     named = value.get("type")

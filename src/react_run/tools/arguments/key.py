@@ -1,4 +1,4 @@
-"""What equal calls have in common: their arguments, as one key."""
+"""Keys for arguments: equal calls have equal keys."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular
 
 
 def arguments_key(arguments: object) -> str:
-    """Arguments as one text: equal for equal calls, whatever the key order, 1 the same as 1.0 (behaviour F4)."""
+    """Encode arguments as text that is equal for equal calls: key order does not matter, and 1 equals 1.0 (behaviour
+    F4).
+    """
     try:
         text = _encode(arguments)
-    except Exception:  # mixed keys, cycles, foreign objects: possible only when a plugin put them there
+    except Exception:  # mixed keys, cycles, foreign objects: only a plugin can have put them there
         return _encode(to_jsonable(arguments))
     if ".0" in text or "e" in text:
         return _encode(_whole(json.loads(text)))
@@ -32,7 +34,7 @@ def identity(arguments: Mapping[str, object]) -> Hashable:
 
 
 def without_defaults(arguments: Mapping[str, object], defaults: Mapping[str, object]) -> dict[str, object]:
-    """``arguments`` without those that say what would hold anyway."""
+    """``arguments`` without those that only repeat a default."""
     return {
         name: value for name, value in arguments.items() if name not in defaults or not _same(value, defaults[name])
     }

@@ -1,10 +1,10 @@
-"""Arguments checked by pydantic: for functions, and for tools declared with a model (behaviour A7)."""
+"""Checks arguments with pydantic, for functions and for tools declared with a model (behaviour A7)."""
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -22,6 +22,8 @@ from react_run.tools.schemas.signature import Signature
 from react_run.tools.schemas.words import Schema
 
 Call = tuple[tuple[object, ...], dict[str, object]]
+_EXACT = frozenset({str, int, bool})
+"""Types whose values pydantic takes as they are; a number for ``float`` may have to be converted."""
 
 
 def function_checker(signature: Signature, docstring: str) -> ModelChecker:
@@ -34,8 +36,17 @@ def spec_checker(name: str, model: type[BaseModel]) -> ModelChecker:
     return ModelChecker(lambda: model, lambda instance: ((name, instance), {}))
 
 
+def _by_keyword(signature: Signature) -> bool:
+    """Whether a call of the function gives every argument by the name that the model gives it."""
+    fields = signature.fields.values()
+    plain = not signature.rest and signature.extra is None
+    return plain and all(parameter.kind is not parameter.POSITIONAL_ONLY for parameter in fields)
+
+
 def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
     names = field_names(signature)
+    if _by_keyword(signature) and all(field == name for field, name in names.items()):
+        return lambda instance: ((), instance.__dict__)
     rest = signature.rest
     before = itertools.takewhile(lambda parameter: parameter.name != rest, signature.fields.values()) if rest else ()
     by_place = {parameter.name for parameter in before if parameter.kind is parameter.POSITIONAL_OR_KEYWORD}
@@ -44,8 +55,6 @@ def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
         for name, parameter in signature.fields.items()
         if parameter.kind is parameter.POSITIONAL_ONLY or name in by_place
     ]
-    if not rest and not positional and signature.extra is None and all(field == name for field, name in names.items()):
-        return lambda instance: ((), instance.__dict__)
 
     def call(instance: BaseModel) -> Call:
         values = {name: instance.__dict__[field] for field, name in names.items()}
@@ -56,16 +65,16 @@ def _call_of(signature: Signature) -> Callable[[BaseModel], Call]:
 
 
 class ModelChecker:
-    """Checks with a pydantic model, made when it is first needed.
+    """Checks with a pydantic model, created on first use.
 
     Strict validation of JSON means exactly "nothing is lost": no number from text and no bool as a number, but dates,
     decimals and enums from their text.
 
     Args:
-        source: Makes the model.
-        call: The call that a valid instance of the model stands for.
+        source: Creates the model.
+        call: Converts a valid instance of the model to a call.
         docstring: Describes the parameters.
-        signature: What the model is made from, when that is a function: a plain one has its schema without a model.
+        signature: The signature, if the model is built from a function: for plain types the schema needs no model.
     """
 
     fills_defaults = False
@@ -89,7 +98,7 @@ class ModelChecker:
 
     @cached_property
     def names(self) -> frozenset[str] | None:
-        """The parameters there are; ``None`` when the model may read others."""
+        """The names of the parameters; ``None`` if the model may accept others."""
         return (
             _names(self.model) if self._plain is None or self._signature is None else frozenset(self._signature.fields)
         )
@@ -108,7 +117,7 @@ class ModelChecker:
         return self.model.__pydantic_validator__.validate_json
 
     def parameters(self) -> Schema:
-        """The schema as a model is told it, with what the docstring says of each parameter."""
+        """The schema as sent to the model, with the docstring's description of each parameter."""
         return self._parameters
 
     @cached_property
@@ -125,8 +134,29 @@ class ModelChecker:
     def _lists_truth(self) -> bool:
         return lists_truth(self.schema)
 
+    @cached_property
+    def _exact(self) -> Mapping[str, object] | None:
+        """The type of each parameter, when all are such that pydantic has nothing to say about a value of that type."""
+        signature = self._signature
+        if signature is None or self._plain is None or not _by_keyword(signature):
+            return None
+        types = {name: parameter.annotation for name, parameter in signature.fields.items()}
+        return types if _EXACT.issuperset(types.values()) else None
+
+    def _is_exact(self, arguments: dict[str, object]) -> bool:
+        types = self._exact
+        if types is None or len(arguments) != len(types):
+            return False
+        for name, value in arguments.items():
+            kind = type(value)
+            if types.get(name) is not kind or (kind is str and not value.isascii()):  # type: ignore[attr-defined]
+                return False  # text that is not ASCII may hold half a surrogate pair
+        return True
+
     def bind(self, arguments: dict[str, object]) -> Call:
         """The call that ``arguments`` stand for."""
+        if self._is_exact(arguments):
+            return (), dict(arguments)  # most calls: nothing to convert, and no model to be made
         if self._lists_truth and (paths := list(confused(arguments, resolve(self.schema, self.schema), self.schema))):
             raise InvalidArguments([_confused(path, arguments, self.schema) for path in paths])
         try:
@@ -157,7 +187,7 @@ def _names(model: type[BaseModel]) -> frozenset[str] | None:
 
 
 def _problems(error: ValidationError, arguments: object, schema: Schema) -> list[Problem]:
-    """What pydantic found, in our words; of the members of a union only the likeliest is judged."""
+    """Describe pydantic's errors; for a union, only the likeliest member counts."""
     found: dict[tuple[Path, str], list[Problem]] = {}
     for detail in error.errors(include_url=False):
         problem, member = _problem(detail, arguments, schema)
@@ -189,7 +219,7 @@ def _words(message: str) -> str:
 
 
 def _locate(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[Path, object, Schema, tuple[Path, str]]:
-    """Where in the arguments an error is, what is there, its schema, and which member of which union it concerns.
+    """The location of an error in the arguments, the value there, its schema, and the union member it concerns.
 
     pydantic's location also names union members and functions, which are not keys of the arguments.
     """

@@ -1,4 +1,4 @@
-"""From what a model sent to a call: read, checked, repaired where nothing is lost, or refused with a way out."""
+"""Turns what a model sent into a call: decoded, checked, repaired if nothing is lost, or refused with a way out."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from react_run.tools.arguments.repair import own_copy, repair_properties
 from react_run.tools.schemas.cleaning import described
 
 MAX_ECHO = 800
-"""How many characters of unreadable arguments a model is shown (A5)."""
+"""How many characters of unreadable arguments to show the model (A5)."""
 
 WRAPPERS = ("arguments", "args", "kwargs", "parameters", "input")
-"""What models call an object around the arguments that nobody asked for."""
+"""Names that models give to an unrequested object around the arguments."""
 NEAR = 0.7
-"""How alike two names of parameters are that may be meant for each other."""
+"""The similarity from which a parameter name may be meant for another."""
 _SPLIT = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 MAX_NOTES = 5
-"""How many repairs of one call are told one by one."""
+"""How many repairs of one call to list individually."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,32 +50,32 @@ _as_sent = maker(Prepared)
 
 
 class Checker(Protocol):
-    """Decides whether arguments are right, and gives the typed values to call the function with."""
+    """Decides whether arguments are valid, and returns the typed values to call the function with."""
 
     @property
     def names(self) -> frozenset[str] | None:
-        """The parameters there are; ``None`` when any name is allowed."""
+        """The names of the parameters; ``None`` if any name is allowed."""
 
     @property
     def fills_defaults(self) -> bool:
-        """Whether nobody but the schema knows the defaults."""
+        """Whether only the schema knows the defaults."""
 
     @property
     def schema(self) -> Mapping[str, Any]:
-        """The JSON Schema that repairs go by."""
+        """The JSON Schema that guides repairs."""
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
-        """The call that ``arguments`` stand for.
+        """The call for ``arguments``.
 
         Raises:
-            InvalidArguments: They do not fit.
+            InvalidArguments: They are not valid.
         """
 
 
 def prepare(tool: str, checker: Checker, raw: object, *, read_only: bool | None = True) -> Prepared:
     """Read, check and, where needed, repair what a model sent for ``tool``; never raises for bad input.
 
-    ``read_only`` is what the tool says of itself: one that may change things never runs with its defaults because an
+    ``read_only`` is the tool's annotation: a tool that may change something never runs with its defaults because an
     argument was misnamed (behaviour A3).
     """
     try:
@@ -125,7 +125,7 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object], read_on
 
 
 def _wrapped(tool: str, checker: Checker, arguments: dict[str, object]) -> tuple[str, dict[str, object]] | None:
-    """The arguments that stand in a lone object around them, and what it is called; a habit of small models."""
+    """Unwrap arguments inside a single object, and return its name too; a habit of small models."""
     if checker.names is None or len(arguments) != 1:
         return None
     ((name, inner),) = arguments.items()
@@ -138,7 +138,7 @@ def _wrapped(tool: str, checker: Checker, arguments: dict[str, object]) -> tuple
 def misnamed(
     tool: str, checker: Checker, arguments: Mapping[str, object], unknown: Sequence[str], read_only: bool | None
 ) -> str:
-    """Why a tool that may change things must not run without what its ``unknown`` arguments meant; empty if it may."""
+    """Why a tool that may change something must not run without its ``unknown`` arguments; empty if it may."""
     properties = checker.schema.get("properties", {})
     required = checker.schema.get("required", ())
     unset = [name for name in properties if name not in required and name not in arguments]
@@ -155,7 +155,7 @@ def misnamed(
 
 
 def resembles(name: str, known: str) -> bool:
-    """Whether somebody who wrote ``name`` may have meant ``known``: they share a word, or nearly all letters."""
+    """Whether ``name`` may be meant for ``known``: they share a word, or nearly all letters."""
     one, other = (set(re.findall(r"[a-z]+|[0-9]+", _SPLIT.sub("_", text).lower())) for text in (name, known))
     return bool(one & other) or SequenceMatcher(None, name.lower(), known.lower()).ratio() >= NEAR
 

@@ -1,4 +1,4 @@
-"""What is wrong with arguments, told so that a model can correct it."""
+"""Describes problems with arguments so that a model can correct them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from react_run.tools.arguments.json_types import allowed, alternatives, fits, is
 from react_run.tools.schemas.cleaning import described, resolve
 
 MAX_PROBLEMS = 3
-"""How many problems a model is told at once (A4)."""
+"""How many problems to list at once (A4)."""
 
 _ARTICLES = {
     "array": "a list",
@@ -39,7 +39,7 @@ _BOUNDS: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """One thing that is wrong: where (keys and indices), what, and whether something is missing there."""
+    """One problem: where (keys and indices), what, and whether a value is missing there."""
 
     path: Path
     text: str
@@ -47,7 +47,7 @@ class Problem:
 
 
 class InvalidArguments(Exception):  # it never leaves the package: a verdict, not a fault
-    """Arguments do not fit; ``problems`` says where and why."""
+    """The arguments are not valid; ``problems`` says where and why."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(len(problems))
@@ -61,10 +61,10 @@ def unchecked(error: Exception) -> InvalidArguments:
 
 
 def likeliest(found: Mapping[tuple[Path, str], Sequence[Problem]]) -> list[Problem]:
-    """The problems, but for each union only those of the member that was most probably meant.
+    """Reduce the problems of each union to those of the member most probably meant.
 
     Args:
-        found: The problems by the union they are in (its path) and the member of it; ``""`` for those in no union.
+        found: The problems by union (its path) and member; ``""`` for those outside unions.
     """
     best: dict[Path, Sequence[Problem]] = {}
     kept: list[Problem] = []
@@ -77,12 +77,12 @@ def likeliest(found: Mapping[tuple[Path, str], Sequence[Problem]]) -> list[Probl
 
 
 def _distance(problems: Sequence[Problem], path: Path) -> tuple[bool, int]:
-    """How far a value is from a member of a union: of another type altogether, or how many things are wrong in it."""
+    """The distance of a value from a union member: another type altogether, or the number of problems in it."""
     return any(problem.path == path for problem in problems), len(problems)
 
 
 def report(tool: str, problems: Iterable[Problem], schema: Mapping[str, Any], unknown: Sequence[str]) -> str:
-    """The text result for arguments that could not be repaired: the most useful problems and the way out (A4)."""
+    """The result for arguments that could not be repaired: the most useful problems and the way out (A4)."""
     ordered = sorted(problems, key=lambda problem: not problem.missing)
     told = list({problem.path: _sentence(problem) for problem in ordered}.values())
     more = f"; and {len(told) - MAX_PROBLEMS} more" if len(told) > MAX_PROBLEMS else ""
@@ -98,7 +98,7 @@ def _sentence(problem: Problem) -> str:
 
 
 def parameters(schema: Mapping[str, Any], limit: int = 12) -> str:
-    """The parameters of a tool in a few words: ``city (required: a string), days (an integer)``."""
+    """A short description of a tool's parameters: ``city (required: a string), days (an integer)``."""
     top = described(schema)
     required, properties = top.get("required", ()), top.get("properties", {})
     listed = [
@@ -109,7 +109,7 @@ def parameters(schema: Mapping[str, Any], limit: int = 12) -> str:
 
 
 def expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """What ``schema`` wants, in words."""
+    """Describe what ``schema`` accepts."""
     if union := list(alternatives(schema, root)):
         return " or ".join(dict.fromkeys(expected(part, root) for part in union))
     if (listed := allowed(schema)) is not None:
@@ -118,7 +118,7 @@ def expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
 
 
 def explain(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
-    """Why ``value`` does not fit ``schema``, as far as the common keywords tell; else nothing."""
+    """Why ``value`` does not match ``schema``, as far as the common keywords tell; else empty."""
     if is_echo(value, schema):
         return f"send a value ({expected(schema, root)}), not a piece of the schema"
     if not fits(value, schema, root):
@@ -133,12 +133,12 @@ def explain(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -
 
 
 def unmatched(value: object, schema: Mapping[str, Any]) -> str:
-    """What to say of a text that does not match the ``pattern`` of ``schema``."""
+    """The message for text that does not match the ``pattern`` of ``schema``."""
     return f"must match the pattern {shown(schema.get('pattern'))}, got {shown(value)}"
 
 
 def _measure(value: object, keyword: str) -> float | int | None:
-    """What the bound ``keyword`` is about: the number itself, or how long the text or list is."""
+    """The quantity that ``keyword`` limits: the number itself, or the length of the text or list."""
     if keyword.endswith("Length"):
         return len(value) if isinstance(value, str) else None
     if keyword.endswith("Items"):

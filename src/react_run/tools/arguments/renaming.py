@@ -1,4 +1,4 @@
-"""Arguments under the names that were sent for their parameters, back under their own (behaviour H4)."""
+"""Maps arguments from the parameter names sent to the provider back to their own names (behaviour H4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.tools.schemas.cleaning import described
 
 
 def renames(schema: object) -> bool:
-    """Whether some property of ``schema`` has to be sent under another name than its own."""
+    """Whether a property of ``schema`` has to be sent under another name."""
     if isinstance(schema, Mapping):
         properties = schema.get("properties")
         if isinstance(properties, Mapping) and not all(map(is_property_name, properties)):
@@ -21,7 +21,7 @@ def renames(schema: object) -> bool:
 
 
 def own_names(arguments: dict[str, object], schema: Mapping[str, Any]) -> dict[str, object]:
-    """``arguments`` with every parameter under the name that ``schema`` gives it."""
+    """Return ``arguments`` with every parameter under its name in ``schema``."""
     return _renamed(arguments, described(schema), schema)
 
 

@@ -23,7 +23,7 @@ _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 def own_copy(values: dict[str, object]) -> dict[str, object]:
-    """A copy of a JSON object that shares nothing that can be changed."""
+    """A deep copy of a JSON object."""
     for value in values.values():
         if type(value) not in _ATOMS:
             return {key: _copied(value) for key, value in values.items()}
@@ -39,9 +39,9 @@ def _copied(value: object) -> object:
 def repair_properties(
     arguments: dict[str, object], schema: Mapping[str, Any], *, only: Collection[str], fill: bool
 ) -> list[str]:
-    """Repair in place the values of ``arguments`` named in ``only``; returns what was done, one note each.
+    """Repair the values of ``arguments`` named in ``only``, in place, and return a note for each repair.
 
-    ``fill`` writes the default that the schema states where a value was taken out; otherwise the tool's own applies.
+    ``fill`` writes the schema's default where a value was removed; otherwise the tool's own default applies.
     """
     repair = _Repair(schema, fill)
     repair.properties(arguments, described(schema), (), only)
@@ -115,7 +115,7 @@ class _Repair:
 
 
 def _is_broken_json(value: object) -> bool:
-    """Whether a text was meant to be a list or an object and is neither: then it is no lone value (A2, A5)."""
+    """Whether a text was meant to be a list or an object but is neither: then it is not a single value (A2, A5)."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return False
     try:
@@ -126,7 +126,7 @@ def _is_broken_json(value: object) -> bool:
 
 
 def _read(text: str, wanted: list[str]) -> Iterator[object]:
-    """What ``text`` may stand for: a number, true, false, null, or JSON of a list or an object."""
+    """The possible values of ``text``: a number, true, false, null, or JSON of a list or an object."""
     bare = text.strip()
     if "integer" in wanted or "number" in wanted:
         yield from _number(bare, wanted)
@@ -155,7 +155,7 @@ def _number(text: str, wanted: list[str]) -> Iterator[object]:
 
 
 def _chosen(value: object, fitting: list[Schema]) -> Schema | None:
-    """The one alternative that ``value`` is meant for, by its fixed words, or nothing when that is open."""
+    """The one alternative that ``value`` is meant for, by its constants; empty if unclear."""
     if len(fitting) > 1 and isinstance(value, dict):
         fitting = [option for option in fitting if _agrees(value, option)]
     return fitting[0] if len(fitting) == 1 else None

@@ -1,4 +1,4 @@
-"""Arguments checked by jsonschema: for tools that come with a JSON Schema of their own (behaviour A7)."""
+"""Checks arguments with jsonschema, for tools with their own JSON Schema (behaviour A7)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SchemaChecker:
     """Checks with jsonschema, imported on the first call; the arguments are passed on as keywords.
 
     Args:
-        schema: Gives the schema, when it is first needed.
+        schema: Returns the schema, on first use.
     """
 
     fills_defaults = True
@@ -33,16 +33,16 @@ class SchemaChecker:
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
-        """The schema that arguments are checked against, in the words of today.
+        """The schema that arguments are checked against, converted to draft 2020-12.
 
         Raises:
-            ToolsetError: It is none.
+            ToolsetError: It is not a schema.
         """
         return modernised(self.parameters())
 
     @cached_property
     def names(self) -> frozenset[str] | None:
-        """The parameters there are; ``None`` when any name is allowed."""
+        """The names of the parameters; ``None`` if any name is allowed."""
         top = resolve(self.schema, self.schema)
         closed = top.get("additionalProperties") is False and "patternProperties" not in top
         return frozenset(top.get("properties", ())) if closed else None
@@ -52,7 +52,7 @@ class SchemaChecker:
         return JsonSchema(self.schema, known=True)
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
-        """The call that ``arguments`` stand for."""
+        """The call for ``arguments``."""
         try:
             to_json(arguments)
             errors = self._checked.errors(arguments)
@@ -64,7 +64,7 @@ class SchemaChecker:
         return (), own_copy(arguments)
 
     def _refuse_whole_floats(self, arguments: dict[str, object]) -> None:
-        """To JSON Schema 1.0 is an integer; to Python it is none, so it goes through repair (A2)."""
+        """In JSON Schema 1.0 is an integer; in Python it is not, so it goes through repair (A2)."""
         if _has_whole_float(arguments):
             tried = own_copy(arguments)
             if repair_properties(tried, self.schema, only=arguments.keys(), fill=False):

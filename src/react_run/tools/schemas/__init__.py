@@ -1,1 +1,1 @@
-"""JSON Schemas of tools: made of functions and models, and cleaned of what providers refuse (behaviour H4)."""
+"""JSON Schemas of tools: built from functions and models, without anything that providers refuse (behaviour H4)."""

@@ -1,4 +1,4 @@
-"""JSON Schemas of tools: following references, and taking out what providers refuse."""
+"""Cleans JSON Schemas of tools: resolves references, and removes what providers refuse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from react_run.tools.schemas.pointers import pointed
 from react_run.tools.schemas.words import Schema, expect, finished, is_kept, merge, modern
 
 MAX_NODES = 4_000
-"""Above this many nodes inlining stops, and what is left of ``$ref`` points to definitions."""
+"""Above this many nodes inlining stops, and the remaining ``$ref`` point to definitions."""
 
 _ONE_SCHEMA = frozenset({"additionalProperties", "items"})
 _UNIONS = ("anyOf", "oneOf")
@@ -22,9 +22,9 @@ _MAX_PARTS = 1_000
 
 
 def clean_schema(schema: Mapping[str, Any]) -> Schema:
-    """``schema`` in the form that every provider accepts for the parameters of a tool (behaviour H4).
+    """Convert ``schema`` to a form that every provider accepts for tool parameters (behaviour H4).
 
-    What is sent may promise less than what is checked: a dropped constraint still holds when arguments are checked.
+    The schema sent may be weaker than the one checked: arguments are still checked against dropped constraints.
 
     Raises:
         ToolsetError: It is not a JSON Schema of an object, or a ``$ref`` leads out of it.
@@ -33,15 +33,15 @@ def clean_schema(schema: Mapping[str, Any]) -> Schema:
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
-    """The schema that ``schema`` refers to within ``root``, what is said beside ``$ref`` and in ``allOf`` merged in.
+    """Resolve ``$ref`` and ``allOf`` of ``schema`` within ``root``, merging the keywords next to them.
 
-    It is ``{}`` for true and false.
+    Returns ``{}`` for true and false.
     """
     return _merged(_followed(schema, root), root)
 
 
 def described(schema: Mapping[str, Any]) -> Schema:
-    """The top of ``schema`` as one object: ``$ref`` followed, ``allOf`` and unions laid together.
+    """Convert the top level of ``schema`` to one object: ``$ref`` resolved, ``allOf`` and unions merged.
 
     Raises:
         ToolsetError: It is not a JSON Schema of an object.
@@ -75,7 +75,7 @@ def _merged(schema: Schema, root: Mapping[str, Any]) -> Schema:
 
 
 def _as_object(schema: Schema, root: Mapping[str, Any]) -> Schema:
-    """The top: a union there is refused by providers, so the properties of its members are laid together."""
+    """The top level: providers refuse a union there, so the properties of its members are merged."""
     if schema.setdefault("type", "object") not in ("object", ["object"]):
         raise ToolsetError(f"the parameters must be an object, not {schema['type']!r}", code="tool.schema")
     members = [resolve(part, root) for key in _UNIONS for part in schema.get(key, ())]
@@ -87,7 +87,7 @@ def _as_object(schema: Schema, root: Mapping[str, Any]) -> Schema:
 
 
 class _Cleaner:
-    """Cleans one schema; ``definitions`` collects what has to stay a definition."""
+    """Cleans one schema; ``definitions`` collects those that must remain."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
@@ -101,7 +101,7 @@ class _Cleaner:
         """The whole schema, as an object with properties."""
         try:
             schema = self._node(described(self.root))
-        except (AttributeError, RecursionError, TypeError) as error:  # whatever a malformed schema runs into
+        except (AttributeError, RecursionError, TypeError) as error:  # any error from a malformed schema
             raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})
         if self.definitions:
@@ -113,13 +113,13 @@ class _Cleaner:
         if isinstance(schema, bool):
             return {}
         if not isinstance(schema, Mapping):
-            raise ToolsetError(f"{schema!r} stands where a schema should be", code="tool.schema")
+            raise ToolsetError(f"{schema!r} is not a schema", code="tool.schema")
         reference = schema.get("$ref")
         if isinstance(reference, str) and (self._nodes > MAX_NODES or self._is_recursive(reference)):
             beside = {key: value for key, value in schema.items() if key == "description"}
             return {"$ref": f"#/$defs/{self._define(reference)}", **beside}
         inherited = {part for part in _inherited(schema) if self._is_recursive(part)}
-        if again := inherited & self._within:  # without end, if it were merged in once more
+        if again := inherited & self._within:  # merging it once more would never end
             return {"$ref": f"#/$defs/{self._define(min(again))}"}
         self._within |= inherited
         try:

@@ -1,4 +1,4 @@
-"""What a docstring says of a function and of each of its parameters."""
+"""Reads the descriptions of a function and its parameters from its docstring."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _NUMPY = re.compile(r"^[ \t]*\w[\w ]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE)
 
 
 def description_in(text: str) -> str:
-    """What stands before the first section about parameters, results or errors (Google, NumPy and reST styles)."""
+    """The text before the first section about parameters, results or errors (Google, NumPy and reST styles)."""
     section = _SECTION.search(text)
     return (text[: section.start()] if section else text).strip()
 
 
 def parameters_in(text: str) -> dict[str, str]:
-    """What a docstring says of each parameter, each on one line; nothing when it has no such section."""
+    """The description of each parameter, on one line; empty if there is no such section."""
     if not _SECTION.search(text):
         return {}
     from docstring_parser import DocstringStyle, ParseError, parse

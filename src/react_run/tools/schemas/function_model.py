@@ -1,4 +1,4 @@
-"""From the parameters of a function to a pydantic model of its arguments, and from a model to its JSON Schema."""
+"""Builds a pydantic model from a function's parameters, and the JSON Schema of a model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_SCHEMA = (PydanticUserError, TypeError, NameError)
 
 
 def field_names(signature: Signature) -> dict[str, str]:
-    """Field of the model → parameter of the function; they differ where pydantic would refuse the name."""
+    """Maps fields of the model to parameters of the function; they differ if pydantic would refuse the name."""
     names: dict[str, str] = {}
     for index, name in enumerate(signature.fields):
         field = f"p{index}_{name.strip('_')}" if name.startswith("_") or hasattr(BaseModel, name) else name
@@ -34,10 +34,10 @@ def field_names(signature: Signature) -> dict[str, str]:
 
 
 def function_model(signature: Signature) -> type[BaseModel]:
-    """The model of a function's arguments; a mutable default is copied for each call.
+    """The model of a function's arguments; mutable defaults are copied for each call.
 
     Raises:
-        ToolsetError: No schema can be made of an annotation.
+        ToolsetError: An annotation has no JSON Schema.
     """
     names = field_names(signature)
     config = ConfigDict(
@@ -57,10 +57,10 @@ def function_model(signature: Signature) -> type[BaseModel]:
 
 
 def model_schema(model: type[BaseModel]) -> Schema:
-    """The JSON Schema that ``model`` validates, with its definitions, not yet cleaned.
+    """The JSON Schema of ``model``, with its definitions, not yet cleaned.
 
     Raises:
-        ToolsetError: Some field has no JSON form.
+        ToolsetError: A field has no JSON form.
     """
     try:
         return model.model_json_schema(schema_generator=_Generator)
@@ -86,18 +86,20 @@ class _Generator(GenerateJsonSchema):
 
 
 def _is_typed(extra: inspect.Parameter) -> bool:
-    """Whether ``**extra`` says what its values are."""
+    """Whether ``**extra`` has a type annotation."""
     return extra.annotation is not extra.empty and get_origin(extra.annotation) is not Unpack
 
 
 def _taking(values: Any, config: ConfigDict) -> type[BaseModel]:
-    """A model without fields that takes ``values`` under any name."""
+    """A model without fields that accepts ``values`` under any name."""
     annotations = {"__pydantic_extra__": dict[str, values]}
     return type("Arguments", (BaseModel,), {"model_config": config, "__annotations__": annotations})
 
 
 def _lists(annotation: Any) -> Any:
-    """``annotation`` with lists for iterables: pydantic would hand out a lazy iterator, checked while the tool runs."""
+    """Replace iterables in ``annotation`` with lists: pydantic would return a lazy iterator, checked only while the
+    tool runs.
+    """
     origin, args = get_origin(annotation), get_args(annotation)
     if annotation in _ITERABLES or origin in _ITERABLES:
         return list[_lists(args[0])] if args else list  # type: ignore[misc]  # a type made at run time
@@ -115,7 +117,7 @@ def _definition(parameter: inspect.Parameter) -> tuple[object, object]:
     annotation = Any if parameter.annotation is parameter.empty else _lists(parameter.annotation)
     default = parameter.default
     if default is parameter.empty:
-        # A FieldInfo without a default lets one inside Annotated hold.
+        # A FieldInfo without a default keeps the one inside Annotated.
         return annotation, Field()
     if not isinstance(default, FieldInfo) and not _can_copy(default):
         return annotation, Field(default_factory=lambda: default)
@@ -123,7 +125,7 @@ def _definition(parameter: inspect.Parameter) -> tuple[object, object]:
 
 
 def _can_copy(value: object) -> bool:
-    """Whether pydantic, which copies mutable defaults for each call, will be able to."""
+    """Whether pydantic, which copies mutable defaults for each call, can copy this one."""
     if type(value).__hash__ is not None:
         return True
     try:
@@ -134,14 +136,14 @@ def _can_copy(value: object) -> bool:
 
 
 def representable(signature: Signature, error: ToolsetError) -> Signature:
-    """``signature`` without the optional parameters of which no schema can be made.
+    """Drop optional parameters without a JSON Schema from ``signature``.
 
     Args:
-        signature: What a function asks for.
-        error: Why no schema could be made of it.
+        signature: The signature of a function.
+        error: Why it has no schema.
 
     Raises:
-        ToolsetError: One of those is needed; or none of them is the reason.
+        ToolsetError: One of them is required, or the reason is something else.
     """
     wrong = {name: reason for name, parameter in signature.fields.items() if (reason := _no_schema(parameter))}
     needed = [name for name in wrong if not can_be_left_out(signature.fields[name])]
@@ -151,8 +153,8 @@ def representable(signature: Signature, error: ToolsetError) -> Signature:
         name = (needed or [*wrong])[0]
         annotation = signature.fields[name].annotation
         raise ToolsetError(
-            f"tool {signature.label!r}: {name!r} has the annotation {annotation!r}, of which no schema can be made: "
-            f"{wrong[name]}. Give it another type, or a default: then it is left out",
+            f"tool {signature.label!r}: {name!r} has the annotation {annotation!r}, which has no JSON Schema: "
+            f"{wrong[name]}. Give it another type, or a default, so that it is left out",
             code="tool.annotation",
         ) from error
     fields = {name: parameter for name, parameter in signature.fields.items() if name not in wrong}
@@ -167,7 +169,7 @@ def _annotation_error(signature: Signature, error: Exception) -> ToolsetError:
 
 
 def _no_schema(parameter: inspect.Parameter) -> str:
-    """Why no schema can be made of what ``parameter`` takes; empty where one can."""
+    """Why the type of ``parameter`` has no schema; empty if it has one."""
     if parameter.annotation is parameter.empty:
         return ""
     try:

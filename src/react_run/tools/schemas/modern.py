@@ -1,6 +1,6 @@
-"""A JSON Schema of any age in the words of draft 2020-12, with the definitions it reaches and nothing else.
+"""Converts JSON Schemas of any draft to draft 2020-12, keeping only the definitions they use.
 
-What is offered to a model and what its arguments are checked against are both made of this, so they cannot differ.
+The schema for the model and the one for checking arguments are both built from the result, so they cannot differ.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ _ANNOTATIONS = ("default", "description", "title")
 
 
 def modernised(schema: Mapping[str, Any]) -> Schema:
-    """``schema`` as a self-contained one of draft 2020-12.
+    """Convert ``schema`` to a self-contained schema of draft 2020-12.
 
     Older spellings (``nullable``, a boolean ``exclusiveMinimum``, a list of ``items``, ``dependencies``,
-    ``$recursiveRef``) are put into today's words; patterns that Python cannot read and words that no draft knows are
-    left out.
+    ``$recursiveRef``) are converted; patterns that Python cannot parse and unknown keywords are left out.
 
     Raises:
-        ToolsetError: It is no JSON Schema, or refers to something outside of itself.
+        ToolsetError: It is not a JSON Schema, or refers to something outside itself.
     """
     return _Modern(schema).whole()
 
@@ -66,7 +65,7 @@ class _Modern:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, Mapping):
-            raise ToolsetError(f"{shown(schema)} stands where a schema should be", code="tool.schema")
+            raise ToolsetError(f"{shown(schema)} is not a schema", code="tool.schema")
         out: Schema = {}
         for key, value in schema.items():
             self._keyword(out, key, value)
@@ -95,7 +94,7 @@ class _Modern:
         elif key == "type":
             _type(out, value)
         elif key == "required":
-            if not isinstance(value, bool):  # draft 3 says it so, of each property
+            if not isinstance(value, bool):  # draft 3 puts it in each property
                 expect(value, list, key)
                 out[key] = [name for name in value if isinstance(name, str)]
         elif key == "enum":
@@ -131,7 +130,7 @@ class _Modern:
                 out["items"] = self._node(schema["additionalItems"])
 
     def _named(self, reference: str) -> str:
-        """The name of the definition that a reference leads to, which is made later."""
+        """The name of the definition that a reference points to; the definition itself is built later."""
         if reference not in self._names:
             base = re.sub(r"[^A-Za-z0-9_-]", "_", reference.rpartition("/")[2].lstrip("#")) or "root"
             name, number = base, 1
@@ -139,7 +138,7 @@ class _Modern:
                 number += 1
                 name = f"{base}_{number}"
             self._names[reference] = name
-            self._target(reference)  # one that leads nowhere is reported where the schema is made
+            self._target(reference)  # a dangling reference is reported when the schema is built
             self._pending.append((reference, name))
         return self._names[reference]
 
@@ -151,7 +150,7 @@ class _Modern:
 
 
 def _anchored(node: object, name: str) -> Iterator[Mapping[str, Any]]:
-    """The schemas that bear an anchor."""
+    """The schemas with an anchor."""
     if isinstance(node, Mapping):
         if name in (node.get("$anchor"), node.get("$dynamicAnchor")) or node.get("$id") == f"#{name}":
             yield node
@@ -181,7 +180,7 @@ def _type(out: Schema, value: object) -> None:
 
 
 def _nullable(schema: Schema) -> Schema:
-    """``schema`` with null beside what it accepts, as OpenAPI 3.0 says it."""
+    """Make ``schema`` accept null as well, in the way of OpenAPI 3.0."""
     if not schema.keys() & {"$ref", "allOf", "anyOf", "const", "enum", "oneOf"}:
         if "type" not in schema:
             return schema  # anything, null included

@@ -1,4 +1,4 @@
-"""The JSON Schema of a plain signature, made directly: most tools are never called, and need no pydantic model."""
+"""Builds the JSON Schema of a plain signature directly: most tools are never called, and need no pydantic model."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _DEFAULTS = (str, int, bool, NoneType)
 
 
 class _NotPlain(Exception):
-    """pydantic has something of its own to say about a type or a default."""
+    """A type or default needs pydantic."""
 
 
 def plain_schema(signature: Signature) -> Schema | None:
-    """What :func:`~react_run.tools.schemas.function_model.model_schema` says of the function's model, without it.
+    """The same schema as :func:`~react_run.tools.schemas.function_model.model_schema` would return, without building
+    the model.
 
-    It is ``None`` for a signature with other types than JSON's own. A property test holds the two together.
+    ``None`` if the signature has types other than JSON's own. A property test keeps the two in step.
     """
     if signature.extra is not None:
         return None
@@ -77,5 +78,5 @@ def _union(members: tuple[object, ...]) -> Schema:
     if NoneType in members:
         nodes.append(_node(NoneType))
     if len(nodes) < 2 or any(node in nodes[:position] for position, node in enumerate(nodes)):
-        raise _NotPlain  # pydantic joins those that are the same
+        raise _NotPlain  # pydantic merges identical ones
     return {"anyOf": nodes}

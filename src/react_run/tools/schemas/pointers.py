@@ -1,4 +1,4 @@
-"""Where a ``$ref`` leads within its schema."""
+"""Resolves ``$ref`` within a schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def pointed(reference: str, root: Mapping[str, Any]) -> Mapping[str, Any]:
     """The schema at ``reference``; ``{}`` for true and false.
 
     Raises:
-        ToolsetError: It leads out of the schema, or to nothing in it.
+        ToolsetError: It leads out of the schema, or nowhere.
     """
     node: Any = root
     if not reference.startswith("#"):

@@ -1,4 +1,4 @@
-"""What a function asks of its caller: its parameters, and which of them the runtime fills."""
+"""The signature of a function: its parameters, and which of them the runtime fills."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ class Signature:
     """The parameters of a function.
 
     Args:
-        label: How messages call the function.
-        fields: What the model fills, by name, annotations resolved; ``*parameter`` is a list.
-        rest: The name of the ``*parameter``, when there is one.
-        extra: The ``**parameter``, when there is one: the model may then add names.
-        context: What the runtime fills, with ``run`` or ``call``.
+        label: The name of the function in messages. fields: The parameters that the model fills, by name, with resolved
+            annotations; ``*parameter`` is a list. rest: The name of the ``*parameter``, if there is one. extra: The
+            ``**parameter``, if there is one: the model may then add names. context: The parameters that the runtime
+            fills, with ``run`` or ``call``.
         left_out: Optional parameters that no model can fill, each with the reason.
     """
 
@@ -41,12 +40,12 @@ class Signature:
 
     @property
     def untyped(self) -> list[str]:
-        """The parameters without an annotation: a model may send anything for them."""
+        """The parameters without an annotation, which accept anything."""
         return [name for name, parameter in self.fields.items() if parameter.annotation is parameter.empty]
 
     @property
     def is_plain(self) -> bool:
-        """Whether every type is one of JSON's own, so that making a schema of it cannot fail."""
+        """Whether every type is one of JSON's own, so that building a schema cannot fail."""
         parameters = [*self.fields.values(), *([self.extra] if self.extra else [])]
         return all(
             _is_plain(parameter.annotation) and isinstance(parameter.default, _PLAIN_DEFAULTS)
@@ -65,14 +64,14 @@ def _is_plain(annotation: object) -> bool:
 
 
 def read_signature(function: Function, label: str) -> Signature:
-    """Read what ``function`` takes.
+    """Read the signature of ``function``.
 
     Args:
         function: Any callable: function, method, partial or object with ``__call__``.
-        label: How messages call it.
+        label: Its name in messages.
 
     Raises:
-        ToolsetError: It is a generator, it has no readable signature, or an annotation leads nowhere.
+        ToolsetError: It is a generator, its signature cannot be read, or an annotation cannot be resolved.
     """
     target = unwrapped(function)
     if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
@@ -99,7 +98,7 @@ def read_signature(function: Function, label: str) -> Signature:
 
 
 def can_be_left_out(parameter: inspect.Parameter) -> bool:
-    """Whether a call may go without ``parameter``."""
+    """Whether ``parameter`` is optional."""
     return parameter.default is not parameter.empty and parameter.kind is not parameter.POSITIONAL_ONLY
 
 
@@ -126,7 +125,7 @@ def without_partials(function: Function) -> Function:
 
 
 def is_async(function: Function) -> bool:
-    """Whether calling ``function`` gives something to await."""
+    """Whether calling ``function`` returns an awaitable."""
     return inspect.iscoroutinefunction(unwrapped(function))
 
 
@@ -137,7 +136,7 @@ def name_of(function: Function) -> str:
 
 
 def docstring_of(function: Function) -> str:
-    """The docstring of a function; of a callable object that of ``__call__``, else of its class."""
+    """The docstring of a function; for a callable object, that of ``__call__`` or of its class."""
     inner = without_partials(function)
     if inspect.isroutine(inner) or inspect.isclass(inner):
         return inspect.getdoc(inner) or ""
@@ -162,7 +161,7 @@ def _parameters(
             except ToolsetError:
                 if not can_be_left_out(parameter):
                     raise
-                left_out[name] = f"its annotation {parameter.annotation!r} leads nowhere"
+                left_out[name] = f"its annotation {parameter.annotation!r} cannot be resolved"
 
 
 def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str) -> object:
@@ -170,14 +169,14 @@ def _resolved(parameter: inspect.Parameter, scope: dict[str, object], label: str
     try:
         return typing.get_type_hints(holder, globalns=scope, include_extras=True)[parameter.name]
     except Exception as error:
-        # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone tells what is meant.
+        # ``if TYPE_CHECKING: from react_run import Run`` is good style, and the name alone is enough.
         written = parameter.annotation.strip("'\"")
         first, _, last = written.rpartition("|")
         name = (first if last.strip() == "None" else written).strip().rpartition(".")[2]
         if name in _CONTEXT:
             return types.SimpleNamespace(__react_context__=_CONTEXT[name])
         raise ToolsetError(
-            f"tool {label!r}: the annotation {parameter.annotation!r} of {parameter.name!r} leads nowhere "
+            f"tool {label!r}: the annotation {parameter.annotation!r} of {parameter.name!r} cannot be resolved "
             f"({type(error).__name__}: {error}); import it at run time, at module level",
             code="tool.annotation",
         ) from error

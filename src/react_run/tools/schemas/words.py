@@ -1,4 +1,4 @@
-"""JSON Schema in the words that every provider knows: what is left out, and what is said otherwise."""
+"""Reduces JSON Schema to the keywords that every provider knows: what is left out, and what is rewritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.support.display import shown
 Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
 
 DROPPED = frozenset({
-    # Words about the document, or for other readers than a model.
+    # Keywords about the document, or for readers other than a model.
     "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$schema", "$vocabulary", "definitions", "id", "title",
     "contentEncoding", "contentMediaType", "contentSchema", "deprecated", "discriminator", "externalDocs", "readOnly",
     "writeOnly", "xml",
@@ -24,8 +24,8 @@ DROPPED = frozenset({
 Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
 ``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
 ``items``, ``examples`` words of the description. Patterns that not every engine reads (look-arounds, named groups,
-``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are not properties go, too. An
-array always says what its items are, and the whole is always an object with properties.
+``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are not properties are dropped
+as well. An array always describes its items, and the whole is always an object with properties.
 """
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -35,10 +35,10 @@ _EXAMPLES = 3
 
 
 def expect(value: object, kind: type | tuple[type, ...], keyword: str) -> None:
-    """Refuse a schema whose ``keyword`` has a ``value`` of another type.
+    """Reject a ``value`` of the wrong type for ``keyword``.
 
     Raises:
-        ToolsetError: It has.
+        ToolsetError: The type is wrong.
     """
     if not isinstance(value, kind):
         raise ToolsetError(f"{keyword!r} of the schema is {shown(value)}", code="tool.schema")
@@ -54,7 +54,7 @@ def is_kept(key: str, value: object) -> bool:
 
 
 def merge(part: Schema, schema: Schema) -> Schema:
-    """``schema`` with what ``part`` adds; where both speak, ``schema`` is heard."""
+    """Merge ``part`` into ``schema``; ``schema`` takes precedence."""
     merged = {**part, **schema}
     if "properties" in part and "properties" in schema:
         merged["properties"] = {**part["properties"], **schema["properties"]}
@@ -64,7 +64,7 @@ def merge(part: Schema, schema: Schema) -> Schema:
 
 
 def modern(schema: Schema) -> Schema:
-    """Older and less accepted spellings in the words that every provider knows."""
+    """Rewrite older and less common spellings in keywords that every provider knows."""
     if "const" in schema:
         schema["enum"] = [schema.pop("const")]
     if "oneOf" in schema:
@@ -107,7 +107,7 @@ def _one_of_types(schema: Schema, kinds: list[str]) -> Schema:
 
 
 def finished(schema: Schema) -> Schema:
-    """Details for which a provider refuses the whole request."""
+    """Remove details for which a provider refuses the whole request."""
     if schema.get("type") == "array":
         schema.setdefault("items", {})
     if "required" in schema:
