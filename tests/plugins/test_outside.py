@@ -64,8 +64,7 @@ BROKEN = {
     "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
     "broken option": ("from react_run import Plugin\nclass Bad(Plugin):\n    x: undefined", "NameError"),
     "option nothing can check": (
-        "from pydantic import Field\nfrom react_run import Plugin\n"
-        "class Bad(Plugin):\n    x: str = Field('', pattern='(')",
+        "from pydantic import Field; from react_run import Plugin\nclass Bad(Plugin):\n    x: str = Field('', pattern='(')",
         "SchemaError",
     ),
     "stale entry point": ("x = 1", "has no attribute 'Bad'"),
