@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from tests.serve.kit import agent_file, calling, serving, until
 
+from react_run.journal.files import FileSink
 from react_run.journal.sessions import Session
 from react_run.serve.once import Once
 from react_run.serve.sessions import Sessions
+from react_run.serve.shelf import TellingSink, _is_over
 
 
 @pytest.fixture
@@ -125,3 +127,20 @@ def test_two_turns_of_a_conversation_are_made_one_after_the_other(tmp_path: Path
 
     asyncio.run(scenario())
     assert happened == ["a in", "a out", "b in", "b out"]
+
+
+def test_a_run_of_the_server_waits_for_the_disk_like_any_other(tmp_path: Path) -> None:
+    synced: list[int] = []
+    sink = TellingSink(FileSink(tmp_path / "run.jsonl", fsync=synced.append))
+    sink.write({}, "{}")
+    asyncio.run(sink.sync())
+    sink.close()
+    assert len(synced) == 1
+
+
+def test_a_run_of_another_process_is_followed_until_nobody_writes_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    sink = FileSink(path)
+    assert not _is_over(path)
+    sink.close()
+    assert _is_over(path)
