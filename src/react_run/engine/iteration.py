@@ -188,13 +188,26 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
     return tuple(renamed)
 
 
+_ALIKE = 0.7
+"""How like another tool's name one must be (difflib's ratio) to be suggested."""
+
+
+def _word_by_word(name: str, other: str) -> bool:
+    """Whether each word is like its counterpart: `edit_file` is not `read_file`, which does something else."""
+    from difflib import SequenceMatcher
+
+    words, others = name.casefold().split("_"), other.casefold().split("_")
+    pairs = zip(words, others, strict=False)
+    return len(words) != len(others) or all(SequenceMatcher(None, *pair).ratio() >= _ALIKE for pair in pairs)
+
+
 def unknown_tool(name: str, names: list[str]) -> str:
     """The result for a tool that does not exist (behaviour A6)."""
     from difflib import get_close_matches
 
     name = escape(" ".join(name.split()))
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    close = get_close_matches(name, names, n=1, cutoff=0.7)
+    close = [other for other in get_close_matches(name, names, cutoff=_ALIKE) if _word_by_word(name, other)]
     hint = f" Did you mean '{close[0]}'?" if close else ""
     return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
 
