@@ -13,7 +13,7 @@ from tests.cli.terminals import Terminal
 from tests.toolsets.mcp.kit import script
 from tests.toolsets.mcp.test_processes import appears, is_gone
 
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 
 pytestmark = pytest.mark.terminal
 
