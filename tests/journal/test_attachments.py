@@ -14,9 +14,9 @@ from react_run import FilePart, ImagePart, Message, ReActAgent, Recorder, Script
 from react_run import resume as resume_run
 from react_run.journal.attachments import folder_of
 from react_run.journal.files import FileSink
-from react_run.journal.locate import remove_run, summaries
 from react_run.journal.replay.replay import replay
 from react_run.journal.sinks import MemorySink
+from react_run.journal.summaries import remove_run, summaries
 from react_run.journal.validation import damage_in
 from react_run.journal.view.export import as_markdown
 from react_run.journal.view.html import page

@@ -12,8 +12,9 @@ from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, re
 
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError
-from react_run.journal import Journal, canonical_records
+from react_run.journal.canonical import canonical_records
 from react_run.journal.files import FileSink
+from react_run.journal.reading import Journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume

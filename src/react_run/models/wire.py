@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
-from react_run.messages import Message, MessageView, ModelRequest, ToolRequest
+from react_run.messages import CALL_FIELDS, Message, MessageView, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
-from react_run.models.provider import CALL_FIELDS
 from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 

@@ -27,9 +27,10 @@ from react_run import (
 )
 from react_run.engine.state import EngineState
 from react_run.errors import ConfigError, JournalBusy, JournalError, ModelError
-from react_run.journal import Journal, canonical_records, read_journal
+from react_run.journal.canonical import canonical_records
 from react_run.journal.files import FileSink
 from react_run.journal.lines import to_json
+from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.resume import RunEnded, prepare, resume
 from react_run.models.scripted import ScriptedModel
 from react_run.results import RunResult

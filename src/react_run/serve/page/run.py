@@ -29,7 +29,7 @@ from react_run.serve.page.tree import branches, tree
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from react_run.journal.locate import Summary
+    from react_run.journal.summaries import Summary
     from react_run.serve.jobs import Job
     from react_run.serve.page.site import Site
 
