@@ -205,7 +205,7 @@ def test_a_place_where_no_batch_can_be_kept_is_wrong_use(call: Call, tmp_path: P
     status, out, err = call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
     assert (status, out) == (2, "")
     assert "the batch cannot be kept in " in err
-    assert "REACT_RUN_HOME names another place" in err
+    assert "REACT_RUN_HOME sets another directory" in err
 
 
 def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Finding runs: by the beginning of an id, by file, or the last one; and what there is to say about each."""
+"""Finds runs by the beginning of an id, by file, or the latest one, and summarises them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 
 def runs_directory() -> Path:
-    """Where the command line keeps the journals of runs."""
+    """The directory where the command line saves journals."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "runs"
@@ -43,20 +43,20 @@ def make_runs_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise ConfigError(
-            f"no journals can be kept in {directory}: {error.strerror or error}; --no-save keeps none, and "
-            "REACT_RUN_HOME names another place"
+            f"journals cannot be saved in {directory}: {error.strerror or error}; --no-save saves none, and "
+            "REACT_RUN_HOME sets another directory"
         ) from error
 
 
 def batches_directory() -> Path:
-    """Where batches are kept, each with the journals of its rows below ``runs``."""
+    """The directory of batches, each with the journals of its rows below ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "batches"
 
 
 def evals_directory() -> Path:
-    """Where evaluations are kept, each with the journals of its runs below ``runs``."""
+    """The directory of evaluations, each with the journals of its runs below ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "evals"
@@ -149,7 +149,7 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
     if name is None:
         files = run_files(directory)
         if not files:
-            raise ConfigError(f"no runs are kept in {directory or runs_directory()}")
+            raise ConfigError(f"there are no saved runs in {directory or runs_directory()}")
         return files[0]
     if (path := Path(name)).is_file():
         return path
@@ -160,7 +160,7 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:
-        raise ConfigError(f"there is no run {name!r}, and no such file. `react-run runs list` shows what is kept")
+        raise ConfigError(f"there is no run {name!r}, and no such file. `react-run runs list` lists the saved runs")
     if len(found) > 1:
         listed = ", ".join(path.stem[:12] for path in found[:5])
         raise ConfigError(f"{name!r} begins the ids of {len(found)} runs: {listed}{', …' if len(found) > 5 else ''}")
@@ -264,7 +264,7 @@ def remove_run(summary: Summary) -> None:
     from react_run.journal.attachments import folder_of
 
     if summary.running:
-        raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
+        raise JournalError(f"run {summary.run_id[:12]} is still running: stop it first")
     if _ID.fullmatch(summary.run_id):
         shutil.rmtree(run_directory(Path(summary.header["workspace"]), summary.run_id), ignore_errors=True)
     shutil.rmtree(folder_of(summary.path), ignore_errors=True)
