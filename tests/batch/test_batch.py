@@ -63,7 +63,7 @@ def test_finished_rows_are_not_run_again_and_new_ones_are_added() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "problem"), [(["a", "x"], r"row 2 is not what it was"), (["a"], r"1 rows, and .* begun with 2")]
+    ("rows", "problem"), [(["a", "x"], r"row 2 is not what it was"), (["a"], r"1 rows, but .* started with 2")]
 )
 def test_a_changed_or_missing_row_is_refused(rows: list[str], problem: str) -> None:
     run(adding(), ["a", "b"], name="sums")
