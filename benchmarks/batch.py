@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 
+from benchmarks import batch_database
 from benchmarks.measure import report
 from react_run import ReActAgent, tool
 from react_run.batch import Row, run_batch
 from react_run.batch.home import Home
+from react_run.batch.inputs import read_rows
 from react_run.batch.sqlite import SqliteEngine
 from react_run.testing import agent_with, calls, says
 
@@ -70,6 +74,46 @@ def adding(folder: Path, rows: int = 100_000) -> None:
     engine.close_now()
 
 
+def until_first_line(folder: Path, name: str, number: int) -> float:
+    """CPU seconds of the command from its start to its first line of output; then it is killed."""
+    (folder / "agent.yaml").write_text("model: {kind: scripted, replies: [{text: done}]}\n", encoding="utf-8")
+    inputs = folder / f"{name}.jsonl"
+    inputs.write_text("".join(f'"row {index}"\n' for index in range(number)), encoding="utf-8")
+    command = [sys.executable, "-m", "react_run", "batch", "agent.yaml", inputs.name, "--name", name, "-q"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        process.kill()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def starting(folder: Path, few: int = 1_000, many: int = 100_000) -> None:
+    """What a start costs with many rows beside one with few, less the reading of the rows."""
+
+    def started(number: int) -> float:
+        return min(until_first_line(folder, f"{number}-{turn}", number) for turn in range(3))
+
+    small, large = started(few), started(many)
+    readings = []
+    for _ in range(3):
+        began = process_time()
+        for row in read_rows(folder / f"{many}-0.jsonl"):
+            row.run_id("batch")  # a row's identity is part of reading it
+        readings.append(process_time() - began)
+    reading = min(readings)
+    report(
+        "batch_start_cpu_s",
+        rows=many,
+        with_1_000_rows=round(small, 2),
+        taken=round(large, 2),
+        reading=round(reading, 2),
+        times=round((large - reading) / small, 2),
+        target=2,
+    )
+
+
 def memory(rows: int = 1_000) -> None:
     """Megabytes that a batch adds once it is under way; four times the rows must not add four times as much."""
 
@@ -95,7 +139,9 @@ def main() -> None:
         os.environ["REACT_RUN_HOME"] = folder
         beside_plain_runs(Path(folder))
         adding(Path(folder))
+        starting(Path(folder))
         memory()
+    batch_database.main()
 
 
 if __name__ == "__main__":

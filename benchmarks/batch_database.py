@@ -28,6 +28,8 @@ from react_run.batch.running import Batch, open_queue
 from react_run.launch.options import AgentOptions, built
 
 WIDTH = 8
+FEW = 4
+"""Rows at once in each of several workers: so that two processors are not what they wait for."""
 WAITING = "model: {{kind: scripted, replies: [{{text: done, delay: {delay}}}]}}\n"
 ROUNDS = 4
 TOOL = '''
@@ -58,9 +60,9 @@ def rows(number: int) -> Iterator[Row]:
     return (Row(index=index, prompt=f"row {index}") for index in range(number))
 
 
-async def queued(url: str, name: str, agent: ReActAgent, number: int) -> tuple[float, float]:
+async def queued(url: str, name: str, agent: ReActAgent, number: int, jobs: int = FEW) -> tuple[float, float]:
     """Put rows into the queue of a new batch: seconds by the clock, and of this process."""
-    engine, _ = await begun(url, name, agent, Terms(), jobs=WIDTH)
+    engine, _ = await begun(url, name, agent, Terms(), jobs=jobs)
     await engine.begin(f"adds-{name}")
     wall, cpu = time.perf_counter(), process_time()
     await engine.add(rows(number))
@@ -77,7 +79,7 @@ def enqueueing(server: Server, folder: Path, number: int = 100_000) -> None:
 
 
 @contextmanager
-def workers(server: Server, folder: Path, number: int, jobs: int = WIDTH) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(server: Server, folder: Path, number: int, jobs: int = FEW) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes that work on all batches of the agent in ``folder``."""
     command = [sys.executable, "-m", "react_run", "worker", "agent.yaml", "--engine", server.url, "-j", str(jobs)]
     started = [
@@ -115,7 +117,7 @@ def until(server: Server, query: Any, *values: object, seconds: float = 300) -> 
     raise TimeoutError(f"not in {seconds} seconds: {query}")
 
 
-def rate(server: Server, folder: Path, number: int, rows_each: int = 160) -> float:
+def rate(server: Server, folder: Path, number: int, rows_each: int = 80) -> float:
     """Rows per second of so many workers, from when all are at work until the first has no more rows."""
     agent = agent_file(folder / f"rate-{number}", WAITING.format(delay=0.5))
     asyncio.run(queued(server.url, f"rate-{number}", agent, number * rows_each))
@@ -123,7 +125,7 @@ def rate(server: Server, folder: Path, number: int, rows_each: int = 160) -> flo
     with workers(server, folder / f"rate-{number}", number):
         start = until(server, "select count(distinct owner) = %s from react_run.rows where state = 1", number)
         ((before, total),) = asked(server, done, f"rate-{number}")
-        enough = total - 2 * number * WIDTH
+        enough = total - 2 * number * FEW
         end = until(server, "select ok >= %s from react_run.batches where name = %s", enough, f"rate-{number}")
         ((after, _),) = asked(server, done, f"rate-{number}")
         until(server, "select ok = total from react_run.batches where name = %s", f"rate-{number}")
@@ -144,25 +146,25 @@ def adding_up(server: Server, folder: Path) -> None:
 
 def dead_worker(server: Server, folder: Path) -> None:
     """Seconds from the death of a worker until all its rows are at work elsewhere."""
-    agent = agent_file(folder / "dead", WAITING.format(delay=4))
+    agent = agent_file(folder / "dead", WAITING.format(delay=6))
     delays = []
-    for turn in range(5):
-        asyncio.run(queued(server.url, f"dead-{turn}", agent, 12))
+    for turn in range(3):
+        asyncio.run(queued(server.url, f"dead-{turn}", agent, 4 * FEW, jobs=4 * FEW))
         at_work = (
             "select count(*) >= %s from react_run.rows join react_run.batches on batch = batches.id where name = %s {}"
         )
-        with workers(server, folder / "dead", 1, jobs=4) as (victim,):
-            until(server, at_work.format("and state = 1"), 4, f"dead-{turn}")
+        with workers(server, folder / "dead", 1) as (victim,):
+            until(server, at_work.format("and state = 1"), FEW, f"dead-{turn}")
             ((owner,),) = asked(server, "select distinct owner from react_run.rows where state = 1")
-            with workers(server, folder / "dead", 1, jobs=16):
-                until(server, at_work.format("and state = 1 and owner <> %s"), 1, f"dead-{turn}", owner)
+            with workers(server, folder / "dead", 1, jobs=4 * FEW):
+                until(server, "select count(*) = 2 from react_run.workers where beat > now() - interval '2 seconds'")
                 victim.kill()
                 died = time.monotonic()
                 gone = "select count(*) = 0 from react_run.rows where state = 1 and owner = %s"
                 delays.append(until(server, gone, owner) - died)
                 until(server, "select ok + unsuccessful = total from react_run.batches where name = %s", f"dead-{turn}")
     report(
-        "batch_dead_worker_s", longest=round(max(delays), 1), shortest=round(min(delays), 1), target=LEASE + 2, goes=5
+        "batch_dead_worker_s", longest=round(max(delays), 1), shortest=round(min(delays), 1), target=LEASE + 2, goes=3
     )
 
 
@@ -175,7 +177,7 @@ async def timed(batch: Batch) -> float:
     return time.perf_counter() - started
 
 
-def journals_beside_local(server: Server, folder: Path, number: int = 120, width: int = 24) -> None:
+def journals_beside_local(server: Server, folder: Path, number: int = 80, width: int = WIDTH) -> None:
     """What a batch takes whose journals are in the database, beside one whose journals are files."""
     replies = [
         f"    - {{delay: 0.05, tool_calls: [{{name: change, arguments: {{number: {n}}}}}]}}" for n in range(ROUNDS)
@@ -215,13 +217,15 @@ def main(wanted: Sequence[str] = ()) -> None:
     except NoServer as reason:
         report("batch_postgres", skipped=str(reason))
         return
-    with TemporaryDirectory() as folder:
-        try:
-            for measure in (enqueueing, journals_beside_local, adding_up, dead_worker):
-                if not wanted or measure.__name__ in wanted:
+    server.end()
+    for measure in (enqueueing, journals_beside_local, adding_up, dead_worker):
+        if not wanted or measure.__name__ in wanted:
+            server = Server()  # none finds what another has left in its queues
+            with TemporaryDirectory() as folder:
+                try:
                     measure(server, Path(folder))
-        finally:
-            server.end()
+                finally:
+                    server.end()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ from time import perf_counter, process_time
 
 from benchmarks.measure import interleaved, report
 from react_run import ReActAgent, tool
-from react_run.journal import Journal, canonical_records, read_journal
+from react_run.journal.canonical import canonical_records
+from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.replay import replay
 from react_run.journal.sinks import MemorySink

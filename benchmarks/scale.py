@@ -16,7 +16,7 @@ from time import process_time
 from benchmarks.floor import add
 from benchmarks.measure import cpu, report
 from react_run import ReActAgent, Tool
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume
 from react_run.models.scripted import ScriptedModel

@@ -19,7 +19,7 @@ from tests.plugins.kit import Person, Traces
 from react_plugins.redact import Redact
 from react_run import ReActAgent, ReActSkillSpec, ReActToolset, RunResult, Tool
 from react_run.cli.trace import show_tree
-from react_run.journal import Journal
+from react_run.journal.reading import Journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import MemorySink
 from react_run.journal.view.html import page

@@ -230,8 +230,11 @@ def test_a_run_cancelled_at_any_await_says_so_and_goes_on_from_its_journal(
                 with pytest.raises(JournalError):
                     read_journal(journal)
                 continue
-            footer = read_journal(journal).footer
+            recorded = read_journal(journal)
+            footer = recorded.footer
             assert footer is not None, number
+            guards = [record["guard"] for record in recorded.records if record["type"] == "guard"]
+            assert guards == [], f"cancelled at {number}, somebody else claims to have ended the run"
             assert (footer["status"], footer["stop_reason"]) == ("failed", "cancelled"), number
         result = goes_on(world, journal)
         assert result.answer == "ok", number

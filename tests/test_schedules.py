@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import pytest
 
 from react_run import ReActAgent, RunResult, tool
-from react_run.journal import Journal, canonical_records
+from react_run.journal.canonical import canonical_records
+from react_run.journal.reading import Journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import MemorySink
 from react_run.support.threads import busy_threads

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from react_run import Iteration, ModelError, StopReason, hookimpl, tool
 from react_run.errors import result_left
 from react_run.testing import agent_with, calls, run_agent, says
+from react_toolsets.agents import AgentsToolset
 
 USED: dict[str, Any] = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost": 0.01}}
 
@@ -51,6 +54,18 @@ def test_an_attempt_of_unknown_cost_counts_at_its_worst_and_does_not_end_the_run
     assert (result.answer, result.stop_reason, result.usage.cost) == ("done", StopReason.COMPLETED, None)
     result = run_agent(replies, tools=[look], **{**options, "max_total_tokens": 2_000, "max_cost": None})
     assert result.stop_reason == StopReason.TOKEN_LIMIT  # 4 096 tokens might have been written
+
+
+def test_an_attempt_of_unknown_cost_counts_at_its_worst_in_the_run_above_too(tmp_path: Path) -> None:  # S4, X1
+    model = {"kind": "scripted", "replies": [cut(), says("done", **USED)]}
+    plugins = [{"kind": "model_retries", "first_wait": 0}]
+    data = {"name": "helper", "description": "Helps.", "model": model, "plugins": plugins}
+    (tmp_path / "helper.yaml").write_text(json.dumps(data), encoding="utf-8")
+    replies = [calls(("helper", {"task": "look"}), **USED), says("done", **USED)]
+    toolset = AgentsToolset(agents=[tmp_path / "helper.yaml"])
+    result = run_agent(replies, toolsets=[toolset], max_total_tokens=2_000)
+    assert result.stop_reason == StopReason.TOKEN_LIMIT  # 4 096 tokens might have been written
+    assert "tokens used are unknown" not in result.answer
 
 
 def test_a_price_that_is_unknown_still_fails_closed() -> None:  # S4

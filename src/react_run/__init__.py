@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from react_run.hooks import inline as inline
     from react_run.hooks import late as late
     from react_run.hookspecs import hookimpl as hookimpl
-    from react_run.journal import RunStats as RunStats
-    from react_run.journal import read_journal as read_journal
     from react_run.journal.files import FileSink as FileSink
+    from react_run.journal.reading import read_journal as read_journal
     from react_run.journal.recorder import Recorder as Recorder
     from react_run.journal.replay.resume import resume as resume
     from react_run.journal.sinks import MemorySink as MemorySink
     from react_run.journal.sinks import Sink as Sink
+    from react_run.journal.stats import RunStats as RunStats
     from react_run.messages import Message as Message
     from react_run.messages import ModelRequest as ModelRequest
     from react_run.messages import ModelResponse as ModelResponse
@@ -138,7 +138,8 @@ _HOMES = {
     "engine.workers": ("in_worker",),
     "hooks": ("inline", "late"),
     "hookspecs": ("hookimpl",),
-    "journal": ("RunStats", "read_journal"),
+    "journal.reading": ("read_journal",),
+    "journal.stats": ("RunStats",),
     "journal.files": ("FileSink",),
     "journal.sinks": ("MemorySink", "Sink"),
     "journal.recorder": ("Recorder",),

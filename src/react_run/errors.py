@@ -35,10 +35,16 @@ def pass_on_interrupt(error: BaseException) -> None:
     seen: set[int] = set()
     above: BaseException | None = error
     while above is not None and id(above) not in seen:
-        if isinstance(above, KeyboardInterrupt):
+        if isinstance(above, KeyboardInterrupt) or _tells_of_one(above):
             raise KeyboardInterrupt from error
         seen.add(id(above))
         above = above.__cause__ or above.__context__
+
+
+def _tells_of_one(error: BaseException) -> bool:
+    """Whether it is what pydantic makes of a Ctrl-C while it builds a schema: it keeps only the words."""
+    made_by_pydantic = type(error).__module__.startswith("pydantic_core")
+    return made_by_pydantic and str(error).rstrip(": \n").endswith("KeyboardInterrupt")
 
 
 def blamed(error: BaseException) -> str:

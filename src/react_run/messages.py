@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Role = Literal["system", "user", "assistant", "tool"]
 ToolChoice = Literal["auto", "none", "required"]
+CALL_FIELDS = "tool_call_fields"
+"""Key in ``Message.extra``: what a provider keeps on single calls (thought signatures), by the id of the request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -91,7 +91,8 @@ class Observation:
     parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
-        _expect(self, "content", self.content, str)
+        if type(self.content) is not str:
+            _expect(self, "content", self.content, str)
         if self.parts:
             from react_run.parts import Part
 

@@ -86,7 +86,7 @@ def replayed(
         ReplayMismatch: Something differs from the recording; the message says what.
         JournalError: The recording cannot be read, or does not end with a result.
     """
-    from react_run.journal import read_journal
+    from react_run.journal.reading import read_journal
     from react_run.journal.replay.replay import replay
 
     again = run_blocking(replay(read_journal(recording), agent, tools=tools))

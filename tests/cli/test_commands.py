@@ -481,7 +481,7 @@ def test_a_conversation_goes_on_when_asked_to(call: Call, tmp_path: Path) -> Non
 
 
 def test_a_run_leaves_a_journal_that_says_how_to_make_its_agent_again(call: Call, tmp_path: Path) -> None:
-    from react_run.journal import read_journal
+    from react_run.journal.reading import read_journal
     from react_run.launch.options import AgentOptions
 
     write(tmp_path, SCRIPTED)

@@ -146,6 +146,19 @@ class Named:
 class Owner:
     named = Named()
 """,
+    "a schema is built": """\
+import signal
+
+from pydantic_core import SchemaValidator
+
+
+class Word:
+    def __repr__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+SchemaValidator({"type": "literal", "expected": [Word()]})
+""",
     "nothing can be raised": """\
 import signal
 

@@ -85,3 +85,21 @@ def test_the_list_of_runs_is_made_without_what_only_agents_need(tmp_path: Path) 
     )
     assert "6*7" in done.stdout
     assert not {"yaml", "pluggy", "react_run.components", "react_run.agent"} & set(done.stderr.split())
+
+
+def test_a_chat_collects_garbage_as_seldom_as_a_server(tmp_path: Path) -> None:
+    write(tmp_path, SCRIPTED)
+    code = (
+        "import gc, sys\nfrom react_run.cli.exit import ended\nended(['chat', 'agent.yaml'])\n"
+        "print(*gc.get_threshold(), gc.get_freeze_count() > 10_000, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(tmp_path / "home"),
+        input="6*7\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-1] == "20000 50 100 True"

@@ -416,7 +416,7 @@ def test_a_chat_keeps_its_history_and_survives_ctrl_c_of_one_answer(tmp_path: Pa
     terminal.type("/tools\r")
     terminal.until("convert_units")
     terminal.type("/model offline\r")
-    terminal.until("now with offline")
+    terminal.until("now using offline")
     terminal.type("/rest\r")
     terminal.until("Did you mean '/reset'?")
     terminal.type("/save talk.md\r")

@@ -24,6 +24,7 @@ from react_run import (
     inline,
     tool,
 )
+from react_run.engine.workers import in_worker
 from react_run.testing import agent_with, calls, run_agent, says
 
 EVER = 30.0
@@ -254,3 +255,27 @@ def test_a_signal_of_a_plain_sensor_counts() -> None:
             return [Signal(severity="hint", message="better")]
 
     assert "[hint] better" in run_agent(REPLIES, tools=[look], plugins=[Sensor()]).messages[-2].text
+
+
+def test_functions_of_one_run_take_turns_and_those_of_others_do_not_wait() -> None:
+    together = threading.Barrier(2, timeout=EVER)
+
+    @tool
+    async def work(run: Run) -> str:
+        """Have functions at work, five of this run, and one together with the other run's."""
+        busy: list[str] = []
+
+        def alone() -> None:
+            busy.append("in")
+            assert len(busy) == 1, "two functions of one run were at work at once"
+            time.sleep(0.01)  # long enough for another thread to come in between
+            busy.remove("in")
+
+        await asyncio.gather(*(in_worker(run, alone) for _ in range(5)))
+        return str(await in_worker(run, together.wait))
+
+    async def scenario() -> list[RunResult]:
+        agent = agent_with([calls(("work", {})), "done"], tools=[work])
+        return list(await asyncio.gather(agent.run("go"), agent.run("go")))
+
+    assert sorted(result.steps[0].observation for result in asyncio.run(scenario())) == ["0", "1"]

@@ -17,7 +17,7 @@ from tests.toolsets.calling import code_of, message_of
 
 from react_run import ConfigError, ReActAgent, RunResult, hookimpl
 from react_run.cli.statuses import footer
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 from react_run.journal.view.formatting import cost
 from react_run.journal.view.html import page
 from react_run.messages import Usage

@@ -12,6 +12,7 @@ from tests.field_reports.rows import rows
 from tests.models.stub_server import Raw, StubServer, completion, sse
 
 from react_run import ModelError, ReActAgent, RunResult
+from react_run.engine.iteration import unknown_tool
 from react_run.models.failures import failure
 from react_run.testing import calls, run_agent, says
 from react_run.tools.request_ids import numbered_id, portable_id
@@ -92,6 +93,18 @@ def test_a_dressed_up_name_means_the_tool(name: str) -> None:
 def test_a_name_that_is_only_near_is_not_run(name: str) -> None:
     result = run_agent([calls((name, {"city": "Oslo"})), says("done")], tools=[weather])
     assert not result.steps[0].executed
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("edit_file", ""), ("write_file", ""), ("set_weather", ""),
+        ("raed_file", "read_file"), ("readfile", "read_file"), ("get_wether", "get_weather"), ("ReadFile", "read_file"),
+    ],
+)  # fmt: skip
+def test_no_hint_names_a_tool_that_does_something_else(name: str, meant: str) -> None:
+    said = unknown_tool(name, ["read_file", "get_weather"])
+    assert said.endswith(f" Did you mean '{meant}'?" if meant else "Available tools: read_file, get_weather.")
 
 
 def test_the_history_holds_the_name_of_the_tool() -> None:

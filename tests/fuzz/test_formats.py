@@ -22,7 +22,7 @@ from react_run import JournalError, ReactError, Tool, ToolError
 from react_run.batch.inputs import read_rows
 from react_run.config import load_config
 from react_run.evals.suite import read_suite
-from react_run.journal import canonical_records
+from react_run.journal.canonical import canonical_records
 from react_run.journal.reading import read_journals
 from react_run.journal.validation import damage_in
 from react_run.journal.view.html import page

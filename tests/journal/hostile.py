@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.journal.kit import agent_of, recorded
 
 from react_run import Plugin, Run, Tool, hookimpl
-from react_run.journal import Journal
+from react_run.journal.reading import Journal
 from react_run.testing import calls, says
 
 TAGS = "\"'><img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script>"

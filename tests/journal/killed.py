@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 
 from react_run import ReActAgent, tool
 from react_run.errors import ReactError
-from react_run.journal import read_journals
 from react_run.journal.files import FileSink
+from react_run.journal.reading import read_journals
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.resume import prepare
 from react_run.journal.sinks import MemorySink

@@ -12,7 +12,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from react_run import ReActAgent, Tool, tool
-from react_run.journal import Journal
+from react_run.journal.reading import Journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import Record

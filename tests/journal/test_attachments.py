@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from tests.pictures import pdf, png
 from react_run import FilePart, ImagePart, Message, ReActAgent, Recorder, ScriptedModel, Tool, read_journal
 from react_run import resume as resume_run
 from react_run.journal.attachments import folder_of
-from react_run.journal.locate import remove_run, summaries
+from react_run.journal.files import FileSink
 from react_run.journal.replay.replay import replay
 from react_run.journal.sinks import MemorySink
+from react_run.journal.summaries import remove_run, summaries
 from react_run.journal.validation import damage_in
 from react_run.journal.view.export import as_markdown
 from react_run.journal.view.html import page
@@ -154,3 +156,19 @@ def test_removing_a_run_removes_its_attachments(tmp_path: Path) -> None:
     (summary,) = summaries([path])
     remove_run(summary)
     assert not folder_of(path).exists()
+
+
+def test_an_attachment_has_its_name_only_once_it_is_on_disk(tmp_path: Path) -> None:
+    synced: list[list[str]] = []
+    folder = folder_of(tmp_path / "run.jsonl")
+
+    def fsync(descriptor: int) -> None:
+        assert os.fstat(descriptor).st_size == len(b"whole")
+        synced.append([path.name for path in folder.iterdir()])
+
+    sink = FileSink(tmp_path / "run.jsonl", fsync=fsync)
+    assert sink.attach("abc.png", b"whole")
+    sink.close()
+    ((name,),) = synced
+    assert name != "abc.png"
+    assert [path.read_bytes() for path in folder.iterdir()] == [b"whole"]

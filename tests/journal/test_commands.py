@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 
 from react_run.cli.exit import ended
-from react_run.journal import read_journal
 from react_run.journal.locate import find_run, run_files
+from react_run.journal.reading import read_journal
 from react_run.journal.sessions import Session
 
 Call = Callable[..., tuple[int, str, str]]

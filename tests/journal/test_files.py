@@ -13,8 +13,8 @@ from tests.journal.kit import agent_of
 
 from react_run import tool
 from react_run.errors import JournalError
-from react_run.journal import read_journal, read_journals
 from react_run.journal.files import FileSink
+from react_run.journal.reading import read_journal, read_journals
 from react_run.journal.recorder import Recorder
 from react_run.testing import calls, says
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.journal.killed import ANSWER
 
-from react_run.journal import Journal, read_journal
+from react_run.journal.reading import Journal, read_journal
 from react_run.messages import Message
 
 Order = Callable[..., dict[str, Any]]

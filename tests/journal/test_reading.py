@@ -9,8 +9,7 @@ import pytest
 from tests.journal.kit import agent_of, schema
 
 from react_run.errors import JournalError
-from react_run.journal import read_journal
-from react_run.journal.reading import HEADER
+from react_run.journal.reading import HEADER, read_journal
 from react_run.testing import calls, says
 
 

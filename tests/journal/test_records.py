@@ -12,13 +12,15 @@ from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, re
 
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError
-from react_run.journal import Journal, canonical_records
+from react_run.journal.canonical import canonical_records
 from react_run.journal.files import FileSink
+from react_run.journal.reading import Journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import message_to_data
+from react_run.questions import Answer, Question
 from react_run.testing import calls, says
 
 
@@ -362,6 +364,27 @@ def test_a_recorder_can_be_given_a_sink_for_each_run() -> None:
     results = [agent.run_sync(prompt) for prompt in ("first", "second")]
     prompts = [sinks[result.run_id].records[0]["prompt"] for result in results]
     assert prompts == ["first", "second"]
+
+
+def test_a_question_is_on_disk_before_a_person_reads_it(tmp_path: Path) -> None:
+    happened: list[str] = []
+
+    class Person(Plugin):
+        """Asks before every call, and answers."""
+
+        @hookimpl
+        async def react_tool_permit(self, run: Run) -> None:
+            await run.ask(Question(text="Go on?"))
+
+        @hookimpl
+        async def react_ask(self, question: Question) -> Answer:
+            happened.append("person")
+            return Answer("yes", by="somebody")
+
+    file = FileSink(tmp_path / "run.jsonl", fsync=lambda _: happened.append("fsync"))
+    agent = agent_of([calls(("add", {"a": 1, "b": 2})), says("3")], tools=[add], plugins=[Person()])
+    agent.replace(journal=Recorder.into(file)).run_sync("go")
+    assert happened[:2] == ["fsync", "person"]
 
 
 def test_an_iteration_whose_judgement_says_nothing_new_has_no_record_of_it() -> None:

@@ -12,7 +12,7 @@ import yaml
 from tests.journal.vault import CANARIES, CORES
 
 from react_run.cli.exit import ended
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 
 
 def agent_file() -> str:

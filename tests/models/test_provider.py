@@ -16,9 +16,10 @@ from tests.models.fuzz import mutants
 from tests.models.stub_server import as_chunks, completion
 
 from react_run import ModelError, ModelResponse
+from react_run.messages import CALL_FIELDS
 from react_run.models.draft import Draft
 from react_run.models.failures import failure, mask
-from react_run.models.provider import CALL_FIELDS, UNNAMED, StreamAssembler, parse_response
+from react_run.models.provider import UNNAMED, StreamAssembler, parse_response
 from react_run.models.reply import decode, transport_error
 from react_run.models.sse import LONGEST_EVENT, EventDecoder, EventTooLarge
 from react_run.models.wire import message_json

@@ -63,6 +63,10 @@ BROKEN = {
     "SystemExit": ("raise SystemExit(3)", "SystemExit: 3"),
     "raises": ("1 / 0", "ZeroDivisionError: division by zero"),
     "broken option": ("from react_run import Plugin\nclass Bad(Plugin):\n    x: undefined", "NameError"),
+    "option nothing can check": (
+        "from react_run import Plugin\nclass Bad(Plugin):\n    x: dict[str] = {}",
+        "TypeError",
+    ),
     "stale entry point": ("x = 1", "has no attribute 'Bad'"),
     "no plugin": ("class Bad: pass", "acme_bad.Bad is not a subclass of Plugin, and has no method marked @hookimpl"),
     "wrong argument": (hooked("react_tool_call(self, tool)"), "Argument(s) {'tool'} are declared"),

@@ -32,7 +32,8 @@ from react_run import (
     hookimpl,
     tool,
 )
-from react_run.journal import canonical_records, read_journal
+from react_run.journal.canonical import canonical_records
+from react_run.journal.reading import read_journal
 from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
 

@@ -113,6 +113,14 @@ def test_an_overflow_nobody_foresaw_compacts_once_and_goes_on(workspace: Path) -
     assert run([small], window=None).answer == "done in base seven"
 
 
+def test_another_error_is_no_reason_to_make_room(workspace: Path) -> None:
+    wrong = {"error": {"status": 400, "message": "bad schema", "code": "invalid_request"}}
+    with pytest.raises(ModelError, match="bad schema") as caught:
+        run([calls(("fetch", {"page": 1})), wrong, says("never")])
+    assert caught.value.result is not None
+    assert caught.value.result.messages[-1].text == fetch(1)
+
+
 def test_an_overflow_that_compaction_does_not_cure_ends_the_run(workspace: Path) -> None:
     overflow = {"error": {"status": 400, "message": "too long", "code": "context_overflow"}}
     with pytest.raises(ModelError, match="too long") as caught:

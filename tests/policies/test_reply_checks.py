@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from react_run import ModelError, StopReason, Tool
+from react_run import ModelError, StopReason, Tool, hookimpl
 from react_run.models.scripted import ScriptedModel
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -58,6 +58,11 @@ def test_a_refusal_is_an_outcome_of_its_own_and_runs_nothing(scripted_tool: Make
     assert (result.stop_reason, result.success) == (StopReason.REFUSED, False)
     assert (result.answer, list(result.steps)) == ("I cannot help with that.", [])
     assert [message.role for message in result.messages] == ["system", "user", "assistant"]
+
+
+def test_a_refusal_after_an_empty_reply_is_not_asked_again() -> None:
+    result = run_agent([says(""), says("", finish_reason="content_filter"), says("late")])
+    assert (result.stop_reason, result.usage.requests) == (StopReason.REFUSED, 2)
 
 
 def test_a_refusal_without_words_still_says_so() -> None:
@@ -192,3 +197,21 @@ def test_a_continuation_that_fails_keeps_the_first_part() -> None:  # S5, S6
         run_agent([half, {"error": {"status": 400, "message": "bad"}}])
     assert failed.value.result is not None
     assert failed.value.result.unverified_answer == "the first half"
+
+
+def test_the_draft_of_a_call_written_as_text_is_withdrawn(scripted_tool: Make) -> None:  # S3, L10
+    events: list[str] = []
+
+    class Listener:
+        @hookimpl
+        def react_text_delta(self, text: str) -> None:
+            events.append(text)
+
+        @hookimpl
+        def react_text_discarded(self) -> None:
+            events.append("withdrawn")
+
+    text = '<tool_call>{"name": "read", "arguments": {}}</tool_call>'
+    result = run_agent([says(text), says("hello")], tools=[scripted_tool("read", "text")], plugins=[Listener()])
+    assert result.answer == "hello"
+    assert "".join(events) == f"{text}withdrawnhello"

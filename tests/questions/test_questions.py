@@ -24,7 +24,7 @@ from react_run import (
     read_journal,
     tool,
 )
-from react_run.journal import Journal
+from react_run.journal.reading import Journal
 from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume
 from react_run.questions import Unfit

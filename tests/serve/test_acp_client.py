@@ -20,7 +20,7 @@ from tests.serve.test_acp_commands import PROMPTS, toolset
 from tests.toolsets.mcp.test_interrupts import BY_HAND
 from tests.toolsets.mcp.test_processes import appears
 
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 
 ACPX = Path(os.environ.get("REACT_RUN_MCP_SERVERS", "/nonexistent")) / "node/node_modules/acpx/dist/cli.js"
 pytestmark = [

@@ -12,7 +12,7 @@ from acp import text_block
 from tests.serve.test_acp import PIXEL, Editor, asked, call, scripted, talked
 from tests.toolsets.mcp.kit import script
 
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 
 PROMPTS = """
 import os

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,6 +14,7 @@ from react_run.batch.postgres import BatchRecord, PostgresEngine
 from react_run.batch.rows import RowResult
 from react_run.batch.running import agent_changes, agent_record
 from react_run.errors import ConfigError
+from react_run.journal.lines import to_json
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -25,7 +27,14 @@ _COLUMNS = "id, name, agent, output"
 
 def version_of(agent: ReActAgent) -> str:
     """What a worker and a batch must have in common: the protocol, and everything about the agent."""
-    return f"{PROTOCOL}+{sha256(agent_record(agent).encode()).hexdigest()[:16]}"
+    return f"{PROTOCOL}+{sha256(shared_record(agent).encode()).hexdigest()[:16]}"
+
+
+def shared_record(agent: ReActAgent) -> str:
+    """What is said of an agent, without the place of its file, which differs from machine to machine."""
+    record = json.loads(agent_record(agent))
+    record["agent"]["file"] = None
+    return to_json(record)
 
 
 async def begun(
@@ -48,7 +57,7 @@ async def begun(
         await engine.reach()
         if fresh:
             await _remove(engine, name)
-        now = agent_record(agent)
+        now = shared_record(agent)
         async with engine.pool.connection() as connection:
             await connection.execute(
                 "insert into react_run.batches (id, name, agent, output) values (%s, %s, %s, %s) "

@@ -37,6 +37,8 @@ def values_of(row: Row, batch: str) -> tuple[object, ...]:
 
 def _kept(text: str) -> str:
     """A text as any database takes it: without NUL and halves of surrogate pairs, as file names may have them."""
+    if text.isascii() and "\0" not in text:
+        return text
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 

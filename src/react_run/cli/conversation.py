@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, warnings_to
+from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, settle_in, warnings_to
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
 from react_run.cli.persistence import Keeping
@@ -90,6 +90,7 @@ class Conversation:
 
     def talk(self) -> int:
         """Take turns until the user leaves, and return the exit status."""
+        settle_in()
         with warnings_to(self.screen.note), logs_to(self.screen.note):
             return self._talk()
 

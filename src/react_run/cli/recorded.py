@@ -13,7 +13,7 @@ from react_run.errors import ConfigError, JournalError
 from react_run.launch.options import AgentOptions
 
 if TYPE_CHECKING:
-    from react_run.journal import Journal
+    from react_run.journal.reading import Journal
 
 
 _LIMITS = ("max_iterations", "max_cost", "run_timeout")

@@ -31,8 +31,8 @@ def command(run: str | None, tools: Literal["recorded", "live"], agent: str | No
     from react_run.cli.exit import complain, logs_to
     from react_run.cli.interrupts import drive
     from react_run.cli.recorded import options_of
-    from react_run.journal import read_journal
     from react_run.journal.locate import find_run
+    from react_run.journal.reading import read_journal
     from react_run.journal.replay.replay import replay
     from react_run.journal.view.formatting import plural
     from react_run.launch.options import approve_all, built

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from react_run.cli.persistence import Keeping
     from react_run.cli.run_once import Prompt
     from react_run.config import ReActAgentConfig
-    from react_run.journal import Journal
+    from react_run.journal.reading import Journal
     from react_run.journal.replay.resume import Resumption
     from react_run.journal.shipped_store import PostgresStore, StoredSink
     from react_run.journal.sinks import Sink
@@ -48,8 +48,8 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     its outcome is unknown.
     """
     from react_run.cli.recorded import options_of
-    from react_run.journal import read_journal
     from react_run.journal.locate import find_run
+    from react_run.journal.reading import read_journal
 
     path = find_run(run).absolute()
     journal = read_journal(path)

@@ -16,8 +16,8 @@ from react_run.cli.recorded import naming_damage
 from react_run.cli.terminal import json_text
 
 if TYPE_CHECKING:
-    from react_run.journal import Journal
-    from react_run.journal.locate import Summary
+    from react_run.journal.reading import Journal
+    from react_run.journal.summaries import Summary
 
 HELP = {"help_option_names": ["-h", "--help"]}
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -58,7 +58,8 @@ def list_runs(number: int, session: str | None, engine: str | None, as_json: boo
 
 
 def _summaries(wanted: Callable[[Summary], bool], engine: str | None = None, number: int = 0) -> Iterator[Summary]:
-    from react_run.journal.locate import run_files, summaries
+    from react_run.journal.locate import run_files
+    from react_run.journal.summaries import summaries
 
     if engine is None:
         return filter(wanted, summaries(run_files()))
@@ -132,8 +133,8 @@ def _facts(journal: Journal, path: Path) -> dict[str, str]:
 
 
 def _journal(run: str | None) -> tuple[Journal, Path]:
-    from react_run.journal import read_journal
     from react_run.journal.locate import find_run
+    from react_run.journal.reading import read_journal
 
     path = find_run(run)
     return read_journal(path), path
@@ -197,7 +198,8 @@ def _age(context: click.Context, parameter: click.Parameter, value: str | None) 
 @click.option("--all", "everything", is_flag=True, help="Remove all runs.")
 def remove_runs(runs: tuple[str, ...], last: bool, older_than: float | None, keep: int | None, everything: bool) -> int:
     """Remove runs: their journals, and what they saved in their workspaces. Runs still in progress are kept."""
-    from react_run.journal.locate import find_run, remove_run, run_files, summaries
+    from react_run.journal.locate import find_run, run_files
+    from react_run.journal.summaries import remove_run, summaries
 
     if not (runs or last or everything) and older_than is None and keep is None:
         raise click.UsageError("name runs, or use --last, --older-than AGE, --keep N or --all")

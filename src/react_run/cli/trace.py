@@ -14,7 +14,7 @@ from react_run.cli.terminal import json_text, shown
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
-    from react_run.journal import Journal
+    from react_run.journal.reading import Journal
 
 
 @click.command("trace", context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,8 +29,8 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
 
     RUN is the id of a run, or its beginning, or a journal file; --last means the latest run.
     """
-    from react_run.journal import read_journal
     from react_run.journal.locate import find_run
+    from react_run.journal.reading import read_journal
 
     journal = read_journal(find_run(run))
     if html is not None:

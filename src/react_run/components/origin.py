@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ValidationInfo
 
-from react_run.components.dotted import import_path
 from react_run.support.dataclasses import dataclass
 from react_run.support.user_dirs import from_home
 
@@ -34,6 +33,8 @@ class Origin:
             ReactError: It is no such path, leads nowhere, into the standard library, to code that is not trusted, or
                 importing it failed.
         """
+        from react_run.components.dotted import import_path
+
         return import_path(path, self.directory, trusted=self.trusted)
 
 

@@ -58,5 +58,6 @@ def let_go(run: Run) -> None:
 
 def check_cancelled(run: Run) -> None:
     """Raise if ``run`` was cancelled, even if some code swallowed the cancellation."""
-    if cancellations() > run.state(EngineState).cancelling:
+    state = run.state(EngineState)
+    if cancellations(state.loop) > state.cancelling:
         raise asyncio.CancelledError

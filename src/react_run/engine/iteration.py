@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from time import perf_counter, time
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ NOT_STARTED = "the run was interrupted before this call was started."
 _DRESSED = re.compile(
     r"\s*(?:(?:functions?|tools?|default_api|namespace)[.:/])?([\w.-]+?)(?::\d+|\(\))?\s*(?:<\|.*)?", re.DOTALL
 )
+_MOST_LISTS = 256
 _request, _message, _step = maker(ModelRequest), maker(Message), maker(ReActStep)
 
 # -- the request and its reply ----------------------------------------------------------------------------------------
@@ -102,10 +103,18 @@ def for_model(iteration: Iteration) -> ModelRequest:
     return readable(iteration.request, run.agent.model)
 
 
-@lru_cache(maxsize=256)
+_names: dict[int, tuple[tuple[Tool, ...], frozenset[str]]] = {}
+"""Lists of tools by their identity, each with its names: hashing ten thousand tools takes longer than an iteration."""
+
+
 def names_of(tools: tuple[Tool, ...]) -> frozenset[str]:
     """The names of the tools that a request offers."""
-    return frozenset(tool.name for tool in tools)
+    known = _names.get(id(tools))
+    if known is None or known[0] is not tools:
+        if len(_names) >= _MOST_LISTS:
+            _names.clear()
+        known = _names[id(tools)] = tools, frozenset(tool.name for tool in tools)
+    return known[1]
 
 
 # -- the calls that the reply requests --------------------------------------------------------------------------------
@@ -179,13 +188,26 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
     return tuple(renamed)
 
 
+_ALIKE = 0.7
+"""How like another tool's name one must be (difflib's ratio) to be suggested."""
+
+
+def _word_by_word(name: str, other: str) -> bool:
+    """Whether each word is like its counterpart: `edit_file` is not `read_file`, which does something else."""
+    from difflib import SequenceMatcher
+
+    words, others = name.casefold().split("_"), other.casefold().split("_")
+    pairs = zip(words, others, strict=False)
+    return len(words) != len(others) or all(SequenceMatcher(None, *pair).ratio() >= _ALIKE for pair in pairs)
+
+
 def unknown_tool(name: str, names: list[str]) -> str:
     """The result for a tool that does not exist (behaviour A6)."""
     from difflib import get_close_matches
 
     name = escape(" ".join(name.split()))
     shown = ", ".join(names[:40]) + (f" and {len(names) - 40} more" if len(names) > 40 else "")
-    close = get_close_matches(name, names, n=1, cutoff=0.7)
+    close = [other for other in get_close_matches(name, names, cutoff=_ALIKE) if _word_by_word(name, other)]
     hint = f" Did you mean '{close[0]}'?" if close else ""
     return f"unknown tool '{name[:80]}'. Available tools: {shown or 'none'}.{hint}"
 

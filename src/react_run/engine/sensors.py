@@ -11,10 +11,8 @@ from react_run.engine.workers import OutOfTime, ask_one
 from react_run.hooks import Implementation
 from react_run.outcome import Outcome, Signal, ToolError
 from react_run.support.dataclasses import dataclass
-from react_run.support.files import Folder
 from react_run.support.render import render
 from react_run.support.threads import in_thread
-from react_run.workspace.patches import apply_patch
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
@@ -109,6 +107,9 @@ def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:
 
 
 async def _patched(run: Run, call: ToolCall, signal: Signal) -> DeliveredSignal:
+    from react_run.support.files import Folder
+    from react_run.workspace.patches import apply_patch
+
     async def patch() -> dict[str, str]:
         try:
             files = await in_thread(lambda: apply_patch(Folder(run.workspace), signal.patch))

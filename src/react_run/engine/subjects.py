@@ -18,7 +18,6 @@ _TOKEN = re.compile(r"\d+(?:\.\d+)?|[^\W\d_]+")
 _UNIT = re.compile(r"(^|_)units?($|_)")
 _PATH = re.compile(r"(^|_)(path|file|filename|directory|dir|folder|destination|source|target|src|dst)s?$")
 _PLACE = re.compile(r"(:\d{1,9}){0,3}:?$")
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SMALL_WORDS = frozenset(re.findall(r"\w+", """
     a an and are as at be by com d de der die do does el en et for from how htm html http https i in index is it la le
     les ll m net o of on or org re s t that the this to ve was were what when where which who why with www
@@ -106,9 +105,18 @@ def words_of(text: str) -> frozenset[str]:
     """The content words and numbers of a text, normalised."""
     tokens = {_plain(token) for token in _TOKEN.findall(normalize("NFKC", text).casefold())}
     tokens |= {
-        token[at : at + 2] for token in tokens if len(token) > 2 and _WIDE.search(token) for at in range(len(token) - 1)
+        token[at : at + 2]
+        for token in tokens
+        if len(token) > 2 and _has_no_blanks(token)
+        for at in range(len(token) - 1)
     }
     return frozenset(tokens - _SMALL_WORDS or tokens)
+
+
+def _has_no_blanks(token: str) -> bool:
+    """Whether a language without blanks between words wrote ``token``: Chinese, Japanese, Korean."""
+    wide = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))
+    return not token.isascii() and any(first <= letter <= last for letter in token for first, last in wide)
 
 
 def _plain(token: str) -> str:

@@ -59,7 +59,7 @@ async def judged(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -
 
 async def _run(case: Case, agent: ReActAgent) -> RunResult | None:
     if case.recording is not None:
-        from react_run.journal import read_journal
+        from react_run.journal.reading import read_journal
         from react_run.journal.replay.replay import replay
 
         tools: Literal["recorded", "live"] = "recorded" if case.recorded_tools else "live"

@@ -107,7 +107,8 @@ class Journals:
             JournalError: The database does not answer, or the working copy cannot be written.
         """
         path = self.folder / f"{run}.{epoch}.jsonl"
-        size = await _persistently(lambda: self.fetch(run, path))
+        is_new = epoch == 1  # nobody had it before: there is nothing to fetch
+        size = 0 if is_new else await _persistently(lambda: self.fetch(run, path))
         return ShippedSink(self.pool, run, epoch, path, size)
 
     async def fetch(self, run: str, path: Path) -> int:

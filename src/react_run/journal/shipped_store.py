@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
-from react_run.journal.locate import Summary, summaries
 from react_run.journal.shipped import Journals, ShippedSink, connect, opened
+from react_run.journal.summaries import Summary, summaries
 from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ where run = %s and state = 1 and beat > clock_timestamp() - interval '5 seconds'
 
 
 class PostgresStore:
-    """The runs that batches keep in a database (a :class:`~react_run.journal.locate.RunStore`).
+    """The runs that batches keep in a database (a :class:`~react_run.journal.summaries.RunStore`).
 
     Args:
         url: The database.

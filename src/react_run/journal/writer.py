@@ -36,6 +36,8 @@ class JournalWriter:
         """The names that stand for run ids in digests, which are the same for every run."""
         self._since = time() - perf_counter()
         self._offers: dict[tuple[int, ...], str] = {}
+        self._offered: tuple[tuple[Tool, ...], str] = ((), "")
+        """The list that was offered last, and its digest."""
         self._described: dict[int, Tool] = {}
 
     def now(self) -> float:
@@ -76,6 +78,8 @@ class JournalWriter:
 
     def offer(self, tools: tuple[Tool, ...], head: Record) -> str:
         """The digest of a list of tools; the list is written down the first time, and so is each tool in it."""
+        if self._offered[0] is tools:
+            return self._offered[1]
         key = tuple(map(id, tools))
         if key not in self._offers:
             new = [tool for tool in tools if id(tool) not in self._described]
@@ -84,6 +88,7 @@ class JournalWriter:
             self._offers[key] = digest = sha256(text.encode(errors="replace")).hexdigest()[:32]
             names = [tool.name for tool in tools]
             self.put({**head, "digest": digest, "names": names, "new": [described(tool) for tool in new]})
+        self._offered = tools, self._offers[key]
         return self._offers[key]
 
 

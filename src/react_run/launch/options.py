@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -163,12 +164,14 @@ def speaks_for_us(journal: Path) -> bool:
 
 def _journals(config: ReActAgentConfig) -> Iterator[Path]:
     """The journals that answer for the models of an agent."""
-    from react_run.journal.replay.model import ReplayModel
+    home = sys.modules.get("react_run.journal.replay.model")
+    if home is None:  # so there is no model of its class
+        return
 
     pending: list[object] = [config.model, *config.fallback_models]
     while pending:
         model = pending.pop()
-        if isinstance(model, ReplayModel):
+        if isinstance(model, home.ReplayModel):
             yield model.journal
             pending.append(model.then)
 

@@ -83,28 +83,29 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     Raises:
         ModelError: It is not a response, or lacks an assistant message or a valid usage.
     """
-    wrong: object
-    if not isinstance(response, ModelResponse):
-        wrong = response
-    elif not isinstance(response.message, Message) or response.message.role != "assistant":
-        wrong = response.message
-    elif not isinstance(response.message.tool_requests, (tuple, list)):
-        wrong = response.message.tool_requests
-    elif not all(map(_has_name, response.message.tool_requests)):
-        wrong = next(call for call in response.message.tool_requests if not _has_name(call))
-    elif not isinstance(response.usage, Usage) or not _adds_up(response.usage):
-        wrong = response.usage
-    else:
+    wrong = _wrong_part(response)
+    if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown(wrong)}, but a ModelResponse holds a Usage without negative numbers and a "
+        f"{model.name} returned {shown(wrong[0])}, but a ModelResponse holds a Usage without negative numbers and a "
         "Message of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
 
-def _has_name(call: object) -> bool:
-    return isinstance(call, ToolRequest) and type(call.name) is str and bool(call.name)
+def _wrong_part(response: object) -> tuple[object, ...]:
+    """The part of ``response`` that is not as it must be; nothing when all is well."""
+    if not isinstance(response, ModelResponse):
+        return (response,)
+    message, usage = response.message, response.usage
+    if not isinstance(message, Message) or message.role != "assistant":
+        return (message,)
+    if not isinstance(message.tool_requests, (tuple, list)):
+        return (message.tool_requests,)
+    for call in message.tool_requests:
+        if not isinstance(call, ToolRequest) or type(call.name) is not str or not call.name:
+            return (call,)
+    return () if isinstance(usage, Usage) and _adds_up(usage) else (usage,)
 
 
 def _adds_up(usage: Usage) -> bool:

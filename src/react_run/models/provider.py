@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from react_run.messages import Message, ModelResponse, ToolRequest, Usage, encodable
+from react_run.messages import CALL_FIELDS, Message, ModelResponse, ToolRequest, Usage, encodable
 from react_run.models.coerce import as_count, as_identifier, as_mapping, as_mappings, as_number, as_text
 from react_run.models.draft import Draft, as_json, is_text_part
 from react_run.models.failures import failure, model_error
 from react_run.models.finish import FAILURES, finish_reason
 from react_run.tools.arguments import decode_arguments
 from react_run.tools.request_ids import fresh_ids
-
-CALL_FIELDS = "tool_call_fields"
-"""Key in ``Message.extra`` for provider data of individual calls (thought signatures), by request id."""
 
 UNNAMED = "(unnamed)"
 """The name for a call without a name; no tool can have it."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from react_run.errors import ConfigError
 from react_run.messages import Message
 from react_run.models.coerce import as_identifier, as_text
-from react_run.models.provider import parse_content, parse_message
 from react_run.models.wire import message_json
 
 
@@ -24,6 +23,8 @@ def message_from_dict(data: Mapping[str, object]) -> Message:
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"a message must be a mapping with a role and content, not {type(data).__name__}")
+    from react_run.models.provider import parse_content, parse_message
+
     role = data.get("role")
     if role == "assistant":
         return parse_message(data)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 
-from react_run.messages import Message, MessageView, ModelRequest, ToolRequest
+from react_run.messages import CALL_FIELDS, Message, MessageView, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
-from react_run.models.provider import CALL_FIELDS
 from react_run.support.dataclasses import dataclass
 from react_run.support.jsonable import to_jsonable
 
@@ -123,6 +122,7 @@ class Wire:
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._bytes = 0
         self._tools: OrderedDict[tuple[int, ...], _Tools] = OrderedDict()
+        self._latest: _Tools | None = None
 
     def encode(self, request: ModelRequest, head: Mapping[str, object]) -> Encoded:
         """The body of ``request``; ``head`` has all fields except tools and messages."""
@@ -140,12 +140,15 @@ class Wire:
 
     def tools(self, tools: tuple[Tool, ...]) -> _Tools:
         """The encoded form of a tool list, kept while the list stays the same."""
+        if self._latest is not None and self._latest.tools is tools:
+            return self._latest
         key = tuple(map(id, tools))
         known = self._tools.get(key)
         if known is None:
             known = self._tools[key] = _Tools(tools)
             if len(self._tools) > _MOST_CONVERSATIONS:
                 self._tools.popitem(last=False)
+        self._latest = known if known.tools is tools else None
         return known
 
     def forget(self) -> None:
@@ -153,6 +156,7 @@ class Wire:
         self._conversations.clear()
         self._bytes = 0
         self._tools.clear()
+        self._latest = None
 
     def _conversation(self, request: ModelRequest) -> _Conversation:
         conversation = self._conversations.pop(request.run_id, None) or _Conversation(self._can_read)

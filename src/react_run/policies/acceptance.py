@@ -15,10 +15,8 @@ from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
 from react_run.policies.order import Policy
 from react_run.results import StopReason
-from react_run.support.files import Folder
 from react_run.support.logs import log_failure
 from react_run.support.threads import in_thread
-from react_run.workspace.seals import broken, digests
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, Run
@@ -56,6 +54,9 @@ class Acceptance(Policy):
     async def react_run(self, run: Run) -> None:
         for check in self.checks:
             if check.sealed:
+                from react_run.support.files import Folder
+                from react_run.workspace.seals import digests
+
                 seal = partial(in_thread, partial(digests, Folder(run.workspace), check.sealed))
                 run.state(Seals)[check] = await run.recorded(f"files sealed for {label(check)}", seal)
 
@@ -117,6 +118,9 @@ async def _breach(check: Check, run: Run) -> str:
     sealed = run.state(Seals).get(check)
     if sealed is None:
         return ""
+    from react_run.support.files import Folder
+    from react_run.workspace.seals import broken
+
     look = partial(in_thread, partial(broken, Folder(run.workspace), check.sealed, sealed))
     return await run.recorded(f"seal of {label(check)}", look)
 

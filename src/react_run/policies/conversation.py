@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Self
 
 from react_run.messages import Message
 from react_run.policies.result_limit import offer_reading
-from react_run.policies.spill import Spill
 from react_run.support.dataclasses import dataclass
 from react_run.support.preview import head, size_of
 
@@ -105,6 +104,8 @@ class Mover:
 
     def _pointer(self, text: str) -> str:
         gone = "the rest of this older result was dropped to make room; call the tool again if you need it"
+        from react_run.policies.spill import Spill
+
         if not self._run.agent.config.limits.spill:
             return gone
         try:

@@ -13,7 +13,6 @@ from pydantic import Field
 from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, ToolChoice
-from react_run.models.text_calls import read_calls
 from react_run.policies.order import Policy
 from react_run.results import StopReason
 
@@ -159,6 +158,8 @@ async def called_in_text(run: Run, message: Message) -> bool:
         json.loads(source)
     except (ValueError, RecursionError):
         return False
+    from react_run.models.text_calls import read_calls
+
     found = read_calls(source, run.all_tools).calls
     if not found or not all(call.name in run.all_tools for call in found):
         return False

@@ -12,10 +12,10 @@ from pydantic import Field
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Observation
 from react_run.policies.order import Policy
-from react_run.policies.spill import Saved, Spill
 from react_run.support.preview import parts, size_of
 
 if TYPE_CHECKING:
+    from react_run.policies.spill import Saved
     from react_run.run import Iteration, Run, ToolCall
 
 ROUND = 4
@@ -65,6 +65,8 @@ class Ceiling(Policy):
     def _saved(self, run: Run, call: ToolCall, observation: Observation) -> Saved | None:
         if not self.spill:
             return None
+        from react_run.policies.spill import Spill
+
         structured = observation.raw is not None and not isinstance(observation.raw, str)
         try:
             saved = run.state(Spill).save(run.workspace, run.id, call.name, observation.content, structured=structured)

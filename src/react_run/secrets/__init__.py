@@ -6,7 +6,6 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape as escape_html
 from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
@@ -255,7 +254,7 @@ def _in_pages(value: str) -> Iterator[str]:
         yield quoted
         yield quote(quoted)
         yield _PERCENT.sub(lambda found: found[0].lower(), quoted)
-    text = escape_html(value, quote=False)
+    text = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     yield text
     for apostrophe, mark in (("&#x27;", "&quot;"), ("&#39;", "&quot;"), ("&#39;", "&#34;"), ("&apos;", "&quot;")):
         yield text.replace("'", apostrophe).replace('"', mark)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from react_run.journal.locate import Summary
+from react_run.journal.summaries import Summary
 from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:

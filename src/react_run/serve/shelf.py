@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.errors import JournalError
 from react_run.journal.files import FileSink
-from react_run.journal.locate import Summary, batches_directory, evals_directory, run_files, summaries
+from react_run.journal.locate import batches_directory, evals_directory, run_files
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.sinks import Sink
+from react_run.journal.summaries import Summary, summaries
 from react_run.serve.jobs import Job, current_job
 from react_run.serve.signals import Signal
 

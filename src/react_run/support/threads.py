@@ -8,7 +8,6 @@ process from exiting.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import threading
 from collections import deque
@@ -144,6 +143,8 @@ class _Stopped(BaseException):
 
 
 def _stoppable(function: Callable[[], T]) -> Callable[[], T]:
+    import ctypes
+
     def work() -> T:
         lock, over, thread = threading.Lock(), threading.Event(), ctypes.c_ulong(threading.get_ident())
 

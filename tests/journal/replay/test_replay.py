@@ -16,7 +16,8 @@ from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_form
 from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.chat import ChatCompletionRequest, ChatMessage
 from react_run.errors import ModelError
-from react_run.journal import Journal, canonical_records, read_journal
+from react_run.journal.canonical import canonical_records
+from react_run.journal.reading import Journal, read_journal
 from react_run.journal.recorder import Recorder
 from react_run.journal.replay.differences import Difference, same
 from react_run.journal.replay.model import ReplayModel

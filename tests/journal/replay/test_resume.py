@@ -27,9 +27,10 @@ from react_run import (
 )
 from react_run.engine.state import EngineState
 from react_run.errors import ConfigError, JournalBusy, JournalError, ModelError
-from react_run.journal import Journal, canonical_records, read_journal
+from react_run.journal.canonical import canonical_records
 from react_run.journal.files import FileSink
 from react_run.journal.lines import to_json
+from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.resume import RunEnded, prepare, resume
 from react_run.models.scripted import ScriptedModel
 from react_run.results import RunResult
@@ -396,3 +397,28 @@ def test_what_is_no_journal_is_said_to_be_none(tmp_path: Path, content: str | No
     with pytest.raises(JournalError, match=r"run\.jsonl"):
         asyncio.run(resume(path, agent_of()))
     assert path.exists() == (content is not None)
+
+
+def test_what_a_resumed_run_changes_is_on_disk_before_and_after(tmp_path: Path) -> None:
+    happened: list[str] = []
+
+    @tool
+    def change() -> str:
+        """Change something."""
+        happened.append("change")
+        return "changed"
+
+    agent = agent_of([calls(("change", {})), says("done")], tools=[change])
+    path = tmp_path / "run.jsonl"
+    agent.replace(journal=path).run_sync("go")
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    begun = next(number for number, line in enumerate(lines) if '"type":"tool_started"' in line)
+    path.write_text("".join(lines[:begun]), encoding="utf-8")
+    happened.clear()
+
+    def opened(path: Path) -> FileSink:
+        return FileSink(path, fsync=lambda _: happened.append("fsync"))
+
+    resumption = prepare(path, agent, open_file=opened)
+    asyncio.run(resumption.agent.run(resumption.prompt, resumption.incoming))
+    assert happened == ["fsync", "change", "fsync"]

@@ -20,7 +20,7 @@ import pytest
 from tests.journal.hostile import TAGS, hostile_journal
 from tests.journal.kit import add, agent_of, recorded
 
-from react_run.journal import Journal
+from react_run.journal.reading import Journal
 from react_run.journal.view.html import page
 from react_run.testing import calls, says
 

@@ -309,6 +309,20 @@ def test_a_broken_seal_refuses_without_retry_and_names_the_file(
     assert result.iterations == 2
 
 
+def test_a_seal_counts_although_its_check_is_not_asked(project: Path) -> None:
+    @tool(read_only=False)
+    def change_files() -> None:
+        """Do it."""
+        (project / "tests" / "data.txt").write_text("5\n")
+
+    costly = CommandCheck(command="true", sealed=["tests"])
+    cheap = RegexCheck(pattern="never")
+    replies = [calls(("change_files", {})), says("done"), says("x")]
+    result = run_in(project, replies, checks=[cheap, costly], tools=[change_files])
+    assert (result.stop_reason, result.iterations) == (StopReason.UNACCEPTED, 2)
+    assert "tests/data.txt was changed" in feedback(result)
+
+
 def test_what_is_not_sealed_may_change_and_caches_do_not_count(project: Path) -> None:
     @tool(read_only=False)
     def change_files() -> None:

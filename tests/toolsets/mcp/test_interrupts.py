@@ -13,7 +13,7 @@ from tests.cli.terminals import Terminal
 from tests.toolsets.mcp.kit import script
 from tests.toolsets.mcp.test_processes import appears, is_gone
 
-from react_run.journal import read_journal
+from react_run.journal.reading import read_journal
 
 pytestmark = pytest.mark.terminal
 
@@ -97,7 +97,6 @@ def test_a_run_ends_with_130_and_its_server_has_heard_why(
     terminal.type("\x03")
     assert terminal.end() == 130
     look_at_what_was_heard(workspace)
-    assert read(workspace / "ended")  # it was not killed, and the key of the terminal did not reach it
     assert is_gone(called["pid"], 60)
     [journal] = (workspace / "home").rglob("*.jsonl")
     last = read_journal(journal).own[-1]
@@ -122,5 +121,5 @@ def test_a_chat_goes_on_with_the_same_server(workspace: Path, agent_file: Path, 
     look_at_what_was_heard(workspace)
     terminal.insist("\x04", "\n")
     assert terminal.end() == 0
-    assert read(workspace / "ended")
+    assert read(workspace / "ended")  # it was not killed, and the keys of the terminal did not reach it
     assert is_gone(called["pid"], 60)

@@ -33,9 +33,10 @@ from acp.schema import (
 
 from react_run import __version__
 from react_run.errors import JournalError, ReactError
-from react_run.journal import read_journal
-from react_run.journal.locate import Summary, run_files, summaries
+from react_run.journal.locate import run_files
+from react_run.journal.reading import read_journal
 from react_run.journal.result import result_of
+from react_run.journal.summaries import Summary, summaries
 from react_run.serve.acp.content import prompt_of, told_again
 from react_run.serve.acp.servers import toolsets_of
 from react_run.serve.acp.session import Session

@@ -140,7 +140,8 @@ async def send(site: Site, request: Request) -> Response:
 
 def _block(site: Site, run_id: str) -> str:
     """The place of a run in the conversation; it fills as the run goes on."""
-    return f'<div hx-sse:connect="/chat/{run_id}/live" hx-swap="none" hx-sse:close="end"></div>\n{_turn(site, run_id)}'
+    address = f"/chat/{run_id}/live?asked={len(site.service.approvals.of_run(run_id))}"
+    return f'<div hx-sse:connect="{address}" hx-swap="none" hx-sse:close="end"></div>\n{_turn(site, run_id)}'
 
 
 def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
@@ -192,11 +193,14 @@ def _words(seen: Seen) -> str:
 async def live(site: Site, request: Request) -> Response:
     """``GET /chat/{id}/live``: one turn, as it goes on."""
     run_id = site.run_id(request)
-    return StreamingResponse(_updates(site, run_id), media_type="text/event-stream", headers=STREAM_HEADERS)
+    shown = request.query_params.get("asked", "")
+    asked = int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 9 else -1
+    return StreamingResponse(_updates(site, run_id, asked), media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
-async def _updates(site: Site, run_id: str) -> AsyncIterator[str]:
-    before, waiting = "", -1
+async def _updates(site: Site, run_id: str, waiting: int) -> AsyncIterator[str]:
+    """The turn whenever it has changed; ``waiting`` questions are shown already."""
+    before = ""
     while not site.service.jobs.draining:
         seen = Seen(site, run_id)
         # While a question waits, its card is not replaced: somebody may be writing a note.

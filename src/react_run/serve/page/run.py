@@ -29,7 +29,7 @@ from react_run.serve.page.tree import branches, tree
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from react_run.journal.locate import Summary
+    from react_run.journal.summaries import Summary
     from react_run.serve.jobs import Job
     from react_run.serve.page.site import Site
 
@@ -112,7 +112,8 @@ def _body(seen: Seen, tab: str) -> Iterator[str]:
         yield f" · {escaped(str(seen.summary.header['workspace']))}"
     yield f"</p></div>{actions(seen)}</div>\n"
     if seen.is_live:
-        yield f'<div hx-sse:connect="/runs/{seen.id}/live?tab={tab}" hx-swap="none" hx-sse:close="end"></div>\n'
+        address = f"/runs/{seen.id}/live?tab={tab}&amp;asked={','.join(asked(seen))}"
+        yield f'<div hx-sse:connect="{address}" hx-swap="none" hx-sse:close="end"></div>\n'
     yield questions(seen)
     yield figures(seen)
     if seen.journal is None:
@@ -155,6 +156,11 @@ def _button(seen: Seen, do: str, text: str) -> str:
         f'<form action="/runs/{seen.id}/{do}" method="post">{seen.site.field()}'
         f'<button class="btn">{text}</button></form>'
     )
+
+
+def asked(seen: Seen) -> list[str]:
+    """The ids of the questions that the run waits for."""
+    return [approval.id for approval in seen.site.service.approvals.of_run(seen.id)]
 
 
 def questions(seen: Seen, *, swaps: bool = False) -> str:
@@ -369,16 +375,25 @@ async def live(site: Site, request: Request) -> Response:
     run_id = site.run_id(request)
     tab = request.query_params.get("tab", "timeline")
     tab = tab if tab in TABS else "timeline"
-    return StreamingResponse(_updates(site, run_id, tab), media_type="text/event-stream", headers=STREAM_HEADERS)
+    shown = [id_ for id_ in request.query_params.get("asked", "").split(",") if id_]
+    return StreamingResponse(_updates(site, run_id, tab, shown), media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
-async def _updates(site: Site, run_id: str, tab: str) -> AsyncIterator[str]:
+async def _updates(site: Site, run_id: str, tab: str, shown: list[str]) -> AsyncIterator[str]:
+    """What has changed, again and again; questions only when they are not those that are ``shown`` already.
+
+    Somebody may be writing a note on one, or have pressed a button that the browser has yet to tell us of.
+    """
     service = site.service
     sent: dict[str, str] = {}
     while not service.jobs.draining:
         began = monotonic()
         seen = Seen(site, run_id)
+        waiting = asked(seen)
         parts = await asyncio.to_thread(_parts, seen, tab)
+        if waiting == shown:
+            del parts["questions"]
+        shown = waiting
         changed = "".join(text for name, text in parts.items() if sent.get(name) != text)
         sent = parts
         yield event(changed) if changed else ": waiting\n\n"
