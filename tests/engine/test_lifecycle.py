@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 from pydantic import PrivateAttr
 
-from react_run import ReActToolset, tool
+from react_run import ReActToolset, hookimpl, tool
 from react_run.testing import agent_with, calls, says
 
 
@@ -169,3 +169,22 @@ def test_components_that_may_be_closed_anywhere_are_closed_at_the_same_time() ->
     with pytest.raises(OSError, match="cannot close two"):
         asyncio.run(scenario())
     assert {f"close {name}" for name in ("one", "two", "three", "held")} <= {*Opened.log}
+
+
+def test_a_run_waits_for_listeners_that_are_still_at_work() -> None:
+    heard: list[str] = []
+
+    class Slow:
+        @hookimpl
+        async def react_guard_fired(self, guard: str) -> None:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            heard.append(guard)
+
+    agent = agent_with([says(""), says("done")], plugins=[Slow()])
+
+    async def scenario() -> list[str]:
+        await agent.run("go")
+        return list(heard)
+
+    assert asyncio.run(scenario()) == ["reply_checks"]

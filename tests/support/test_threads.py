@@ -59,3 +59,36 @@ def test_results_and_errors_are_handed_over() -> None:
     assert asyncio.run(in_thread(lambda: 5, stoppable=True)) == 5
     with pytest.raises(ZeroDivisionError):
         asyncio.run(in_thread(lambda: 1 // 0, stoppable=True))
+
+
+def test_what_comes_after_its_caller_gave_up_goes_nowhere_in_silence() -> None:
+    reported: list[object] = []
+
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, about: reported.append(about))
+        for fails in (False, True):
+            begun, may_end, ended = threading.Event(), threading.Event(), asyncio.Event()
+
+            def work(
+                begun: threading.Event = begun,
+                may_end: threading.Event = may_end,
+                ended: asyncio.Event = ended,
+                fails: bool = fails,
+            ) -> None:
+                begun.set()
+                may_end.wait(60)
+                loop.call_soon_threadsafe(loop.call_later, 0.05, ended.set)  # after the result
+                if fails:
+                    raise ValueError("late")
+
+            task = asyncio.ensure_future(in_thread(work))
+            await asyncio.to_thread(begun.wait)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            may_end.set()
+            await ended.wait()
+
+    asyncio.run(scenario())
+    assert reported == []

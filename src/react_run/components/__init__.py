@@ -45,12 +45,7 @@ GROUP_MARK = "x-react-run-group"
 class Options(BaseModel):
     """Base of everything with options: unknown ones are refused with the nearest name, numbers and flags are strict."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        arbitrary_types_allowed=True,
-        allow_inf_nan=False,
-        defer_build=True,  # what nobody uses is never built: a third of the classes of a run
-    )
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
     @model_validator(mode="wrap")
     @classmethod

@@ -60,9 +60,7 @@ class Kind:
         if self.clash:
             raise KindImportError(self.clash)
         try:
-            loaded: Any = self.entry_point.load()
-            if self.distribution != OURS and isinstance(loaded, type) and hasattr(loaded, "model_rebuild"):
-                loaded.model_rebuild(raise_errors=False)  # options that pydantic cannot check are a mistake of its own
+            loaded: object = self.entry_point.load()
         except (Exception, SystemExit) as error:
             pass_on_interrupt(error)
             remedy = install_hint(error) or f"Reinstall or upgrade {self.distribution or 'its distribution'}."
@@ -70,8 +68,7 @@ class Kind:
                 f"{self.group[:-1]} {self.name!r} of {self.origin} cannot be loaded: "
                 f"{type(error).__name__}: {error}. {remedy}"
             ) from error
-        made: object = loaded
-        return made
+        return loaded
 
 
 @cache
