@@ -186,7 +186,7 @@ def _member(name: str, value: object) -> str:
     about = _after_assignment(name) if alias else inspect.getdoc(value) or ""
     lines = [f"### `{name}`", "", *_described(about)]
     if isinstance(value, type):
-        for own, member in vars(value).items():
+        for own, member in list(vars(value).items()):
             inner = getattr(member, "fget", None) or getattr(member, "__func__", member)
             if own.startswith("_") or not inspect.isfunction(inner) or not inspect.getdoc(inner):
                 continue

@@ -63,7 +63,7 @@ def test_finished_rows_are_not_run_again_and_new_ones_are_added() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "problem"), [(["a", "x"], r"row 2 is not what it was"), (["a"], r"1 rows, and .* begun with 2")]
+    ("rows", "problem"), [(["a", "x"], r"row 2 is not what it was"), (["a"], r"1 rows, but .* started with 2")]
 )
 def test_a_changed_or_missing_row_is_refused(rows: list[str], problem: str) -> None:
     run(adding(), ["a", "b"], name="sums")
@@ -138,7 +138,7 @@ def _with(model: ScriptedModel) -> ReActAgent:
 
 def test_ten_first_rows_that_fail_alike_end_the_batch() -> None:
     broken = [{"error": {"status": 401, "message": "bad key 0123456789abcdef"}}]
-    with pytest.raises(BatchHalted, match=r"the first 10 rows all failed alike: .*bad key") as halted:
+    with pytest.raises(BatchHalted, match=r"the first 10 rows all failed in the same way: .*bad key") as halted:
         run(adding(broken), ["a"] * 100, concurrency=2)
     assert (halted.value.exit_status, halted.value.progress.left > 80) == (3, True)
     assert statuses(run(adding(broken), ["a"] * 100, keep_going=True)) == ["error"] * 100
@@ -223,7 +223,7 @@ def test_a_row_that_ends_its_worker_every_time_ends_as_an_error(home: Path, monk
     monkeypatch.setattr("react_run.batch.row_run.MOST_ATTEMPTS", 1)
     _begun_elsewhere(home, adding(), ["a"], name="sums")
     (result,) = run(adding(), ["a"], name="sums")
-    assert (result.status, result.error) == ("error", "it was begun 1 times, and its worker died each time")
+    assert (result.status, result.error) == ("error", "it was started 1 times, and its worker died each time")
 
 
 def test_a_second_batch_of_the_same_name_is_told_who_is_at_work() -> None:

@@ -93,7 +93,7 @@ def test_a_torn_or_shortened_output_is_made_whole(call: Call, tmp_path: Path, op
     ("change", "problem"),
     [
         (lambda folder: (folder / "rows.jsonl").write_text('"x"\n' * 5), "rows.jsonl:1: row 1 is not what it was"),
-        (lambda folder: write_rows(folder / "rows.jsonl", 3), "the input has 3 rows, and the batch was begun with 5"),
+        (lambda folder: write_rows(folder / "rows.jsonl", 3), "the input has 3 rows, but the batch was started with 5"),
         (lambda folder: (folder / "agent.yaml").write_text(f"max_iterations: 3\n{AGENT}"), "max_iterations: now 3"),
         (lambda folder: (folder / "out.jsonl").write_text("mine\n"), "out.jsonl:1: this line is not what the batch"),
     ],
@@ -116,7 +116,7 @@ def test_a_file_that_no_batch_wrote_is_left_alone(call: Call, tmp_path: Path) ->
     (tmp_path / "out.jsonl").write_text("precious\n", encoding="utf-8")
     status, _, err = call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
     assert (status, (tmp_path / "out.jsonl").read_text(encoding="utf-8")) == (2, "precious\n")
-    assert "no batch that is kept here wrote it" in err
+    assert "no batch saved here wrote it" in err
 
 
 def test_bad_rows_are_lines_and_only_bad_rows_are_an_error(call: Call, tmp_path: Path) -> None:
@@ -204,8 +204,8 @@ def test_a_place_where_no_batch_can_be_kept_is_wrong_use(call: Call, tmp_path: P
     (tmp_path / "home").write_text("a file, where the directory should be", encoding="utf-8")
     status, out, err = call("batch", "agent.yaml", "rows.jsonl", "-o", "out.jsonl")
     assert (status, out) == (2, "")
-    assert "the batch cannot be kept in " in err
-    assert "REACT_RUN_HOME names another place" in err
+    assert "the batch cannot be saved in " in err
+    assert "REACT_RUN_HOME sets another directory" in err
 
 
 def test_a_damaged_batch_does_not_hide_the_others(call: Call, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_files_outside_of_the_directory_need_trust(tmp_path: Path) -> None:
         "dataset: {file: ../rows.csv}\n",
     ):
         path = written(folder, text)
-        assert "lies outside of the directory of the cases" in problems(path)[0], text
+        assert "is outside the directory of the cases" in problems(path)[0], text
     path = written(folder, "cases: [{name: a, prompt: x, files: [../secret.txt]}]\n")
     assert read_suite(path, trusted=True).cases[0].files
 
@@ -154,7 +154,7 @@ def test_every_bad_row_of_a_dataset_is_named_with_its_line(tmp_path: Path) -> No
 def test_a_large_file_of_wrong_rows_is_left_after_a_hundred(tmp_path: Path) -> None:
     found = problems(written(tmp_path, "prompt,oops\n" + "x,y\n" * 5_000, "rows.csv"))
     assert len(found) == 101
-    assert found[-1].endswith("rows.csv:102:1: from here on nothing was looked at: mend what is above first")
+    assert found[-1].endswith("rows.csv:102:1: the rest was not checked: fix the problems above first")
 
 
 def test_a_field_that_a_mapping_names_and_a_row_lacks_is_named(tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ def test_a_torn_last_sample_is_written_anew(tmp_path: Path) -> None:
 
 def test_two_processes_cannot_be_at_one_evaluation(tmp_path: Path) -> None:
     plan = plan_of(answering("yes"), case("a"))
-    with Evaluation(tmp_path, plan), pytest.raises(ConfigError, match="is at work"), Evaluation(tmp_path, plan):
+    with Evaluation(tmp_path, plan), pytest.raises(ConfigError, match="is running"), Evaluation(tmp_path, plan):
         pass
 
 

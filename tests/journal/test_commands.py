@@ -102,7 +102,7 @@ def test_a_run_is_named_by_the_beginning_of_its_id_by_its_file_or_as_the_last(ca
 
 def test_without_any_runs_the_last_one_is_said_not_to_exist(call: Call) -> None:
     status, _, err = call("trace", "--last")
-    assert (status, "no runs are kept in" in err) == (2, True)
+    assert (status, "there are no saved runs in" in err) == (2, True)
     assert call("runs", "list")[:2] == (0, "")
 
 
@@ -250,7 +250,7 @@ def test_a_run_that_goes_on_is_listed_as_running_and_not_removed(call: Call, tmp
             time.sleep(0.01)
         assert json.loads(call("runs", "list", "--json")[1])[0]["status"] == "running"
         status, _, err = call("runs", "rm", "--last")
-        assert (status, "goes on: stop it first" in err) == (1, True)
+        assert (status, "is still running: stop it first" in err) == (1, True)
         assert call("runs", "rm", "--all")[1] == "removed 0 runs\n"
         process.kill()
     assert json.loads(call("runs", "list", "--json")[1])[0]["status"] == "unfinished"

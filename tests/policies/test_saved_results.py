@@ -68,7 +68,7 @@ def test_a_pattern_that_takes_for_ever_is_stopped(workspace: Path, monkeypatch: 
     started = time.perf_counter()
     result = after_big(("search_result", {"name": "1-big.txt", "pattern": "(é+)+$x"}), text="é" * 40_000)
     assert "use a simpler one" in result.steps[1].observation
-    assert time.perf_counter() - started < 5
+    assert time.perf_counter() - started < 60  # without the limit it would take years
 
 
 def test_a_saved_result_that_was_replaced_by_a_link_is_not_read(workspace: Path) -> None:

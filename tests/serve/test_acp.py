@@ -85,7 +85,7 @@ async def agent(file: Path, editor: Editor, *options: str, **variables: str) -> 
         *command,
         env=environment,
         use_unstable_protocol=True,
-        transport_kwargs={"stderr": None},
+        transport_kwargs={"stderr": None, "shutdown_timeout": 120},
     ) as (connection, process):
         forms = ElicitationCapabilities(form=ElicitationFormCapabilities()) if editor.form is not None else None
         await connection.initialize(
@@ -99,7 +99,7 @@ def talked(file: Path, editor: Editor, work: Callable[[Any], Awaitable[Any]], *o
     """What ``work`` finds out with a connection."""
 
     async def talk() -> Any:
-        async with asyncio.timeout(60), agent(file, editor, *options, **variables) as connection:
+        async with asyncio.timeout(240), agent(file, editor, *options, **variables) as connection:
             return await work(connection)
 
     return asyncio.run(talk())
@@ -208,9 +208,9 @@ def test_a_session_that_was_never_there_is_refused(tmp_path: Path) -> None:
     async def work(connection: Any) -> None:
         with pytest.raises(RequestError, match="the journal has no session 'x'"):
             await connection.load_session(cwd=str(tmp_path), session_id="x", mcp_servers=[])
-        with pytest.raises(RequestError, match="is no directory"):
+        with pytest.raises(RequestError, match="is not a directory"):
             await connection.new_session(cwd=str(tmp_path / "gone"), mcp_servers=[])
-        with pytest.raises(RequestError, match="is no directory"):
+        with pytest.raises(RequestError, match="is not a directory"):
             await connection.new_session(cwd="relative", mcp_servers=[])
 
     talked(scripted(tmp_path, "hi"), Editor(), work)
@@ -386,8 +386,8 @@ def test_a_place_where_no_journal_can_be_kept_is_wrong_use(tmp_path: Path, comma
         env={**os.environ, "REACT_RUN_HOME": str(tmp_path / "home")},
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert "no journals can be kept in " in done.stderr
-    assert "--no-save keeps none, and REACT_RUN_HOME names another place" in done.stderr
+    assert "journals cannot be saved in " in done.stderr
+    assert "--no-save saves none, and REACT_RUN_HOME sets another directory" in done.stderr
 
 
 @pytest.mark.parametrize("which", ["stdin", "stdout"])

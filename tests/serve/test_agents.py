@@ -1,4 +1,4 @@
-"""The agents of a server: read again, with overrides, and closed when nobody needs them any more."""
+"""The agents of a server: reloaded, with overrides, and closed when nobody needs them any more."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_agent_that_was_replaced_is_closed_when_its_runs_have_ended(tmp_path:
         old = agents.get("one")
         assert old is not None
         agent_file(tmp_path, "one", ["after"])
-        assert (await agents.reload())[0].endswith("one.yaml: read again")
+        assert (await agents.reload())[0].endswith("one.yaml: reloaded")
         await agents.close_retired({old})
         assert Held.log == ["open", "open"]
         await agents.close_retired(())

@@ -256,7 +256,7 @@ def test_a_token_is_asked_for_and_kept_in_a_cookie_that_scripts_cannot_read(
         assert violations(page) == []
         page.get_by_label("Token").fill("wrong-token-of-some-length")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("alert")).to_contain_text("not known")
+        expect(page.get_by_role("alert")).to_contain_text("not valid")
         page.get_by_label("Token").fill(TOKEN)
         page.keyboard.press("Enter")
         expect(page.locator("h1")).to_have_text("Runs")

@@ -91,7 +91,7 @@ def test_files_are_read_again_and_a_wrong_one_changes_nothing(home: Path, tmp_pa
         until(lambda: answer(server) == "after")
         path.write_text("name: [")
         server.process.send_signal(signal.SIGHUP)
-        until(lambda: "stays as it was" in (home / "stderr.txt").read_text())
+        until(lambda: "stays unchanged" in (home / "stderr.txt").read_text())
         assert answer(server) == "after"
 
 

@@ -1,4 +1,4 @@
-"""Many runs of one agent: rows go in, results come out in order, and what was interrupted goes on.
+"""Many runs of one agent: rows go in, results come out in order, and interrupted rows continue.
 
 The engine is a queue; the journal of each row is the execution. See ``docs/batch.md``.
 """

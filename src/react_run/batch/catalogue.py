@@ -1,4 +1,4 @@
-"""The batches of a database: begun, found, stopped, looked at."""
+"""Starts, finds, stops and shows the batches of a database."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ async def begun(
         engine.batch = await _found(engine, name)
         if found := agent_changes(engine.batch.agent, now):
             listed = "\n".join(f"  {line}" for line in found)
-            raise ConfigError(f"the agent has changed since batch {name} was begun:\n{listed}\n--fresh starts anew")
+            raise ConfigError(f"the agent has changed since batch {name} was started:\n{listed}\n--fresh starts over")
         await engine.set_terms(terms)
         return engine, engine.batch.id != new
     except BaseException:

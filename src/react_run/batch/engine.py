@@ -1,4 +1,6 @@
-"""What hands out the rows of a batch: a queue with leases. It never sees a model call or a tool call."""
+"""The interface of engines, which hand out the rows of a batch: a queue with leases. It never sees model calls or tool
+calls.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
     from react_run.journal.sinks import Sink
 
 BEAT = 1.0
-"""Seconds between two signs of life of a worker."""
+"""Seconds between two heartbeats of a worker."""
 LEASE = 3 * BEAT
-"""Seconds of silence after which the rows of a worker go to others."""
+"""Seconds without a heartbeat after which others take over a worker's rows."""
 
 
 class EngineError(ReactError):
@@ -24,19 +26,18 @@ class EngineError(ReactError):
 
 
 class Unreachable(EngineError):
-    """The queue cannot be reached now; it may be back in a moment."""
+    """The queue cannot be reached at the moment; it may be back soon."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A row that a worker may run, until somebody else claims it.
+    """A row that a worker may run until another worker claims it.
 
     Args:
         row: The row.
         run_id: The id of its run, the same in every attempt.
-        epoch: Grows with every claim of the row: what an earlier claim says later does not count.
-        attempts: How often the row was claimed, this time included.
-        failures: How often it was given back because of a failure.
+        epoch: Increases with every claim of the row: later reports of an earlier claim do not count. attempts: How
+            often the row was claimed, including this time. failures: How often it was returned because of a failure.
     """
 
     row: Row
@@ -48,7 +49,7 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenRun:
-    """The journal of a claimed row: a file to read, and where new records go."""
+    """The journal of a claimed row: a file to read, and the destination of new records."""
 
     path: Path
     sink: Sink
@@ -56,11 +57,11 @@ class OpenRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Beat:
-    """What a worker learns when it says that it is alive.
+    """The answer to a heartbeat.
 
     Args:
-        stopped: Whether no more rows are to be begun.
-        pauses: Seconds that nobody may call a model, by its name.
+        stopped: Whether to stop starting rows.
+        pauses: Seconds during which models may not be called, by name.
     """
 
     stopped: bool = False
@@ -69,7 +70,7 @@ class Beat:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far a batch is. ``cost`` is ``None`` when that of a row is unknown."""
+    """The progress of a batch. ``cost`` is ``None`` if the cost of a row is unknown."""
 
     total: int = 0
     ok: int = 0
@@ -79,20 +80,20 @@ class Progress:
     cost: float | None = 0.0
     stopped: bool = False
     exhausted: bool = False
-    """Whether the limit of cost keeps rows from being begun."""
+    """Whether the cost limit prevents rows from starting."""
 
     @property
     def done(self) -> int:
-        """Rows that have their result."""
+        """The number of rows with a result."""
         return self.ok + self.unsuccessful + self.error
 
     @property
     def left(self) -> int:
-        """Rows that have no result and are not at work."""
+        """The number of rows that have no result and are not running."""
         return self.total - self.done - self.running
 
     def state(self, *, at_work: bool) -> str:
-        """How a batch stands: ``at work``, ``finished``, ``stopped``, ``at its limit`` or ``interrupted``."""
+        """The state of a batch: ``at work``, ``finished``, ``stopped``, ``at its limit`` or ``interrupted``."""
         if at_work:
             return "at work"
         if self.done == self.total:
@@ -102,12 +103,12 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What holds for all workers of a batch.
+    """Limits for all workers of a batch.
 
     Args:
-        max_cost: USD for all rows together.
+        max_cost: Maximum cost of all rows together, in USD.
         reserve: USD that a running row may still cost.
-        rate: Requests to models per minute.
+        rate: Model requests per minute.
     """
 
     max_cost: float | None = None
@@ -119,48 +120,47 @@ class Engine(Protocol):
     """The rows of one batch, for any number of workers.
 
     Five verbs make a queue: :meth:`add`, :meth:`take`, :meth:`beat`, :meth:`finish`, :meth:`give_back`. Whatever
-    happens to workers, each row is finished exactly once: of two claims of a row only the later one counts.
+    happens to workers, each row is finished exactly once: of two claims of a row, only the later one counts.
 
     Every method may raise :class:`EngineError`.
     """
 
     async def begin(self, worker: str) -> None:
-        """Called once before everything else, with the name that this process has as a worker."""
+        """Called once before everything else, with this process's worker name."""
 
     async def add(self, rows: Iterable[Row]) -> int:
-        """Put rows behind those that are there; returns how many. The same row again, at its position, is not added."""
+        """Append rows, and return how many were added. A row that is already at its position is not added again."""
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
-        """Claim up to ``n`` rows: those that were not begun, in order, and those whose worker is gone."""
+        """Claim up to ``n`` rows: unstarted ones in order, and those whose worker is gone."""
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
-        """Say that a worker is alive, and what it was told by providers: seconds to leave a model alone, by name."""
+        """Send a heartbeat, with delays that providers requested: seconds not to call a model, by name."""
 
     async def admit(self, run_id: str) -> float:
-        """Count one more request of a claimed row to a model; seconds until its batch's rate lets it be made."""
+        """Count a model request of a claimed row, and return the seconds to wait for the batch's rate limit."""
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
-        """Keep the result of a row; ``False`` when the claim does not hold any more, and nothing was kept."""
+        """Store the result of a row; ``False`` if the claim is no longer valid, and nothing was stored."""
 
     async def give_back(self, claim: Claim, after: float) -> None:
-        """Let the row be claimed again, not before ``after`` seconds; its journal stays."""
+        """Return the row to the queue, to be claimed again after at least ``after`` seconds; its journal stays."""
 
     async def open(self, claim: Claim) -> OpenRun:
         """Open the journal of a claimed row.
 
         Raises:
-            JournalBusy: Another process is at it.
-            JournalError: It cannot be opened.
+            JournalBusy: Another process is using it. JournalError: It cannot be opened.
         """
 
     async def progress(self) -> Progress:
-        """How far the batch is."""
+        """The progress of the batch."""
 
     async def results(self, start: int, n: int) -> Sequence[RowResult]:
         """Up to ``n`` results of rows from position ``start`` on, in order; rows without a result are left out."""
 
     async def cancel(self) -> None:
-        """Have no more rows begun; those at work go on to their end."""
+        """Stop starting rows; rows in progress finish."""
 
     async def close(self) -> None:
-        """Release what the engine holds."""
+        """Release the engine's resources."""

@@ -1,4 +1,4 @@
-"""What slows a batch down when a provider says so: pauses for all, and fewer rows at once."""
+"""Slows a batch down at a provider's request: pauses for all workers, and fewer concurrent rows."""
 
 from __future__ import annotations
 

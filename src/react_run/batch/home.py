@@ -1,4 +1,4 @@
-"""Where a batch of this machine lives: a directory with its queue, its journals and its lock."""
+"""The directory of a batch on this machine, with its queue, journals and lock."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ class Home:
             directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise ConfigError(
-                f"the batch cannot be kept in {self.directory}: {error.strerror or error}; REACT_RUN_HOME names "
-                "another place"
+                f"the batch cannot be saved in {self.directory}: {error.strerror or error}; REACT_RUN_HOME sets "
+                "another directory"
             ) from error
 
     def remove(self) -> None:
@@ -108,7 +108,7 @@ class Home:
         descriptor = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
             if not try_lock(descriptor):
-                raise ConfigError(f"batch {self.name} is at work: {self._holder()} has it")
+                raise ConfigError(f"batch {self.name} is running: {self._holder()} has it")
             os.ftruncate(descriptor, 0)
             since = datetime.now().astimezone().isoformat(timespec="seconds")
             about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
@@ -153,7 +153,7 @@ def find_home(name: str) -> Home:
     found = exact or [home for home in known if home.name.startswith(name)]
     if not found:
         listed = ", ".join(home.name for home in known[:5]) or "none so far"
-        raise ConfigError(f"there is no batch {name!r}; kept in {batches_directory()}: {listed}")
+        raise ConfigError(f"there is no batch {name!r}; saved in {batches_directory()}: {listed}")
     if len(found) > 1:
         raise ConfigError(f"{name!r} begins the names of {len(found)} batches: {', '.join(h.name for h in found[:5])}")
     return found[0]

@@ -1,4 +1,4 @@
-"""From a file to rows: JSON lines, CSV, or a prompt per line."""
+"""Reads rows from a file: JSON lines, CSV, or a prompt per line."""
 
 from __future__ import annotations
 

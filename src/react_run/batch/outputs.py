@@ -1,4 +1,4 @@
-"""The output of a batch: a line per row, written once, also across crashes."""
+"""The output of a batch: a line per row, written exactly once, even across crashes."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ class FileOutput:
             if not try_lock(self._file):
                 raise ConfigError(f"another process writes to {path}")
             if not known and os.fstat(self._file).st_size:
-                raise ConfigError(
-                    f"{path} exists, and no batch that is kept here wrote it: move it away, or use --fresh"
-                )
+                raise ConfigError(f"{path} exists, but no batch saved here wrote it: move it away, or use --fresh")
             cut_torn_line(self._file)
         except BaseException:
             os.close(self._file)
@@ -104,7 +102,7 @@ class FileOutput:
         if index < 0 or (expected is not None and index != expected):
             raise ConfigError(
                 f"{self.path}:{number}: this line is not what the batch wrote there: move the file away (the same "
-                "command writes it again), or start anew with --fresh"
+                "command writes it again), or start over with --fresh"
             )
         return index
 

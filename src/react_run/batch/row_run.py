@@ -1,4 +1,4 @@
-"""Running one row: from its prompt, or from its journal when it was begun before."""
+"""Runs one row: from its prompt, or from its journal if it was started before."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class RowRunner:
             JournalError: Somebody else has the row.
         """
         if claim.attempts > MOST_ATTEMPTS:
-            return self._failed(claim, f"it was begun {claim.attempts - 1} times, and its worker died each time")
+            return self._failed(claim, f"it was started {claim.attempts - 1} times, and its worker died each time")
         started = perf_counter()
         try:
             result = await self._result(claim, opened)

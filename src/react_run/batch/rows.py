@@ -1,4 +1,4 @@
-"""A row of a batch, and what became of it."""
+"""Rows of a batch, and their results."""
 
 from __future__ import annotations
 
@@ -24,11 +24,8 @@ class Row:
 
     Args:
         index: Its position, from 0.
-        prompt: What to answer.
-        messages: The conversation so far, as mappings.
-        id: The caller's name for it, unique in its batch.
-        place: Where it was read, such as ``rows.jsonl:7``.
-        problem: Why it cannot be run; empty when it can.
+        prompt: The prompt. messages: The conversation so far, as mappings. id: The caller's name for it, unique in its
+            batch. place: Where it was read, such as ``rows.jsonl:7``. problem: Why it cannot run; empty if it can.
     """
 
     index: int
@@ -61,11 +58,11 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class RowResult:
-    """What became of a row.
+    """The result of a row.
 
     ``status`` is ``ok`` for a successful answer, ``unsuccessful`` for a run that ended otherwise or whose effects are
-    partly unknown, and ``error`` when the row could not be run to its end; ``error`` says why. ``seconds`` is the time
-    of the last attempt, ``cost`` in USD, ``attempts`` how often the row was begun.
+    partly unknown, and ``error`` if the row could not finish; ``error`` says why. ``seconds`` is the time of the last
+    attempt, ``cost`` in USD, ``attempts`` how often the row was started.
     """
 
     index: int
@@ -81,7 +78,7 @@ class RowResult:
     run_id: str | None = None
     error: str | None = None
     marks: Sequence[Mapping[str, object]] | None = None
-    """What the scorers of an evaluation said of it; ``None`` in any other batch."""
+    """The scores in an evaluation; ``None`` in any other batch."""
 
     def to_dict(self) -> dict[str, object]:
         """The fields, as JSON-ready values."""
@@ -91,7 +88,7 @@ class RowResult:
         return data
 
     def line(self) -> str:
-        """The line of the output that stands for it, without its end."""
+        """Its line in the output, without the line end."""
         return _text(self.to_dict())
 
     @classmethod
@@ -133,7 +130,7 @@ def unknown_calls(result: RunResult) -> list[str]:
 
 def _why(result: RunResult, unknown: Sequence[str]) -> str | None:
     if unknown:
-        return f"interrupted while {', '.join(unknown)} was at work: whether it took effect is unknown"
+        return f"interrupted while {', '.join(unknown)} was running: whether it took effect is unknown"
     if result.success:
         return None
     if result.unresolved:

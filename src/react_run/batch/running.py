@@ -1,4 +1,4 @@
-"""A batch from its rows to its results, for programs and for the command."""
+"""Runs a batch from its rows to its results, for programs and for the command."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ALIKE = 10
-"""How many first rows must fail alike for a batch to end."""
+"""A batch ends if this many first rows fail in the same way."""
 _PAGE = 200
 _LOOK_AGAIN = 0.25
 _TOGETHER = 0.02
@@ -41,9 +41,8 @@ class BatchHalted(ReactError):
     """A batch ended before all rows had their results.
 
     Args:
-        message: Why.
-        exit_status: What the command returns: 3 when the provider failed, 5 at a limit, 1 otherwise.
-        progress: How far it is.
+        message: The reason. exit_status: The exit status of the command: 3 if the provider failed, 5 at a limit, 1
+            otherwise. progress: The progress.
     """
 
     def __init__(self, message: str, exit_status: int, progress: Progress) -> None:
@@ -53,7 +52,7 @@ class BatchHalted(ReactError):
 
 
 class Batch:
-    """Many runs of one agent: iterate over it for results as they come, or await it for all of them.
+    """Many runs of one agent: iterate over it for results as they arrive, or await it for all of them.
 
     Args: See :func:`run_batch`.
     """
@@ -108,7 +107,7 @@ class Batch:
         return [result async for result in self]
 
     def stop(self) -> None:
-        """Begin no more rows; the iteration ends when those at work have ended."""
+        """Stop starting rows; the iteration ends when the rows in progress have finished."""
         if self.worker is not None:
             self.worker.stop()
 
@@ -237,11 +236,11 @@ class Batch:
 
     def _check_end(self, progress: Progress) -> None:
         if self._alike is not None:
-            text = f"the first {ALIKE} rows all failed alike: {self._alike}"
+            text = f"the first {ALIKE} rows all failed in the same way: {self._alike}"
             raise BatchHalted(text, 3, progress)
         if not progress.left and not progress.running:
             return
-        left = f"{progress.left + progress.running} of {progress.total} rows are left to do"
+        left = f"{progress.left + progress.running} of {progress.total} rows are left"
         if progress.exhausted:
             spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
             limit = "cost" if self.terms.max_cost is None else f"${self.terms.max_cost:g}"
@@ -255,25 +254,19 @@ def run_batch(agent: ReActAgent, rows: Iterable[object], **options: Any) -> Batc
     Args:
         agent: The agent. It is not closed.
         rows: Texts, mappings with ``prompt`` (and ``id``, ``messages``, ``vars``), or :class:`Row` objects.
-        name: The name of the batch, so that the same call goes on with it after an interruption; without a name,
-            nothing outlives the call.
-        prompt: A template filled from each row, such as ``"Summarise {text}"``.
-        id_field: The field that names a row.
-        concurrency: Rows at once.
-        ordered: Whether results come in the order of the rows.
-        retries: How often a row is tried again after a failure of the provider or the infrastructure.
-        retry_errors: Whether rows that ended with an error before go on from their journals.
-        max_cost: USD for all rows together.
-        rate: Requests to models per minute, by all workers together.
-        keep_going: Go on though the first ten rows failed alike.
-        workspaces: Where each row gets a directory of its own.
-        engine: Another engine than the embedded one.
-        say: Told what people should know.
-        runner: Makes what runs the rows, from what has to stand next to the model; one that runs ``agent`` else.
+        name: The name of the batch, so that the same call continues it after an interruption; without a name, nothing
+            outlives the call. prompt: A template filled from each row, such as ``"Summarise {text}"``.
+        id_field: The field with the id of a row. concurrency: Number of concurrent rows. ordered: Whether results
+            arrive in the order of the rows. retries: Retries of a row after a failure of the provider or the
+            infrastructure. retry_errors: Whether rows that ended with an error continue from their journals. max_cost:
+            Maximum cost of all rows together, in USD. rate: Model requests per minute, for all workers together.
+            keep_going: Continue even if the first ten rows fail in the same way. workspaces: A directory in which each
+            row gets its own directory. engine: An engine to replace the embedded one. say: Called with messages for
+            people. runner: Creates the runner of rows from the plugins next to the model; by default one that runs
+            ``agent``.
 
-    Raises (while iterating):
-        ConfigError: A row, or the agent, is not what it was when the batch was begun.
-        BatchHalted: The batch ended before all rows had their results.
+    Raises (while iterating): ConfigError: A row, or the agent, has changed since the batch was started. BatchHalted:
+    The batch ended before all rows had their results.
     """
     return Batch(agent, rows, **options)
 
@@ -290,7 +283,7 @@ def open_queue(home: Home, agent: ReActAgent, terms: Terms | None = None) -> Sql
         engine.set("agent", now)
     elif found := agent_changes(before, now):
         listed = "\n".join(f"  {line}" for line in found)
-        raise ConfigError(f"the agent has changed since batch {home.name} was begun:\n{listed}\n--fresh starts anew")
+        raise ConfigError(f"the agent has changed since batch {home.name} was started:\n{listed}\n--fresh starts over")
     if terms is not None:
         engine.set("stopped", None)
     return engine
@@ -322,15 +315,15 @@ async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
     progress = await engine.progress()
     if whole and number < progress.total:
         raise ConfigError(
-            f"the input has {number} rows, and the batch was begun with {progress.total}: put back those that are "
-            "missing, or start anew with --fresh"
+            f"the input has {number} rows, but the batch was started with {progress.total}: restore the missing ones, "
+            "or start over with --fresh"
         )
     if not progress.total:
         raise ConfigError("the input has no rows")
     if progress.total == progress.error and progress.done:
         first = (await engine.results(0, 1))[0]
         if not first.attempts:
-            raise ConfigError(f"no row of the input can be run; the first: {first.error}")
+            raise ConfigError(f"no row of the input can run; the first: {first.error}")
 
 
 def agent_record(agent: ReActAgent) -> str:

@@ -1,4 +1,4 @@
-"""The embedded engine: a table in SQLite, and the locks on the journals as leases (no clock is involved)."""
+"""The embedded engine: a table in SQLite, with locks on the journals as leases (no clock is involved)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker: takes rows, runs them, and hands in what became of them, until there are no more."""
+"""A worker: takes rows, runs them, and reports their results until there are none left."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Worker:
 
     def _say_lost(self, error: Unreachable) -> None:
         if not self._lost:
-            self.say(f"{error}; no rows are begun until it answers again")
+            self.say(f"{error}; no rows start until it answers again")
         self._lost = True
 
     def _say_found(self) -> None:

@@ -1,4 +1,4 @@
-"""Measuring agents: cases, scorers, repeats, and what the marks say with which certainty. See ``docs/evals.md``."""
+"""Measures agents: cases, scorers, repeats and statistics. See ``docs/evals.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the cases of a plan as rows of a batch, and marking each run before its row has a result."""
+"""Runs the cases of a plan as rows of a batch, and scores each run before its row gets a result."""
 
 from __future__ import annotations
 

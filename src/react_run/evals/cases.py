@@ -1,4 +1,4 @@
-"""The cases of ``react-run test`` and ``react-run eval``: what is asked, what answers, and what must come of it."""
+"""The cases of ``react-run test`` and ``react-run eval``: the input, the model, and the expected outcome."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _within(path: Path, info: ValidationInfo) -> Path:
     """A file that cases name; outside of their directory only when it is trusted, whatever it is for."""
     origin = info.context
     if isinstance(origin, Origin) and not origin.trusted and not _lies_in(path, origin.directory):
-        text = f"{path} lies outside of the directory of the cases, which only a trusted one may reach: "
+        text = f"{path} is outside the directory of the cases, which needs trust: "
         raise problem("cfg.untrusted", f"{text}{how_to_trust(origin.directory)}")
     return path
 
@@ -84,23 +84,23 @@ CasePath = Annotated[LocalPath, AfterValidator(_within)]
 
 
 class Case(Options):
-    """One case. What is not said is not looked at."""
+    """One case. Keys that are not given are not checked."""
 
     name: str = Field(min_length=1)
-    """What it is called; unique in its file."""
+    """The name of the case, unique in its file."""
     prompt: str = ""
-    """What is asked. With `recording`, that is known already. `{name}` stands for a value of `vars`."""
+    """The prompt; not needed with `recording`. `{name}` is replaced by a value of `vars`."""
     vars: dict[str, Any] = Field(default_factory=dict)
-    """Values for `{name}` in the prompt; with any, `{{` is a brace."""
+    """Values for `{name}` in the prompt; with any, `{{` is a literal brace."""
     messages: list[dict[str, Any]] = Field(default_factory=list)
     """The conversation so far."""
     files: list[CasePath] = Field(default_factory=list)
     """Files and directories, copied into the workspace of each run under their own names."""
     replies: list[Any] | None = None
-    """The replies of the model, as of `{kind: scripted}`. Without them the agent's own model answers; in a test, it
+    """The replies of the model, as for `{kind: scripted}`. Without them the agent's own model answers; in a test, it
     must be offline."""
     recording: CasePath | None = None
-    """A journal: the model answers as it was recorded, and in a test everything must be as recorded."""
+    """A journal: the model answers from the recording, and in a test everything must match it."""
     recorded_tools: bool = False
     """Whether tools answer from the recording as well."""
     answer: str | None = None
@@ -110,23 +110,23 @@ class Case(Options):
     matches: str | None = None
     """A regular expression that must be found in the answer."""
     tools: list[str] | None = None
-    """The names of the tools that are called, in order."""
+    """The names of the tools that must be called, in order."""
     success: bool | None = None
-    """Whether the run is a success; without `stop_reason` and `recording`, it must be unless this says `false`."""
+    """Whether the run must be a success; by default it must, unless `stop_reason` or `recording` is given."""
     stop_reason: str | None = None
-    """Why the run ends."""
+    """The stop reason."""
     max_iterations: int | None = None
-    """Iterations that it may take at most."""
+    """Maximum number of iterations."""
     expected: Any = None
-    """What scorers compare the answer with; without scorers, the answer must be exactly this."""
+    """The value that scorers compare the answer with; without scorers, the answer must be exactly this."""
     scorers: list[AnyScorer] = Field(default_factory=list)
-    """What marks the runs, besides the scorers of the file: scorers and checks, by kind."""
+    """Scorers and checks, by kind, in addition to the scorers of the file."""
     repeat: int | None = Field(default=None, ge=1)
-    """How often `eval` runs it; `--repeat` when not given."""
+    """How often `eval` runs it; by default as given by `--repeat`."""
     tags: list[str] = Field(default_factory=list)
-    """Words to choose cases by."""
+    """Tags for selecting cases."""
     weight: float = Field(default=1.0, gt=0)
-    """What it counts beside others."""
+    """The weight of the case."""
 
     @field_validator("replies")
     @classmethod

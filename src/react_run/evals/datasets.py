@@ -31,18 +31,18 @@ class Dataset(Options):
     file: CasePath
     """The file: `.jsonl`, `.csv` or `.tsv`."""
     prompt: str | None = None
-    """What is asked: a template over the fields of a row, such as `"{question}"`. Without it the fields of a row are
-    those of a case."""
+    """The prompt: a template with the fields of a row, such as `"{question}"`. Without it, the fields of a row are the
+    keys of a case."""
     expected: Any = None
-    """What is expected: a template, such as `"{answer}"`; one field alone keeps its type."""
+    """The expected value: a template, such as `"{answer}"`; a single field keeps its type."""
     name: str | None = None
-    """A template for the names of cases; the row's `name` or `id`, or its place, when not given."""
+    """A template for the names of cases; by default the row's `name`, `id` or place."""
     tags: list[str] = Field(default_factory=list)
     """Templates for tags."""
     messages: str | None = None
-    """The field that has the conversation so far, as `"{history}"`."""
+    """The field with the conversation so far, such as `"{history}"`."""
     format: str | None = Field(default=None, pattern="^(jsonl|csv|tsv)$")
-    """`jsonl`, `csv` or `tsv`; by the file's ending when not given."""
+    """`jsonl`, `csv` or `tsv`; by default that of the file's extension."""
     limit: int | None = Field(default=None, ge=1)
     """Only the first rows."""
 
@@ -78,7 +78,7 @@ def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known:
     for number, (place, data) in enumerate(islice(records(path, form), limit), 1):
         where = Place(source, int(place.rpartition(":")[2]), 1)
         if len(report.problems) >= _WRONG:
-            report.add("cfg.value", "from here on nothing was looked at: mend what is above first", where)
+            report.add("cfg.value", "the rest was not checked: fix the problems above first", where)
             break
         try:
             values = _values(data, mapping, f"{path.stem}:{number}", table=path.suffix.lower() in _TABLES)

@@ -1,4 +1,4 @@
-"""Cases that run offline and must pass: those of ``react-run test``, and of pytest."""
+"""Runs cases that are offline and must pass: those of ``react-run test``, and of pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an evaluation does: which agents run which cases how often, and what must not change between two sittings."""
+"""The plan of an evaluation: which agents run which cases how often, and what must not change when it is continued."""
 
 from __future__ import annotations
 

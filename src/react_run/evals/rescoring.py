@@ -1,4 +1,4 @@
-"""Marking kept runs anew, from their journals: nothing is run, and nobody is asked."""
+"""Scores saved runs again, from their journals: nothing is run, and no model is asked."""
 
 from __future__ import annotations
 

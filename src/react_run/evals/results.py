@@ -1,4 +1,4 @@
-"""From tallies to a result: rates with intervals, comparisons, gates; what ``result.json`` holds."""
+"""Builds a result from tallies: rates with intervals, comparisons and gates; the content of ``result.json``."""
 
 from __future__ import annotations
 

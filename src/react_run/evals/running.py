@@ -1,4 +1,4 @@
-"""An evaluation from its plan to its result: begun, interrupted, gone on with, marked again."""
+"""Runs an evaluation from its plan to its result; it can be interrupted, continued and scored again."""
 
 from __future__ import annotations
 
@@ -227,12 +227,12 @@ async def run_eval(
 
     Args:
         agent: The agent.
-        cases: What it is asked, and how its runs are marked; mappings are as in a file of cases.
-        scorers: What marks the runs of every case.
+        cases: The cases; mappings are as in a file of cases.
+        scorers: Scorers for the runs of every case.
         against: Another agent, to compare with the first.
-        directory: Where everything is kept. The same call goes on after an interruption.
-        repeat: How often each case runs.
-        seed: For what is drawn.
+        directory: The directory for everything that is saved. The same call continues after an interruption.
+        repeat: How often to run each case.
+        seed: The seed for random sampling.
         options: Those of :class:`Evaluation`.
 
     Returns:

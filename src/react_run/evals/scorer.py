@@ -1,4 +1,4 @@
-"""What marks a run: a scorer gets the run of a case and says how good it was, from 0 to 1, and why."""
+"""Scorers: a scorer gets the run of a case and says how good it was, from 0 to 1, and why."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """A mark.
+    """A score.
 
     Args:
-        value: From 0 (as bad as can be) to 1.
+        value: From 0 (worst) to 1.
         reason: Why it is not 1, for people.
-        cost: USD that marking took; ``None`` when it is unknown.
+        cost: The cost of scoring in USD; ``None`` if unknown.
     """
 
     value: float
@@ -36,16 +36,16 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredRun:
-    """The run of a case that is to be marked.
+    """The run of a case to score.
 
     Args:
         name: The name of the case.
-        prompt: What was asked.
-        expected: What the case expects; ``None`` when it says nothing.
-        result: How the run ended.
-        seconds: What it took, as far as it is known.
-        workspace: Where it worked.
-        path: Its journal; ``None`` when none is kept.
+        prompt: The prompt.
+        expected: The expected value of the case; ``None`` if there is none.
+        result: The result of the run.
+        seconds: Its duration, if known.
+        workspace: Its workspace.
+        path: Its journal; ``None`` if there is none.
         agent: The agent, for scorers that need one.
     """
 
@@ -65,7 +65,7 @@ class ScoredRun:
 
     @cached_property
     def journal(self) -> Journal | None:
-        """What was recorded of the run.
+        """The journal of the run.
 
         Raises:
             JournalError: It cannot be read.
@@ -76,32 +76,34 @@ class ScoredRun:
 
 
 class Scorer(Component, group="scorers"):
-    """Marks runs; its fields are its YAML options."""
+    """Scores runs; its fields are its YAML options."""
 
     asks_model: ClassVar[bool] = False
-    """Whether it asks a model: it costs, so it is asked last, and never when kept runs are scored again."""
+    """Whether it asks a model, which costs money: such scorers come last, and are not used when saved runs are scored
+    again.
+    """
 
     name: str = ""
-    """What reports call it; its kind when not given."""
+    """Its name in reports; by default its kind."""
     threshold: float = Field(default=1.0, ge=0, le=1)
-    """The mark from which a run passes."""
+    """The minimum score of a run that passes."""
 
     @abstractmethod
     async def score(self, run: ScoredRun) -> Score | float | bool:
-        """Mark a run.
+        """Score a run.
 
-        Raises anything when it cannot: that is an error of the evaluation, and no mark.
+        An exception counts as an error of the evaluation, not as a score.
         """
 
     @property
     def label(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return self.name or self.kind or type(self).__name__
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """What one scorer said of one run."""
+    """The score of one scorer for one run."""
 
     scorer: str
     value: float
@@ -126,16 +128,16 @@ class Mark:
 
 
 async def mark(scorer: Scorer, label: str, run: ScoredRun) -> Mark:
-    """Have a scorer mark a run.
+    """Score a run with a scorer.
 
     Raises:
-        ValueError: What it said is not a mark.
-        Exception: Whatever kept it from marking.
+        ValueError: The scorer returned an invalid score.
+        Exception: Any failure of the scorer.
     """
     said = await scorer.score(run)
     score = said if isinstance(said, Score) else Score(value=float(said))
     if not 0 <= score.value <= 1:
-        raise ValueError(f"a mark is from 0 to 1, not {score.value!r}")
+        raise ValueError(f"a score is from 0 to 1, not {score.value!r}")
     return Mark(
         scorer=label,
         value=score.value,

@@ -1,7 +1,7 @@
-"""Attachments of a journal: kept once each, under their digest, beside the file; its records refer to them.
+"""Attachments of a journal: each is stored once, under its digest, next to the file; records refer to them.
 
-A sink without a place beside it, such as one that ships records to a database, has them in the first record that names
-them. What a reader cannot find any more is stood for by a text that says so.
+A sink without a place for files, such as a database, stores each in the first record that refers to it. A missing
+attachment is replaced by a note.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def folder_of(journal: Path) -> Path:
-    """Where the attachments of a journal lie."""
+    """The directory for the attachments of a journal."""
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.attachments")
 
 
 class Keeper:
-    """Keeps the attachments of one journal.
+    """Stores the attachments of one journal.
 
     Args:
-        sink: Where its records go.
-        masker: What may not go there.
+        sink: The destination of its records.
+        masker: Masks secrets.
     """
 
     def __init__(self, sink: Sink, masker: Masker) -> None:
@@ -46,10 +46,10 @@ class Keeper:
         return reference(self._masked(part))
 
     def keep(self, part: Part) -> Record:
-        """The same, once it is kept.
+        """The same, after storing it.
 
         Raises:
-            JournalError: It cannot be.
+            JournalError: It cannot be stored.
         """
         masked = self._masked(part)
         said = reference(masked)
@@ -62,7 +62,7 @@ class Keeper:
         return said
 
     def _masked(self, part: Part) -> Part:
-        """``part`` as it may be kept: text without secrets; anything else without one, or not at all."""
+        """``part`` in a form that may be stored: text with secrets masked; any other file only if it has no secrets."""
         known = self._maskable.get(id(part))
         if known is None:  # the part is kept with it: its id is the key
             known = self._maskable[id(part)] = (part, masked(part, self._masker))

@@ -1,4 +1,4 @@
-"""What is the same in every replay of an unchanged run (behaviour J3)."""
+"""The canonical form of a run, which is the same in every replay of an unchanged run (behaviour J3)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _FROM_OUTSIDE = ("serve", "desk")
 
 
 def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
-    """The records of a run without run id, times and seconds, in an order that does not depend on timing.
+    """The records of a run without run id, times and seconds, in an order independent of timing.
 
-    Two runs that did the same have equal canonical forms, also when one was interrupted and resumed. Runs below the run
+    Two runs that did the same have equal canonical forms, even if one was interrupted and resumed. Runs of subagents
     are left out.
     """
     if not isinstance(journal, Journal):
@@ -48,7 +48,7 @@ def in_order(journal: Journal) -> list[Record]:
 
 
 def alike(one: Record, other: Record) -> bool:
-    """Whether two records have the same canonical form, as far as can be seen without making it.
+    """Whether two records have the same canonical form, as far as can be seen without building it.
 
     The conversation is not compared.
     """

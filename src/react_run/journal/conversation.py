@@ -1,4 +1,4 @@
-"""The conversation of a run as its requests show it: only what is new is written down, and a digest stands for all."""
+"""Writes the conversation of a run: only new messages, with a digest of the whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where records go: a file that only grows, one write per record (behaviour J1)."""
+"""Writes records to an append-only file, one write per record (behaviour J1)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ _PATIENCE = 5
 
 
 class FileSink:
-    """Appends to a file, made when it is not there; a torn last line, left by a crash, is cut off first.
+    """Appends to a file, which is created if necessary; a torn last line after a crash is cut off first.
 
     Args:
-        path: The file. Its directory is made, too.
-        write: What writes bytes to a descriptor.
-        fsync: What makes them durable.
-        patience: How often to look again while another process has it, 20 ms apart: it may be looking only.
+        path: The file. Its directory is created as well. write: Writes bytes to a descriptor. fsync: Makes them
+            durable. patience: How often to retry, every 20 ms, while another process has the file locked: it may only
+            be reading.
 
     Raises:
         JournalBusy: Another run is writing to it.

@@ -1,4 +1,4 @@
-"""What a journal says about the agent and the run before anything happens."""
+"""Builds the header of a journal: the agent and the run before anything happens."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _path(value: object) -> str:
 
 
 def changes(before: Record, now: Record) -> list[str]:
-    """What is different about the agent of ``now``, one line each, from two headers or descriptions."""
+    """The differences of the agent of ``now``, one line each, from two headers or descriptions."""
     found = list(_changed("", before["agent"]["values"], now["agent"]["values"]))
     for group in ("toolsets", "plugins"):
         found += _changed_kinds(group[:-1], before[group], now[group])

@@ -1,4 +1,4 @@
-"""A journal as iterations: model calls, tool calls with all their attempts, and what intervened."""
+"""Reads a journal as iterations: model calls, tool calls with all their attempts, and interventions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Attempt:
 
 @dataclass(kw_only=True, eq=False)
 class ToolUse:
-    """One requested tool call and what became of it."""
+    """One requested tool call and its result."""
 
     iteration: int
     position: int
@@ -68,7 +68,7 @@ class ToolUse:
     """The arguments as the model sent them."""
     attempts: list[Attempt] = field(default_factory=list)
     progress: Record | None = None
-    """How far it last said it was."""
+    """Its last progress report."""
     answered: Record | None = None
     """Where its result came from elsewhere, or was changed on the way."""
     judged: Record | None = None

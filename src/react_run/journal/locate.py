@@ -9,7 +9,7 @@ from react_run.errors import ConfigError
 
 
 def runs_directory() -> Path:
-    """Where the command line keeps the journals of runs."""
+    """The directory where the command line saves journals."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "runs"
@@ -25,20 +25,20 @@ def make_runs_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise ConfigError(
-            f"no journals can be kept in {directory}: {error.strerror or error}; --no-save keeps none, and "
-            "REACT_RUN_HOME names another place"
+            f"journals cannot be saved in {directory}: {error.strerror or error}; --no-save saves none, and "
+            "REACT_RUN_HOME sets another directory"
         ) from error
 
 
 def batches_directory() -> Path:
-    """Where batches are kept, each with the journals of its rows below ``runs``."""
+    """The directory of batches, each with the journals of its rows below ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "batches"
 
 
 def evals_directory() -> Path:
-    """Where evaluations are kept, each with the journals of its runs below ``runs``."""
+    """The directory of evaluations, each with the journals of its runs below ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "evals"
@@ -83,7 +83,7 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
     if name is None:
         files = run_files(directory)
         if not files:
-            raise ConfigError(f"no runs are kept in {directory or runs_directory()}")
+            raise ConfigError(f"there are no saved runs in {directory or runs_directory()}")
         return files[0]
     if (path := Path(name)).is_file():
         return path
@@ -94,7 +94,7 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
     if len(found) > 1 and len(exact := [path for path in found if path.stem == name]) == 1:
         found = exact
     if not found:
-        raise ConfigError(f"there is no run {name!r}, and no such file. `react-run runs list` shows what is kept")
+        raise ConfigError(f"there is no run {name!r}, and no such file. `react-run runs list` lists the saved runs")
     if len(found) > 1:
         listed = ", ".join(path.stem[:12] for path in found[:5])
         raise ConfigError(f"{name!r} begins the ids of {len(found)} runs: {listed}{', …' if len(found) > 5 else ''}")

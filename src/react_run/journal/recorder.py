@@ -1,4 +1,4 @@
-"""The plugin that writes the journal: every effect before it happens, everything that intervened, and the end."""
+"""The plugin that writes the journal: every effect before it happens, all interventions, and the end."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ class _Place:
 class Recorder(Plugin):
     """Writes each run to an append-only file of JSON lines: trace, recording and checkpoint in one.
 
-    It stands innermost, next to the loop, so that it sees every single attempt. Runs below a run go into its file.
+    It is innermost, next to the loop, so that it sees every attempt. Runs of subagents are written to the same file.
     """
 
     kind: ClassVar[str] = "journal"
     inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath
-    """The file, or a directory that gets a file for each run, named by its id."""
+    """The file, or a directory with a file for each run, named by its id."""
     session: str | None = None
     """The name of the conversation that the runs belong to."""
     options: Mapping[str, Any] = Field(default_factory=dict)
-    """How the agent was made from its file, for whoever makes it again."""
+    """The options that built the agent from its file, for rebuilding it."""
 
     _open: Callable[[Run], Sink] | None = PrivateAttr(default=None)
     _described: tuple[ReActAgent, Record] | None = PrivateAttr(default=None)

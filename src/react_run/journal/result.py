@@ -24,7 +24,7 @@ def result_of(journal: Journal) -> RunResult:
     """
     footer = journal.footer
     if footer is None or footer["status"] != "finished":
-        raise JournalError(f"run {journal.run_id[:12]} has not ended: it has no result yet")
+        raise JournalError(f"run {journal.run_id[:12]} has not ended, so it has no result yet")
     steps = list(_steps(journal))
     responses = [call.response for call in journal.calls.values() if call.response]
     return RunResult(

@@ -1,4 +1,4 @@
-"""Conversations that go on across processes: one file each, and one turn at a time."""
+"""Conversations across processes: one file each, and one turn at a time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Session:
         from react_run.support.user_dirs import data_directory
 
         if not _NAME.fullmatch(name):
-            raise ConfigError(f"{name!r} is not a name for a session: letters, digits, '.', '_' and '-'")
+            raise ConfigError(f"{name!r} is not a valid session name: use letters, digits, '.', '_' and '-'")
         return cls(data_directory() / "sessions" / f"{name}.json")
 
     @classmethod

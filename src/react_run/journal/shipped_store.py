@@ -93,7 +93,7 @@ class PostgresStore:
             JournalError: It goes on.
         """
         if summary.running:
-            raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
+            raise JournalError(f"run {summary.run_id[:12]} is still running: stop it first")
 
         async def removed(journals: Journals) -> None:
             async with journals.pool.connection() as connection:

@@ -172,7 +172,7 @@ def remove_run(summary: Summary) -> None:
     from react_run.journal.attachments import folder_of
 
     if summary.running:
-        raise JournalError(f"run {summary.run_id[:12]} goes on: stop it first")
+        raise JournalError(f"run {summary.run_id[:12]} is still running: stop it first")
     if _ID.fullmatch(summary.run_id):
         shutil.rmtree(run_directory(Path(summary.header["workspace"]), summary.run_id), ignore_errors=True)
     shutil.rmtree(folder_of(summary.path), ignore_errors=True)

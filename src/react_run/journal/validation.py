@@ -1,4 +1,4 @@
-"""What is wrong with a journal that cannot be used: the first line that is not as ``schema.json`` has it."""
+"""Finds the damage in an unusable journal: the first line that violates ``schema.json``."""
 
 from __future__ import annotations
 

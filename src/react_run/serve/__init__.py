@@ -1,4 +1,4 @@
-"""Agents over HTTP: OpenAI's API, runs that can be watched, approvals, and the page (``react-run serve``).
+"""Agents over HTTP: OpenAI's API, live runs, approvals, and the web page (``react-run serve``).
 
-It needs the extra ``serve``; no other part of react-run imports it.
+It needs the extra ``serve``; nothing else in react-run imports it.
 """

@@ -1,4 +1,4 @@
-"""The agents that a server offers: built from their files, and built again when the files change."""
+"""The agents of a server, built from their files, and rebuilt when the files change."""
 
 from __future__ import annotations
 
@@ -146,11 +146,11 @@ class Agents:
                     raise ConfigError(f"the agent was named {old.name!r} and would be {new.name!r}: restart the server")
                 await new.agent.__aenter__()
             except ReactError as error:
-                said.append(f"{old.file}: not read again, the agent stays as it was: {error}")
+                said.append(f"{old.file}: not reloaded, the agent stays unchanged: {error}")
                 continue
             self._served[old.name] = new
             self._retired += [old, *self._variants.pop(old.name, {}).values()]
-            said.append(f"{old.file}: read again")
+            said.append(f"{old.file}: reloaded")
         return said
 
     async def variant(self, name: str, overrides: Mapping[str, object]) -> ServedAgent:

@@ -1,4 +1,4 @@
-"""The application: which path is answered by what."""
+"""The application: maps paths to handlers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ async def _api_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # registered for it
     status = error.status_code if error.status_code in (404, 405) else 400
-    text = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not possible here"}
+    text = {404: f"there is nothing at {request.url.path}", 405: f"{request.method} is not allowed here"}
     found = ApiError(status, text.get(status, error.detail), headers=dict(error.headers or {}))
     return await _api_error(request, found)
 

@@ -1,4 +1,4 @@
-"""The questions that wait for a person, wherever their runs are: at work, put aside, or left by an earlier server."""
+"""Questions waiting for a person, whether their runs are active, parked, or left by an earlier server."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Approvals:
         """
         if id_ in self._decided:
             first = self._decided[id_]
-            said = f"it was answered already: {first['answer']!r}{' by ' + first['by'] if first['by'] else ''}"
+            said = f"it was already answered: {first['answer']!r}{' by ' + first['by'] if first['by'] else ''}"
             raise ApiError(409, said, code="already_answered")
         approval = self.waiting.get(id_)
         if approval is None:

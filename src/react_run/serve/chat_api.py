@@ -1,4 +1,4 @@
-"""OpenAI's API: models, and chat completions, whole or streamed."""
+"""OpenAI's API: models, and chat completions, with or without streaming."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request to OpenAI's API asks for: who is to answer, the conversation, settings; or why it cannot be."""
+"""Parses requests to OpenAI's API: the agent, the conversation and settings, or why the request is invalid."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def refuse_foreign(data: Mapping[str, Any], *, ignore_tools: bool = False) -> No
     """
     for name in () if ignore_tools else _OWN_TOOLS:
         if data.get(name) not in (None, []):
-            text = f"{name}: the tools are the agent's own; a request cannot bring any"
-            text += " (a server that is started with --client-tools ignore leaves them out)"
+            text = f"{name}: the tools are the agent's own; a request cannot add any"
+            text += " (start the server with --client-tools ignore to ignore them)"
             raise wrong(text, name, "unsupported_parameter")
     choice = data.get("tool_choice")
     if choice not in (None, "auto", "none"):

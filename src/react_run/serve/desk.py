@@ -1,4 +1,4 @@
-"""The plugin that every agent on a server gets: it asks people by the server, and lets the server see the run."""
+"""The plugin of every agent on a server: it asks people through the server, and lets the server observe the run."""
 
 from __future__ import annotations
 

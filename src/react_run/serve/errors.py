@@ -1,4 +1,4 @@
-"""Errors as OpenAI's API reports them: a status, a type, a code, and a text that says what to do."""
+"""Errors in OpenAI's format: a status, a type, a code, and a message that says what to do."""
 
 from __future__ import annotations
 

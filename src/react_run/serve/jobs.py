@@ -1,4 +1,4 @@
-"""Runs under way: each waits for its turn, works, and tells whoever watches."""
+"""Active runs: each waits for its turn, runs, and notifies its watchers."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Jobs:
             ApiError: The server is about to stop, or too many runs wait already.
         """
         if self.draining:
-            raise ApiError(503, "the server is about to stop and takes no new runs: try again later")
+            raise ApiError(503, "the server is shutting down and accepts no new runs: try again later")
         self.slots.check()
 
     def start(self, job: Job) -> Job:
@@ -173,7 +173,7 @@ class Jobs:
         """
         self.check()
         if job.id in self.live:
-            raise ApiError(409, f"run {job.id} is under way already")
+            raise ApiError(409, f"run {job.id} is already running")
         job.turn = self.slots.admit()
         self.live[job.id] = job
         job.task = self.spawn(self._work(job))

@@ -1,4 +1,4 @@
-"""Runs as lists and single views have them: those under way here, and all that are kept."""
+"""Lists runs: those active here, and all saved ones."""
 
 from __future__ import annotations
 

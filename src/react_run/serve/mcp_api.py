@@ -1,6 +1,6 @@
-"""An agent as an MCP server: the whole agent as one tool, or its tools one by one.
+"""An agent as an MCP server: the whole agent as one tool, or its tools individually.
 
-Whoever calls is a stranger, so everything happens within runs: permissions, limits and the journal hold as always.
+Callers are not trusted, so everything happens within runs: permissions, limits and the journal apply as always.
 """
 
 from __future__ import annotations

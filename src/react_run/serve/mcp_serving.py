@@ -1,4 +1,4 @@
-"""Running an MCP server: on standard input and output, or over HTTP."""
+"""Runs an MCP server on standard input and output, or over HTTP."""
 
 from __future__ import annotations
 

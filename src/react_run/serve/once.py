@@ -1,4 +1,4 @@
-"""``Idempotency-Key``: the same request again is the same run, also when another server began it."""
+"""``Idempotency-Key``: repeating a request returns the same run, even if an earlier server started it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Once:
             if kept is None:
                 return self._begin(name, request, start)
             if kept.request != request:
-                text = "this Idempotency-Key was used for another request: take a new one"
+                text = "this Idempotency-Key was used for another request: use a new one"
                 raise ApiError(409, text, code="idempotency_mismatch")
             job = self._jobs.get(name)
             if job is None or job.ending in _GOES_ON or (job.task is None and not job.ended):

@@ -1,4 +1,4 @@
-"""How a server is run: what the command line says, checked."""
+"""The checked options of a server."""
 
 from __future__ import annotations
 

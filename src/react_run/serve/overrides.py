@@ -1,4 +1,4 @@
-"""What a request may change about the agent that answers it."""
+"""What a request may change about its agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that were put aside while a person is asked: their decisions are written into their journals."""
+"""Parked runs, which wait for a person: decisions are written to their journals."""
 
 from __future__ import annotations
 

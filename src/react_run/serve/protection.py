@@ -1,4 +1,4 @@
-"""Who may ask what: hosts, origins, headers, bodies, tokens; checked on every path before anything else happens."""
+"""Access control: hosts, origins, headers, bodies and tokens, checked for every path before anything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What requests to OpenAI's API are answered with: completions and chunks, secrets masked, numbers always there."""
+"""Builds responses of OpenAI's API: completions and chunks, with secrets masked and all numbers present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: text or a list as input, whole or as events, going on from a response that is kept."""
+"""OpenAI's Responses API: text or a list as input, with or without streaming, continuing from a saved response."""
 
 from __future__ import annotations
 

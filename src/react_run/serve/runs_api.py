@@ -1,4 +1,4 @@
-"""The API for runs: start, list, follow, stop, resume, replay; and for the questions they ask."""
+"""The API for runs (start, list, follow, stop, resume, replay) and for their questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server process: the listener, signals, and an orderly end."""
+"""The server process: the listener, signals, and a clean shutdown."""
 
 from __future__ import annotations
 

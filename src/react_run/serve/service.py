@@ -1,4 +1,4 @@
-"""The server itself, without HTTP: agents, runs, questions, journals."""
+"""The server without HTTP: agents, runs, questions, journals."""
 
 from __future__ import annotations
 

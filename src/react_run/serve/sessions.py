@@ -1,4 +1,4 @@
-"""Conversations that the server keeps: one turn at a time, and each token and each agent with its own."""
+"""Conversations stored by the server: one turn at a time, separate for each token and agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Journals on disk: where a server's runs are kept, found again, and followed as they grow."""
+"""A server's journals on disk: saved, found, and followed as they grow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waking whoever waits for something to change."""
+"""Wakes tasks that wait for a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many runs work at the same time, and how many may wait for their turn."""
+"""Limits how many runs are active, and how many may wait for their turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that were accepted and have not begun: kept on disk, so that a crash loses none of them."""
+"""Accepted runs that have not started: stored on disk, so that a crash loses none of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A recorded run driven again: replay and resume."""
+"""Running a recorded run again: replay and resume."""

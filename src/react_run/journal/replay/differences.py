@@ -1,4 +1,4 @@
-"""How a replay differs from its recording: in which iteration, what was expected, what came, and where exactly."""
+"""Describes how a replay differs from its recording: the iteration, expected and actual values, and the exact place."""
 
 from __future__ import annotations
 

@@ -33,11 +33,11 @@ class ReplayModel(Model):
     journal: LocalPath
     """The recording: the journal of a run."""
     run: str | None = None
-    """Which run, by the beginning of its id, when the file holds several; the last one otherwise."""
+    """The run, by the beginning of its id, if the file has several; by default the last one."""
     compare: bool = True
-    """Whether requests must be as recorded."""
+    """Whether requests must match the recording."""
     then: Model | None = None
-    """Who answers the calls that were not recorded; none means that there must be no such calls."""
+    """The model for calls that were not recorded; by default such calls are errors."""
 
     _compared: tuple[Sequence[Message], Sequence[Message]] | None = PrivateAttr(default=None)
 

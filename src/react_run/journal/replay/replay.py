@@ -1,4 +1,4 @@
-"""Replaying a run: the loop is driven by the recorded replies, and the first difference is shown (behaviour J3)."""
+"""Replays a run: runs the loop on the recorded replies, and shows the first difference (behaviour J3)."""
 
 from __future__ import annotations
 

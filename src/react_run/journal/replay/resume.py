@@ -1,4 +1,4 @@
-"""Resuming a run from its journal: the recorded part is driven again through all hooks, then it goes on (J4)."""
+"""Resumes a run from its journal: the recorded part runs again through all hooks, then the run continues (J4)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def resume(
         path: The journal; it is continued.
         agent: The agent of the run.
         run: The beginning of the run's id, when the journal has several runs.
-        force: Go on although the agent has changed since, or does not do again what it did.
+        force: Continue even if the agent has changed since, or diverges from the recording.
         ended: What a run that has ended gives: an error, or its result.
         patience: Seconds to wait while another process is at the run.
 
@@ -144,7 +144,9 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
     found = _differences(journal, agent)
     if found and not force:
         listed = "\n".join(f"  {line}" for line in found)
-        raise ConfigError(f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force goes on")
+        raise ConfigError(
+            f"the agent has changed since run {journal.run_id[:12]} began:\n{listed}\n--force continues anyway"
+        )
     answers = recorded_answers(journal)
     sink.write(*encoded(resumed_record(journal, found), agent.config.masker))
     continued = ContinuingSink(sink, journal)
@@ -176,5 +178,5 @@ def _about_masks(journal: Journal) -> list[str]:
     head, *records = journal.own
     said = {key: head[key] for key in ("prompt", "incoming", "opening")}
     if MASK in to_json([said, *records]):
-        return [f"secrets were masked in the journal: where the run used them, it goes on with {MASK}"]
+        return [f"secrets were masked in the journal: where the run used them, it continues with {MASK}"]
     return []

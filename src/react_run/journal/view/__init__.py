@@ -1,1 +1,1 @@
-"""A recorded run for people: tree, page, charts and documents."""
+"""Views of a recorded run for people: tree, page, charts and documents."""

@@ -1,4 +1,4 @@
-"""What a journal says, in a few words for people: seconds, tokens, cost, arguments, how it ended."""
+"""Formats data of a journal for people: seconds, tokens, cost, arguments, how it ended."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tokens(value: int | None) -> str:
 
 
 def cost(value: float | None) -> str:
-    """USD; what is less than can be shown is not shown as nothing."""
+    """Format USD; an amount too small to show is not shown as zero."""
     return "cost n/a" if value is None else "<$0.0001" if 0 < value < 0.0001 else f"${value:.4f}"
 
 

@@ -1,1 +1,1 @@
-"""An agent in an editor, over the Agent Client Protocol; the published SDK carries the protocol."""
+"""An agent in an editor, over the Agent Client Protocol, with the official SDK."""

@@ -178,7 +178,7 @@ class EditorAgent:
     async def _session(self, session_id: str, cwd: str, servers: list[Any] | None) -> Session:
         workspace = Path(cwd)
         if not workspace.is_absolute() or not await asyncio.to_thread(workspace.is_dir):
-            raise RequestError(-32602, f"cwd {cwd!r} is no directory: give its whole path")
+            raise RequestError(-32602, f"cwd {cwd!r} is not a directory: give its full path")
         if servers and not self.offered.takes_servers:
             raise RequestError(
                 -32602, "this agent does not start servers of the editor: run it with --editor-servers to allow that"

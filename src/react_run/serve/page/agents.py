@@ -1,4 +1,4 @@
-"""What the agents are: their files, prompts, tools and hooks."""
+"""The page about the agents: their files, prompts, tools and hooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The questions that wait for a person, with everything that is needed to decide."""
+"""The page with questions that wait for a person, and everything needed to decide."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def show(site: Site, request: Request) -> Response:
 
 def _body(site: Site) -> Iterator[str]:
     yield '<div class="head"><div class="grow"><h1>Approvals</h1>'
-    yield '<p class="soft">Runs that wait for a person. Their clocks stand still.</p></div></div>\n'
+    yield '<p class="soft">Runs that wait for a person. Their timeouts are paused.</p></div></div>\n'
     yield _cards(site)
     yield '<p class="soft small"><kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> allow once · <kbd>d</kbd> decline</p>\n'
 
@@ -53,7 +53,7 @@ def card(site: Site, approval: Approval, *, link: bool = False, number: str = ""
     about = [
         escaped(question.tool) if question.is_approval else "a question",
         f"asked {ago(approval.asked)}",
-        "put aside, and goes on with the answer" if approval.answered is None else "",
+        "parked; continues with the answer" if approval.answered is None else "",
         number,
     ]
     title = f"May <b>{escaped(approval.agent)}</b> run this?" if question.is_approval else escaped(question.text)

@@ -1,4 +1,4 @@
-"""The batches of this machine: how far they are, and what became of their rows."""
+"""The page about this machine's batches: their progress and rows."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _body(site: Site, home: Home, start: int, only: str) -> Iterator[str]:
     yield f"{escaped(seen.holder or '')}</p></div>"
     if now is not None and now.done < now.total and not now.stopped:
         yield f'<form action="/batches/{quote(home.name)}/stop" method="post">{site.field()}'
-        yield '<button class="btn">Begin no more rows</button></form>'
+        yield '<button class="btn">Stop starting rows</button></form>'
     yield "</div>\n"
     if now is None:
         yield f'<div class="card bad">{escaped(seen.problem)}</div>\n'

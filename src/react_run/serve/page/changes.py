@@ -1,4 +1,4 @@
-"""What a run changed in files, as its tools were asked to: from its journal, whatever became of the files since."""
+"""The file changes that a run's tools made, from its journal, independent of the files' current state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from react_run.journal.reading import Journal
 
 _NOTHING = (
-    '<p class="soft">No tool of this run has written or edited a file. What programs change is not seen here.</p>'
+    '<p class="soft">No tool of this run has written or edited a file. Changes by programs are not shown here.</p>'
 )
 
 

@@ -1,4 +1,4 @@
-"""Talking with an agent: a kept conversation, steps that fold, the answer as it is written."""
+"""The chat page: a saved conversation, collapsible steps, and the answer as it streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs side by side: the first difference first, what is equal folded."""
+"""Compares two runs side by side: starts at the first difference, with equal parts collapsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluations: what was measured, with marks that lead to runs."""
+"""The page about evaluations, with scores that link to runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _kept() -> list[Path]:
 def _list() -> Iterator[str]:
     kept = _kept()
     yield '<div class="head"><div class="grow"><h1>Evals</h1>'
-    yield '<p class="soft">What agents were measured on, the latest first.</p></div></div>\n'
+    yield '<p class="soft">Evaluations of agents, latest first.</p></div></div>\n'
     rows = "".join(filter(None, map(_line, kept[:_MOST])))
     if not rows:
         yield _EMPTY

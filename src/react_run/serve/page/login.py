@@ -1,4 +1,4 @@
-"""Letting somebody in who has a token."""
+"""Login with a token."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def enter(site: Site, request: Request) -> Response:
     fields = form_of(await body_of(request, _LARGEST))
     name = site.gate.name_of(fields.get("token", "").strip())
     if name is None:
-        return _form("That token is not known here.")
+        return _form("This token is not valid.")
     answer = RedirectResponse("/runs", status_code=303)
     secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
     answer.set_cookie(

@@ -1,4 +1,4 @@
-"""Answers as they were meant: Markdown as HTML that holds nothing but text, without images and foreign markup."""
+"""Renders answers from Markdown to HTML without images, scripts or foreign markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small parts of pages: badges, figures, times, the miniature of a run."""
+"""Small parts of pages: badges, figures, times, and thumbnails of runs."""
 
 from __future__ import annotations
 

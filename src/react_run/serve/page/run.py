@@ -1,4 +1,4 @@
-"""One run: what it waits for, its figures, its timeline, and the call that is looked at; live while it goes on."""
+"""The page of one run: its questions, figures, timeline and the selected call; live while it runs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _body(seen: Seen, tab: str) -> Iterator[str]:
     yield questions(seen)
     yield figures(seen)
     if seen.journal is None:
-        yield '<div class="card empty" id="content">It waits for its turn.</div>\n'
+        yield '<div class="card empty" id="content">Waiting for its turn.</div>\n'
         return
     label = TABS[tab].replace("&", "and")
     yield f'<div class="split"><section class="card" aria-label="{label}">{_tabs(seen.id, tab)}'
