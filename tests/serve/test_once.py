@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from time import time
@@ -142,3 +143,19 @@ def test_a_damaged_or_old_key_is_forgotten(home: Path, tmp_path: Path, damage: s
         running.service.once._swept = 0.0
         running.http.post("/v1/chat/completions", json=body(), headers={"Idempotency-Key": "another"})
         assert not kept.exists()
+
+
+def test_a_key_that_cannot_be_made_to_last_begins_no_run(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = agent_file(tmp_path, "one", [EFFECT, "done"])
+    with serving(file, home=home) as running:
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fsync", full)
+            answer = ask(running)
+        assert (answer.status_code, "No space left" in answer.text) == (500, True)
+        assert not (tmp_path / "effects").exists()
+        assert ask(running).status_code == 200
