@@ -85,7 +85,7 @@ async def agent(file: Path, editor: Editor, *options: str, **variables: str) -> 
         *command,
         env=environment,
         use_unstable_protocol=True,
-        transport_kwargs={"stderr": None},
+        transport_kwargs={"stderr": None, "shutdown_timeout": 60},
     ) as (connection, process):
         forms = ElicitationCapabilities(form=ElicitationFormCapabilities()) if editor.form is not None else None
         await connection.initialize(
