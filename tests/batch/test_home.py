@@ -20,5 +20,5 @@ def test_who_writes_the_output_is_known_while_it_does(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_told_who_has_the_batch(tmp_path: Path) -> None:
-    with Home(tmp_path / "batch").held(), pytest.raises(ConfigError, match=f"is at work: .*{os.getpid()}"):
+    with Home(tmp_path / "batch").held(), pytest.raises(ConfigError, match=f"batch.*{os.getpid()}"):
         Home(tmp_path / "batch").held().__enter__()

@@ -19,6 +19,7 @@ from react_run import ConfigError, FileSink
 from react_run.batch import Row, RowResult
 from react_run.batch.catalogue import begun
 from react_run.batch.engine import Terms
+from react_run.batch.postgres import PostgresEngine
 from react_run.batch.running import Batch, BatchHalted
 from react_run.cli.exit import ended
 from react_run.journal.shipped import JournalFenced, Journals, opened
@@ -340,3 +341,26 @@ def test_one_worker_serves_several_agents_and_ends_when_nothing_is_left(
     states = json.loads(call("batch", "status", "--json", "--engine", database)[1])
     assert {(state["batch"], state["ok"]) for state in states} == {("agent", 6), ("other", 6)}
     assert call("worker", "agent.yaml", "none.yaml", "--engine", database, "--once")[0] == 2
+
+
+def test_two_that_make_the_tables_at_the_same_time_take_turns(database: str) -> None:
+    url = database.replace("postgres://", "postgresql://")
+    waiting = "select count(*) from pg_locks where locktype = 'advisory' and not granted"
+
+    async def scenario() -> None:
+        engine = PostgresEngine(database, version="1", jobs=1)
+        try:
+            async with await psycopg.AsyncConnection.connect(url) as first:
+                await first.execute("select pg_advisory_xact_lock(hashtext('react_run.tables'))")
+                second = asyncio.ensure_future(engine.reach())
+                async with await psycopg.AsyncConnection.connect(url, autocommit=True) as looking:
+                    while not second.done():
+                        if (await (await looking.execute(waiting)).fetchone() or (0,))[0]:
+                            break
+                        await asyncio.sleep(0.01)
+                assert not second.done()
+            await second
+        finally:
+            await engine.close()
+
+    asyncio.run(scenario())

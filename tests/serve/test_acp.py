@@ -85,7 +85,7 @@ async def agent(file: Path, editor: Editor, *options: str, **variables: str) -> 
         *command,
         env=environment,
         use_unstable_protocol=True,
-        transport_kwargs={"stderr": None, "shutdown_timeout": 60},
+        transport_kwargs={"stderr": None, "shutdown_timeout": 120},
     ) as (connection, process):
         forms = ElicitationCapabilities(form=ElicitationFormCapabilities()) if editor.form is not None else None
         await connection.initialize(
@@ -99,7 +99,7 @@ def talked(file: Path, editor: Editor, work: Callable[[Any], Awaitable[Any]], *o
     """What ``work`` finds out with a connection."""
 
     async def talk() -> Any:
-        async with asyncio.timeout(60), agent(file, editor, *options, **variables) as connection:
+        async with asyncio.timeout(240), agent(file, editor, *options, **variables) as connection:
             return await work(connection)
 
     return asyncio.run(talk())
