@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -105,13 +106,17 @@ def test_waits_double_up_to_the_most_and_are_noted() -> None:
 
 def test_calls_of_one_reply_wait_at_the_same_time() -> None:
     failed: list[str] = []
+    everybody = asyncio.Event()
 
     @tool
     async def meet(name: str) -> str:
-        """Fail, until everybody has failed."""
-        if len(failed) < 3:
+        """Fail once, then wait until everybody has failed."""
+        if name not in failed:
             failed.append(name)
+            if len(failed) == 3:
+                everybody.set()
             raise ValueError
+        await everybody.wait()
         return "fine"
 
     replies = [calls(*[("meet", {"name": name}) for name in "abc"]), says("done")]
