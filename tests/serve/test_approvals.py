@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from time import sleep
 
+import pytest
 from tests.serve.kit import Process, agent_file, calling, serving, until
 
 ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
@@ -112,6 +115,24 @@ def test_a_decision_survives_a_crash_before_the_run_goes_on(home: Path, tmp_path
         assert running.http.get("/api/approvals").json()["approvals"] == []
         running.wait_for("completed", run)
     assert effects(tmp_path) == ["e"]
+
+
+def test_a_decision_that_the_disk_does_not_keep_is_none(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    file = agent_file(tmp_path, "one", REPLIES, **ASKS)
+    with serving(file, home=home, park_after=0.1) as running:
+        running.http.post("/api/runs", json={"agent": "one", "prompt": "go"})
+        asked = running.question()
+        until(lambda: not running.service.jobs.live)
+        with monkeypatch.context() as disk:
+            disk.setattr(os, "fsync", full)
+            answer = running.http.post(f"/api/approvals/{asked['id']}", json={"answer": "yes"})
+        assert (answer.status_code, "the decision cannot be kept" in answer.text) == (500, True)
+    assert effects(tmp_path) == []
 
 
 def test_an_answer_never_fits_other_arguments(home: Path, tmp_path: Path) -> None:
