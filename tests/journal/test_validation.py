@@ -21,6 +21,7 @@ COMMANDS = [
     ("resume",),
 ]
 DAMAGES = [
+    ("model_request", "keep", 50),
     ("tool_finished", "executed", "yes"),
     ("tool_finished", "seconds", {}),
     ("model_response", "usage", "none"),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from react_run.journal.reading import Journal
 
 
+_OF_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What reading a record that is none of ours ends in."""
 _LIMITS = ("max_iterations", "max_cost", "run_timeout")
 
 
@@ -29,10 +31,11 @@ def naming_damage(command: Callable[..., int]) -> Callable[..., int]:
         path = find_run(run).absolute()
         try:
             return command(run=run, **given)
-        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        except (*_OF_DAMAGE, JournalError) as error:
             from react_run.journal.validation import damage_in
 
-            if damage := damage_in(path):
+            damaged = isinstance(error if not isinstance(error, JournalError) else error.__cause__, _OF_DAMAGE)
+            if damaged and (damage := damage_in(path)):
                 raise JournalError(damage) from error
             raise
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 _LARGEST = 2**53
 _FIRST, _LAST = -62135596800, 253402300800
@@ -23,6 +24,7 @@ def _damages(path: Path) -> Iterator[str]:
 
     schema = json.loads((files("react_run.journal") / "schema.json").read_text(encoding="utf-8"))
     validator = Draft202012Validator(schema)
+    lengths: dict[object, int] = {}
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             record = json.loads(line)
@@ -36,6 +38,24 @@ def _damages(path: Path) -> Iterator[str]:
         if error is not None:
             where = "".join(f"{part}: " for part in error.absolute_path)
             yield f"{path}:{number}: the journal is damaged here: {where}{error.message[:200]}"
+        elif missing := _messages_missing(record, lengths):
+            yield f"{path}:{number}: the journal is damaged here: {missing}"
+
+
+def _messages_missing(record: dict[str, Any], lengths: dict[object, int]) -> str:
+    """Say so when a record keeps more messages than its run had by then.
+
+    Args:
+        record: The next record.
+        lengths: How many messages each run had by then; updated.
+    """
+    if record["type"] == "header":
+        lengths[record["run"]] = len(record["opening"])
+    if "keep" not in record:
+        return ""
+    kept, had = record["keep"], lengths.get(record["run"], 0)
+    lengths[record["run"]] = min(kept, had) + len(record["messages"])
+    return f"keep: {kept} messages cannot be kept of {had}" if kept > had else ""
 
 
 def _odd_number(record: object) -> str:

@@ -285,10 +285,3 @@ def test_a_bar_of_several_iterations_is_their_mean_and_a_row_tells_of_failures(t
 
 def test_a_page_of_two_thousand_iterations_is_no_larger_than_two_megabytes() -> None:
     assert len(page(long_run(2_000)).encode()) < 2_000_000
-
-
-def test_a_request_that_claims_to_keep_more_than_there_was_has_a_page() -> None:
-    journal = recorded(agent_of([calls(("add", {"a": 1, "b": 2})), says("three")], tools=[add]))
-    request = [record for record in journal.records if record["type"] == "model_request"][-1]
-    request["keep"] += 50
-    assert "three" in page(Journal(records=journal.records))

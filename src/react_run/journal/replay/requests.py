@@ -32,7 +32,13 @@ class Rebuilt:
         self.results[place] = content_with(record["content"], parts)
 
     def follow(self, keep: int, new: Sequence[Record]) -> Sequence[Message]:
-        """The messages of a request or footer."""
+        """The messages of a request or footer.
+
+        Raises:
+            ValueError: There were not as many messages as it keeps.
+        """
+        if keep > len(self._messages):
+            raise ValueError(f"{keep} messages cannot be kept of {len(self._messages)}")
         if keep < len(self._messages):
             self._messages = MessageList(self._messages[:keep])
         self._messages += map(self._read, new)

@@ -160,7 +160,7 @@ def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
 
 
 def _model_call(call: ModelCall, anchor: str) -> str:
-    written = zip(call.request["messages"], call.new, strict=False)  # a damaged `keep` leaves fewer
+    written = zip(call.request["messages"], call.new, strict=True)
     inner = "".join(_message(message) for record, message in written if not _stands_elsewhere(record))
     reply = call.reply
     if reply is not None:
