@@ -114,7 +114,7 @@ def test_real_models_are_blocked_unless_a_test_is_marked(pytester: pytest.Pytest
             return ReActAgent({"plugins": [{"kind": "model_retries", "attempts": 1}]}, model=model).run_sync("hello")
 
         def test_blocked():
-            with pytest.raises(ModelError, match="may not be asked: real models are blocked in tests; mark this one"):
+            with pytest.raises(ModelError, match="is blocked: real models are blocked in tests; mark this one"):
                 ask("http://models.example.invalid/v1")
 
         def test_streams_are_blocked_too():
@@ -125,19 +125,19 @@ def test_real_models_are_blocked_unless_a_test_is_marked(pytester: pytest.Pytest
             async def stream():
                 async for _ in agent.stream("hello"):
                     pass
-            with pytest.raises(ModelError, match="may not be asked"):
+            with pytest.raises(ModelError, match="is blocked"):
                 asyncio.run(stream())
 
         def test_servers_of_this_machine_are_the_tests_own():
             with pytest.raises(ModelError) as caught:
                 ask("http://127.0.0.1:9/v1")
-            assert "may not be asked" not in str(caught.value)
+            assert "is blocked" not in str(caught.value)
 
         @pytest.mark.real_model
         def test_allowed():
             with pytest.raises(ModelError) as caught:
                 ask("http://models.example.invalid/v1")
-            assert "may not be asked" not in str(caught.value)
+            assert "is blocked" not in str(caught.value)
         """
     )
     run(pytester, "--strict-markers").assert_outcomes(passed=4)

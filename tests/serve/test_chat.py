@@ -358,7 +358,7 @@ def test_runs_that_have_ended_leave_nothing_in_memory(home: Path, tmp_path: Path
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("data:image/png;base64,AAAA", "nothing that a model reads"),
+        ("data:image/png;base64,AAAA", "not a file that models can read"),
         ("data:image/png;base64,%%%", "what follows base64, is none"),
         ("data:image/png;base64,", "is empty"),
         ("data:image/svg+xml,<svg/>", "no data: URL with base64"),
