@@ -197,7 +197,7 @@ def test_a_provider_failure_raises_with_what_the_run_had_reached() -> None:  # S
     assert (result.stop_reason, len(result.steps), result.usage.requests) == (StopReason.MODEL_ERROR, 1, 2)
 
 
-def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  # L3, architecture §7
+def test_cancellation_propagates_and_leaves_every_request_answered() -> None:  # L3
     runs: list[Run] = []
     hanging = asyncio.Event()
 
@@ -507,7 +507,7 @@ def test_one_agent_serves_concurrent_runs_without_mixing_them() -> None:  # T5
     assert asyncio.run(scenario()) == [f"MARKER {n}" for n in range(200)]
 
 
-def test_a_run_works_from_plain_code_and_inside_a_running_loop() -> None:  # architecture §7
+def test_a_run_works_from_plain_code_and_inside_a_running_loop() -> None:
     async def notebook() -> str:
         return agent_with(["hi"]).run_sync("go").answer
 
@@ -529,7 +529,7 @@ def test_arguments_that_a_plugin_changes_are_checked_again_before_the_tool_runs(
     assert (bad.steps[0].executed, bad.steps[0].error_code) == (False, "invalid_arguments")
 
 
-def test_nothing_executes_without_permission_however_often_it_is_retried() -> None:  # architecture §4
+def test_nothing_executes_without_permission_however_often_it_is_retried() -> None:
     asked: list[dict[str, object]] = []
 
     class Retry:
@@ -665,7 +665,7 @@ def test_text_that_cannot_be_encoded_never_reaches_a_model() -> None:  # L5
     assert result.answer == "caf\ufffd"
 
 
-def test_what_a_tool_notes_from_its_thread_is_heard_on_the_thread_of_the_loop() -> None:  # architecture §4
+def test_what_a_tool_notes_from_its_thread_is_heard_on_the_thread_of_the_loop() -> None:
     heard: list[tuple[str, bool]] = []
 
     def hear(how: str) -> None:

@@ -103,7 +103,7 @@ class Implementation:
             self.start = _watched(self.start, f"plugin {self.plugin_name!r} took {{:.0f}} ms in {hook}")
 
     def blame(self, error: BaseException) -> None:
-        """Note on ``error`` which plugin and hook it came from (architecture §4)."""
+        """Note on ``error`` which plugin and hook it came from."""
         error.add_note(f"{BLAME}{self.plugin_name!r} in {self.hook}")
 
     def check(self, answer: object) -> None:

@@ -1,4 +1,4 @@
-"""The plugin manager of one agent: its plugins and their order (architecture §4)."""
+"""The plugin manager of one agent: its plugins and their order."""
 
 from __future__ import annotations
 

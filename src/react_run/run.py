@@ -158,7 +158,7 @@ class ToolCall:
         return self.run._engine.refusal(self)
 
     def execute(self) -> Coroutine[Any, Any, Observation]:
-        """Run the tool, if every plugin permits: the only way to a tool (architecture §4).
+        """Run the tool, if every plugin permits: the only way to a tool.
 
         Whatever the tool does (return, raise, exceed its timeout) becomes an observation.
         """

@@ -260,7 +260,7 @@ def test_a_program_is_killed_with_all_it_started(tmp_path: Path) -> None:  # T2
     assert mark.stat().st_size == size > 0
 
 
-def test_a_hung_thread_does_not_keep_the_process_from_exiting() -> None:  # T2, architecture §7
+def test_a_hung_thread_does_not_keep_the_process_from_exiting() -> None:  # T2
     code = (
         "import time\n"
         "from react_run.testing import calls, run_agent, says\n"

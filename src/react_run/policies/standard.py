@@ -1,4 +1,4 @@
-"""The policies of an agent and their order (architecture §4)."""
+"""The policies of an agent and their order."""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ class Denies:
 BOTH = calls((SELECTOR, {"skill": "time"}), (SELECTOR, {"skill": "arithmetic"}))
 
 
-def test_an_activation_that_a_plugin_refuses_activates_nothing() -> None:  # architecture §4
+def test_an_activation_that_a_plugin_refuses_activates_nothing() -> None:
     no = Observation(content="no", outcome=Outcome.retryable("denied", "no"))
     agent = agent_with([BOTH, DONE], toolsets=[Sums(), Clock()], plugins=[Denies("time", no)], tool_disclosure="skills")
     agent.run_sync("go")
@@ -367,7 +367,7 @@ class Insists:
         return await call.execute() if call.name == "add" else None
 
 
-def test_no_plugin_gets_iteration_the_refusal() -> None:  # D3, architecture §4
+def test_no_plugin_gets_iteration_the_refusal() -> None:  # D3
     agent = agent_with([ADD, DONE], toolsets=[Sums()], plugins=[Insists()], tool_disclosure="skills")
     result = agent.run_sync("go")
     assert (result.steps[0].error_code, result.steps[0].executed) == ("tool_not_disclosed", False)
@@ -545,7 +545,7 @@ def test_each_change_of_the_offer_is_noted() -> None:  # L7
     assert seen == [("disclosure", f"offers {SELECTOR}, add, multiply")]
 
 
-def test_a_policy_of_ones_own_takes_the_place() -> None:  # architecture §4
+def test_a_policy_of_ones_own_takes_the_place() -> None:
     class Nothing:
         @hookimpl
         def react_run(self, run: Run) -> None:
