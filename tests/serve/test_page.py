@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 from tests.serve.browser import Watched, browser, needs_chromium, violations
 from tests.serve.kit import Running, agent_file, calling, serving
 
@@ -192,6 +192,11 @@ def test_a_conversation_shows_steps_and_goes_on(browser: Browser, running: Runni
         expect(page.locator(".it").last).to_contain_text("The branch is pushed.")
 
 
+def painted(page: Page) -> None:
+    """Wait until the page is drawn: before that, the browser drops keys."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def test_everything_can_be_done_by_keyboard(browser: Browser, running: Running) -> None:
     done = [start(running, "talker", f"number {number}") for number in range(2)]
     for run in done:
@@ -201,6 +206,7 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, running: Running) 
     with looking(browser, running.url) as watched:
         page = watched.page
         page.goto(f"{running.url}/runs")
+        painted(page)
         page.keyboard.press("/")
         page.keyboard.type("push")
         expect(page.locator("#runs tbody tr")).to_have_count(1)
@@ -209,6 +215,7 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, running: Running) 
         page.keyboard.press("Enter")
         expect(page).to_have_url(f"{running.url}/runs/{running.question()['run']}")
         page.wait_for_load_state()
+        painted(page)
         page.keyboard.press("a")
         expect(page.locator("#badge")).to_have_text("completed")
         before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -218,11 +225,13 @@ def test_everything_can_be_done_by_keyboard(browser: Browser, running: Running) 
         expect(page.locator("#keys")).to_be_visible()
         page.keyboard.press("Escape")
         page.goto(f"{running.url}/runs")
+        painted(page)
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
         for key in "jjxjxc":
             page.keyboard.press(key)
         expect(page.locator("h1")).to_have_text("Compare two runs")
         page.goto(f"{running.url}/runs")
+        painted(page)
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
