@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from math import isclose
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
@@ -121,8 +120,3 @@ def passes_of_k(tallies: Iterable[CaseTally], k: int) -> tuple[float, float] | N
         return None
     some = fmean(pass_at_k(tally.counted, tally.passed, k) for tally in enough)
     return some, fmean(pass_hat_k(tally.counted, tally.passed, k) for tally in enough)
-
-
-def same_rate(one: float, other: float) -> bool:
-    """Whether two pass rates are the same, but for rounding."""
-    return isclose(one, other, abs_tol=1e-9)

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from react_run.errors import JournalError
-from react_run.journal.files import FileSink
 from react_run.journal.lines import from_json
-from react_run.journal.locate import find_run, run_files
 from react_run.journal.locks import try_lock
 from react_run.journal.sinks import Sink
 from react_run.journal.values import Record
@@ -110,25 +108,6 @@ class RunStore(Protocol):
         Raises:
             JournalError: The run goes on.
         """
-
-
-@dataclass(frozen=True)
-class DirectoryStore:
-    """A directory with a file for each run; the one of the command line when none is named."""
-
-    directory: Path | None = None
-
-    def find(self, name: str | None) -> Path:
-        return find_run(name, self.directory)
-
-    def summaries(self) -> Iterator[Summary]:
-        return summaries(run_files(self.directory))
-
-    def open(self, path: Path) -> Sink:
-        return FileSink(path)
-
-    def remove(self, summary: Summary) -> None:
-        remove_run(summary)
 
 
 def summaries(files: list[Path]) -> Iterator[Summary]:

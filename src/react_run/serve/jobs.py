@@ -131,11 +131,6 @@ class Job:
         while not (self.ended or self.questions):
             await self.changed.wait(3600)
 
-    async def wait_for_end(self) -> None:
-        """Wait until it has ended."""
-        while not self.ended:
-            await self.changed.wait(3600)
-
 
 class Jobs:
     """All runs under way.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.errors import ConfigError, ModelError
 from react_run.messages import TextDelta, TextDiscarded
-from react_run.results import RunResult
 from react_run.run import ToolStarted
 from react_run.serve.errors import ApiError
 
@@ -175,8 +174,3 @@ class Chunks:
 
     def _delta(self, delta: dict[str, str]) -> str:
         return f'{self._head}"choices":[{{"index":0,"delta":{_encode(delta)},"finish_reason":null}}]}}\n\n'
-
-
-def is_result(value: object) -> bool:
-    """Whether an event is the last one."""
-    return isinstance(value, RunResult)

@@ -7,7 +7,6 @@ import os
 import time
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -118,8 +117,3 @@ class Tokens:
 def _plain(model: Any) -> dict[str, Any]:
     plain: dict[str, Any] = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return plain
-
-
-def token_files() -> list[Path]:
-    """All files with tokens."""
-    return sorted((config_directory() / "mcp-tokens").glob("*.json"))
