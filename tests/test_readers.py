@@ -101,7 +101,13 @@ def edit(text: str) -> None:
 def permission(text: str) -> None:
     arguments: dict[str, object] = {"line": text}
     request = ToolRequest(id="1", name="carry_out", arguments=arguments)
-    call = ToolCall(run=cast("Run", None), request=request, tool=CARRIES_OUT, prepared=None, arguments=arguments)
+    call = ToolCall(
+        run=cast("Run", None),
+        request=request,
+        tool=CARRIES_OUT,
+        prepared=CARRIES_OUT.prepare(arguments),
+        arguments=arguments,
+    )
     for action in ACTIONS:
         for glob in ("*a*b*a*b*[!c]d", "?*?*?*x", "*../*/..*/x", f"*{text[:8]}*{text[:8]}*x"):
             Rule(arguments={"line": glob}, action=action).applies(call)
