@@ -124,7 +124,7 @@ def test_nesting_that_could_not_be_checked_later_goes_the_long_way() -> None:
     assert quickly_cleaned(schema) is None
 
 
-def test_a_schema_that_is_changed_later_changes_neither_what_is_sent_nor_what_is_checked() -> None:
+def test_changing_a_schema_later_changes_neither_what_is_sent_nor_checked() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tool = Tool(name="count", description="Counts.", parameters=schema, function=lambda n: n)
     schema["properties"]["n"]["type"] = "string"
