@@ -22,8 +22,10 @@ from react_run import (
     Run,
     RunResult,
     Tool,
+    ToolCall,
     ToolError,
     ToolFailed,
+    hookimpl,
     tool,
 )
 from react_run.support.render import NO_OUTPUT
@@ -395,3 +397,18 @@ def test_what_a_tool_error_says_is_bounded_where_answers_repeat_it() -> None:
     assert len(result.unresolved[0].message) == 2_000
     assert len(result.answer) < 3_000
     assert len(result.steps[0].observation) > 9_000
+
+
+class Clears:
+    """Removes the problem of every call."""
+
+    @hookimpl
+    def react_tool_call(self, call: ToolCall) -> None:
+        call.problem = None
+
+
+def test_a_plugin_that_clears_the_problem_of_an_unknown_call_runs_nothing() -> None:
+    result = run_agent([calls(("nowhere", {"a": 1})), says("done")], plugins=[Clears()])
+    [step] = result.steps
+    assert (step.executed, step.action_input) == (False, {"a": 1})
+    assert step.observation.startswith("Error: unknown tool 'nowhere'")
