@@ -8,14 +8,28 @@ from contextlib import suppress
 from functools import partial
 from time import time
 
-from react_run.batch import sqlite_rows
 from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms
 from react_run.batch.group_commit import GroupCommit
 from react_run.batch.home import Home
 from react_run.batch.ledger import portions
 from react_run.batch.queue_file import QueueFile
 from react_run.batch.rows import Row, RowResult, run_id
-from react_run.batch.sqlite_rows import Found
+from react_run.batch.sqlite_rows import (
+    Found,
+    abandoned_rows,
+    add_rows,
+    count_request,
+    known_pauses,
+    make_index,
+    mark_claimed,
+    mark_waiting,
+    reset_errors,
+    results_from,
+    store_pauses,
+    store_result,
+    totals,
+    waiting_rows,
+)
 from react_run.errors import JournalBusy, JournalError
 from react_run.journal.files import FileSink
 from react_run.support.threads import in_thread
@@ -72,11 +86,11 @@ class SqliteEngine:
 
     def _add(self, rows: Sequence[Row]) -> int:
         with self.file.transaction() as db:
-            return sqlite_rows.add(db, rows)
+            return add_rows(db, rows)
 
     def _make_index(self) -> None:
         with self.file.transaction() as db:
-            sqlite_rows.make_index(db)
+            make_index(db)
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
@@ -90,13 +104,13 @@ class SqliteEngine:
         return claims
 
     def _take(self, db: sqlite3.Connection, worker: str, n: int, claims: list[Claim]) -> None:
-        totals = sqlite_rows.totals(db)
-        self._rate = totals.rate
-        if totals.stopped:
+        now = totals(db)
+        self._rate = now.rate
+        if now.stopped:
             return
-        self._claim(db, worker, sqlite_rows.abandoned(db, worker), n, claims)
-        new = totals.affordable(n - len(claims))
-        self._claim(db, worker, sqlite_rows.waiting(db, time(), 2 * new), len(claims) + new, claims)
+        self._claim(db, worker, abandoned_rows(db, worker), n, claims)
+        new = now.affordable(n - len(claims))
+        self._claim(db, worker, waiting_rows(db, time(), 2 * new), len(claims) + new, claims)
 
     def _claim(
         self, db: sqlite3.Connection, worker: str, found: Sequence[Found], limit: int, claims: list[Claim]
@@ -113,7 +127,7 @@ class SqliteEngine:
                 if claims:  # those count
                     return
                 raise
-            sqlite_rows.claim(db, worker, row)
+            mark_claimed(db, worker, row)
             self._open[row.position, row.epoch + 1] = sink
             claims.append(
                 Claim(
@@ -131,7 +145,7 @@ class SqliteEngine:
 
     def _admit(self, interval: float) -> float:
         with self.file.transaction(durable=False) as db:
-            return sqlite_rows.admit(db, time(), interval)
+            return count_request(db, time(), interval)
 
     async def beat(self, worker: str, pauses: Mapping[str, float]) -> Beat:
         return await in_thread(lambda: self._beat(pauses))
@@ -140,16 +154,16 @@ class SqliteEngine:
         now = time()
         if pauses:
             with self.file.transaction(durable=False) as db:
-                sqlite_rows.tell_pauses(db, ((model, now + seconds) for model, seconds in pauses.items()))
+                store_pauses(db, ((model, now + seconds) for model, seconds in pauses.items()))
         with self.file.reading() as db:
-            return Beat(stopped=sqlite_rows.totals(db).stopped, pauses=sqlite_rows.pauses(db, now))
+            return Beat(stopped=totals(db).stopped, pauses=known_pauses(db, now))
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
         self._finishing += 1
         line = result.line()
         try:
             return await self._commits.run(
-                lambda db: sqlite_rows.finish(db, claim.row.index, claim.epoch, result, line),
+                lambda db: store_result(db, claim.row.index, claim.epoch, result, line),
                 durable=True,
                 ended=lambda kept: self._release(claim) if kept else None,
             )
@@ -159,7 +173,7 @@ class SqliteEngine:
     async def give_back(self, claim: Claim, after: float) -> None:
         then = time() + after if after else 0.0
         await self._commits.run(
-            lambda db: sqlite_rows.give_back(db, claim.row.index, claim.epoch, failed=after > 0, not_before=then),
+            lambda db: mark_waiting(db, claim.row.index, claim.epoch, failed=after > 0, not_before=then),
             durable=False,
             ended=lambda kept: self._release(claim),
         )
@@ -178,7 +192,7 @@ class SqliteEngine:
     def progress_now(self) -> Progress:
         """The progress of the batch."""
         with self.file.reading() as db:
-            return sqlite_rows.totals(db).progress()
+            return totals(db).progress()
 
     async def results(self, start: int, n: int) -> Sequence[RowResult]:
         return await in_thread(lambda: self.results_now(start, n))
@@ -186,7 +200,7 @@ class SqliteEngine:
     def results_now(self, start: int, n: int) -> Sequence[RowResult]:
         """Results in order, see :meth:`Engine.results`."""
         with self.file.reading() as db:
-            return sqlite_rows.results(db, start, n)
+            return results_from(db, start, n)
 
     async def cancel(self) -> None:
         self.set("stopped", 1)
@@ -194,7 +208,7 @@ class SqliteEngine:
     def retry_errors(self) -> int:
         """Let rows that ended with an error continue from their journals, and return how many there are."""
         with self.file.transaction() as db:
-            return sqlite_rows.retry_errors(db)
+            return reset_errors(db)
 
     async def close(self) -> None:
         await self._commits.close()

@@ -66,7 +66,7 @@ class Found(NamedTuple):
     failures: int
 
 
-def add(db: sqlite3.Connection, rows: Sequence[Row]) -> int:
+def add_rows(db: sqlite3.Connection, rows: Sequence[Row]) -> int:
     """Add rows that are not there, and return how many were added.
 
     Raises:
@@ -94,23 +94,23 @@ def make_index(db: sqlite3.Connection) -> None:
     db.execute(_INDEX)
 
 
-def abandoned(db: sqlite3.Connection, worker: str) -> list[Found]:
+def abandoned_rows(db: sqlite3.Connection, worker: str) -> list[Found]:
     """Rows at work in other processes, which may be gone."""
     return [Found(*values) for values in db.execute(f"{_FOUND} 1 and owner <> ?", (worker,))]
 
 
-def waiting(db: sqlite3.Connection, now: float, n: int) -> list[Found]:
+def waiting_rows(db: sqlite3.Connection, now: float, n: int) -> list[Found]:
     """The first ``n`` rows that wait."""
     found = db.execute(f"{_FOUND} 0 and after <= ? order by position limit ?", (now, n))
     return [Found(*values) for values in found]
 
 
-def claim(db: sqlite3.Connection, worker: str, row: Found) -> None:
+def mark_claimed(db: sqlite3.Connection, worker: str, row: Found) -> None:
     """Mark a row as at work."""
     db.execute(_CLAIM, (worker, row.position))
 
 
-def finish(db: sqlite3.Connection, position: int, epoch: int, result: RowResult, line: str) -> bool:
+def store_result(db: sqlite3.Connection, position: int, epoch: int, result: RowResult, line: str) -> bool:
     """Store a result, which is ``line`` as JSON, if the claim still holds."""
     if db.execute(_FINISH, (result.status, line, position, epoch)).rowcount != 1:
         return False
@@ -118,12 +118,12 @@ def finish(db: sqlite3.Connection, position: int, epoch: int, result: RowResult,
     return True
 
 
-def give_back(db: sqlite3.Connection, position: int, epoch: int, *, failed: bool, not_before: float) -> None:
+def mark_waiting(db: sqlite3.Connection, position: int, epoch: int, *, failed: bool, not_before: float) -> None:
     """Let a row be claimed again, if the claim still holds."""
     db.execute(_GIVE_BACK, (int(failed), not_before, position, epoch))
 
 
-def retry_errors(db: sqlite3.Connection) -> int:
+def reset_errors(db: sqlite3.Connection) -> int:
     """Let rows that ended with an error be claimed again, and return how many there are."""
     db.execute(_UNSPEND)
     return db.execute(_AGAIN).rowcount
@@ -137,22 +137,22 @@ def totals(db: sqlite3.Connection) -> Totals:
     return Totals(*counted)
 
 
-def results(db: sqlite3.Connection, start: int, n: int) -> list[RowResult]:
+def results_from(db: sqlite3.Connection, start: int, n: int) -> list[RowResult]:
     """Up to ``n`` results from position ``start`` on."""
     query = "select result from rows where position >= ? and state = 2 order by position limit ?"
     return [RowResult.from_line(line) for (line,) in db.execute(query, (start, n))]
 
 
-def admit(db: sqlite3.Connection, now: float, interval: float) -> float:
+def count_request(db: sqlite3.Connection, now: float, interval: float) -> float:
     """Count a model request, and return the seconds to wait if requests are ``interval`` seconds apart."""
     return max(0.0, float(db.execute(_ADMIT, (now, interval)).fetchone()[0]) - interval - now)
 
 
-def tell_pauses(db: sqlite3.Connection, until: Iterator[tuple[str, float]]) -> None:
+def store_pauses(db: sqlite3.Connection, until: Iterator[tuple[str, float]]) -> None:
     """Store until when models may not be called."""
     db.executemany(_PAUSE, until)
 
 
-def pauses(db: sqlite3.Connection, now: float) -> dict[str, float]:
+def known_pauses(db: sqlite3.Connection, now: float) -> dict[str, float]:
     """Seconds during which models may not be called."""
     return dict(db.execute("select model, until - ? from pauses where until > ?", (now, now)).fetchall())
