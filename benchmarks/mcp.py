@@ -152,7 +152,7 @@ def through(agent: ReActAgent) -> float:
 
     async def calls() -> float:
         run = agent._start("echo", (), agent.hooks, run_id=None, settings=None)  # a run that is not driven
-        call = ToolCall(run, ToolRequest(id="1", name=tool.name, arguments={}), tool, None, {})
+        call = ToolCall(run, ToolRequest(id="1", name=tool.name, arguments={}), tool, tool.prepare({}), {})
         function: Any = tool.function
         await function(**{CALL: call})
         began = time.process_time()

@@ -216,8 +216,7 @@ class Recording:
         return known and call.executed is (call in self._executed)
 
     def _judged(self, call: ToolCall) -> Record:
-        observation = call.observation
-        assert observation is not None  # an iteration is over when all its calls have their result
+        observation = call.result
         data: Record = {"position": call.position, "executed": call.executed, "seconds": in_micros(call.seconds)}
         known = self._is_known(call, observation)
         self._note(call, observation)

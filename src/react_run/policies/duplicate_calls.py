@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, ClassVar
 from unicodedata import normalize
 
 from react_run.engine.context import MovedOut
-from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
-from react_run.outcome import Disposition, Observation
+from react_run.outcome import Disposition, Observation, Outcome
 from react_run.policies.order import Policy
 from react_run.tools.arguments.key import arguments_key
 
@@ -49,7 +48,7 @@ class Memory:
         self.shared: list[tuple[ToolCall, ToolCall]] = []
         self.answered: dict[str, Known] = {}
         self.nothing: dict[str, Known] = {}
-        self.in_doubt: Known = {}
+        self.in_doubt: dict[Key, tuple[ToolCall, int, str]] = {}
         self.moves = 0
 
     def enter(self, number: int) -> None:
@@ -97,8 +96,8 @@ class Repeats(Policy):
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         key = (call.request.name, call.key)
-        if memory.in_doubt and (known := memory.in_doubt.get(key)) is not None:
-            return self._refused(run, call, known)
+        if memory.in_doubt and (doubt := memory.in_doubt.get(key)) is not None:
+            return self._refused(run, call, *doubt)
         if tool.repeatable:
             return None
         first = memory.current.setdefault(key, call)
@@ -116,30 +115,23 @@ class Repeats(Policy):
 
     def _served(self, run: Run, call: ToolCall, known: tuple[ToolCall, int], head: str) -> Observation:
         earlier, number = known
-        assert earlier.observation is not None  # only judged calls are remembered
         call.repeated = True
         run.note(self.guard, f"{call.name}: answered from iteration {number}")
-        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.observation.content}")
+        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.result.content}")
 
-    def _refused(self, run: Run, call: ToolCall, known: tuple[ToolCall, int]) -> Observation:
-        earlier, number = known
-        assert earlier.observation is not None  # as above
-        assert earlier.observation.outcome is not None  # a call in doubt has failed
+    def _refused(self, run: Run, call: ToolCall, earlier: ToolCall, number: int, message: str) -> Observation:
         call.opaque = earlier.opaque
         run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since iteration {number}")
-        text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=earlier.observation.outcome.message)
-        refusal = refused(text, code="outcome_unknown")
-        assert refusal.outcome is not None  # it is a refusal
-        return replace(refusal, outcome=replace(refusal.outcome, unknown=True))
+        text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=message)
+        return Observation(content=f"Error: {text}", outcome=Outcome.retryable("outcome_unknown", text, unknown=True))
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         for call, first in memory.shared:
-            assert first.observation is not None  # an iteration is judged after all its calls have finished
-            content = f"{first.observation.content}\n\n{ONCE}"
-            call.observation, call.opaque = replace(first.observation, content=content), first.opaque
+            content = f"{first.result.content}\n\n{ONCE}"
+            call.observation, call.opaque = replace(first.result, content=content), first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
         changes = [call for call in iteration.calls if may_have_changed(call)]
@@ -151,13 +143,12 @@ class Repeats(Policy):
             if call.executed and not (raced and goes_stale(call, changes, by_others=iteration.changed)):
                 self._remember(memory, key, call)
         for call in changes:
-            outcome = call.observation.outcome if call.observation is not None else None
+            outcome = call.result.outcome
             if outcome is not None and outcome.unknown and call.tool is not None and not call.tool.idempotent:
-                memory.in_doubt[call.request.name, call.key] = (call, memory.iteration)
+                memory.in_doubt[call.request.name, call.key] = (call, memory.iteration, outcome.message)
 
     def _remember(self, memory: Memory, key: Key, call: ToolCall) -> None:
-        assert call.observation is not None  # as above
-        outcome = call.observation.outcome
+        outcome = call.result.outcome
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
             memory.answered.setdefault(key[0], {})[key[1]] = (call, memory.iteration)
         elif outcome.disposition is Disposition.NO_RESULT:

@@ -63,8 +63,7 @@ class Failures(Policy):
                 if call.succeeded:
                     ledger.clear(call.name)
         for call in iteration.calls:  # after all successes, because the order within a reply does not matter (F1b)
-            assert call.observation is not None  # an iteration is judged when all its calls are in
-            outcome = call.observation.outcome
+            outcome = call.result.outcome
             if outcome is not None and outcome.disposition.failed and outcome.code not in NOT_THE_TOOLS:
                 self._judge(run, ledger, call, outcome, counted)
 

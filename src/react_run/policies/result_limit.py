@@ -47,12 +47,12 @@ class Ceiling(Policy):
             return  # short, whatever its characters are: the usual case
         left = self.max_bytes * ROUND - STUB * len(calls)
         for call in calls:
-            observation = _observed(call)
+            observation = call.result
             size = size_of(observation.content)
             left += STUB
             if size > STUB and not observation.whole and size > min(self.max_bytes, left):
                 call.observation = self._shortened(run, call, observation, size, left)
-                size = size_of(call.observation.content)
+                size = size_of(call.result.content)
             left -= size
 
     def _shortened(self, run: Run, call: ToolCall, observation: Observation, size: int, left: int) -> Observation:
@@ -75,11 +75,6 @@ class Ceiling(Policy):
             return None
         offer_reading(run)
         return saved
-
-
-def _observed(call: ToolCall) -> Observation:
-    assert call.observation is not None  # an iteration is judged when all its calls are in
-    return call.observation
 
 
 def _preview(text: str, size: int, room: int, saved: Saved | None) -> str:

@@ -50,11 +50,10 @@ class Answers:
 
     def is_old(self, key: Key, call: ToolCall, patience: int) -> bool:
         """Whether ``call`` was answered before with the same result; otherwise remember the result."""
-        assert call.observation is not None  # an iteration is judged when all its calls are in
         before = self.known.get(key)
         if before is not None and call.repeated:
             return True
-        content = call.observation.content
+        content = call.result.content
         count = before[1] + 1 if before is not None and before[0] == content else 1
         self.known[key] = (content, count, call.request.id)
         return count >= (patience if call.tool is not None and call.tool.repeatable else 2)
