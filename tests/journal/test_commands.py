@@ -443,7 +443,7 @@ def test_cases_pass_or_fail_each_with_its_reasons(call: Call, tmp_path: Path) ->
         ("cases:\n  - {name: x}\n", "'prompt' is missing"),
         ("cases:\n  - {name: x, prompt: a}\n  - {name: x, prompt: b}\n", "two cases are called 'x'"),
         ("cases:\n  - {name: x, prompt: a, matches: '('}\n", "cases[0].matches: this is not a regular expression"),
-        ("cases:\n  - {name: x, recording: r.jsonl, prompt: a}\n", "leave out prompt and replies"),
+        ("cases:\n  - {name: x, recording: r.jsonl, prompt: a}\n", "leave them out"),
         (
             "cases:\n  - {name: x, prompt: a, replies: [a, 5]}\n",
             "cases[0].replies: reply 2: a reply is text or a mapping",
