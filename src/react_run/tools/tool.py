@@ -13,6 +13,7 @@ from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
 from react_run.support.dataclasses import dataclass
+from react_run.support.schema_pattern import unread_patterns
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker
@@ -116,6 +117,11 @@ class Tool(ToolAnnotations):
             else:
                 own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
                 parameters = clean_schema(own)
+                for where, pattern, problem in unread_patterns(own):
+                    text = (
+                        f"a pattern that only the model is told, no argument is checked against it: {where}, {pattern}"
+                    )
+                    _warn(self.name, f"{text} ({problem})")
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}
