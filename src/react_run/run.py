@@ -5,7 +5,7 @@ These classes hold what happened and what comes next; :mod:`react_run.engine` do
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
@@ -218,7 +218,7 @@ class Run:
     """The conversation. Only append to it: the prefix already sent never changes, except in compaction (L7)."""
     offered_tools: tuple[Tool, ...]
     """The tools that the next request offers."""
-    all_tools: dict[str, Tool]
+    all_tools: MutableMapping[str, Tool]
     """All tools of this run, by name, offered or not."""
     max_iterations: int
     """The maximum number of iterations."""
