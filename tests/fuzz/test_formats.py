@@ -118,6 +118,7 @@ SCHEMAS = [
      "$defs": {"B": {"oneOf": [{"const": 1}, {"type": ["integer", "null"]}]}}, "required": ["a"]},
     {"allOf": [{"properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}], "items": False}}},
                {"properties": {"t": {"$ref": "#"}}}], "additionalProperties": {"type": "number"}},
+    {"type": "object", "properties": {"b": {"oneOf": [{"const": "x"}, False]}, "c": {"anyOf": [False, True]}}},
 ]  # fmt: skip
 
 

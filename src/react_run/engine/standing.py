@@ -71,10 +71,9 @@ class Standing:
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            observation = call.result
-            if (outcome := observation.outcome) is not None and outcome.disposition.failed:
+            if (outcome := call.result.outcome) is not None and outcome.disposition.failed:
                 failed.append((call, outcome))
-            elif not call.repeated:
+            elif call.succeeded:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:

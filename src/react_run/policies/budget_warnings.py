@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from react_run.policies.deadline import Deadline
 from react_run.policies.order import Policy
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 WARNING = "[{share:.0%} of {what}. {advice}]"
@@ -39,9 +40,17 @@ class BudgetWarnings(Policy):
     """
 
     kind: ClassVar[str] = "budget_warnings"
+    inside: ClassVar[Mapping[str, str]] = {
+        "result_limit": "the warning is added after the result is cut",
+        "stuck": "a run that ends now needs no warning",
+    }
 
     at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
     """The shares of a budget, from 0 to 1, at which the model is warned."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if is_limited(config) and config.failure_handling != "legacy" else None
 
     @hookimpl
     async def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -66,6 +75,13 @@ class BudgetWarnings(Policy):
 
         share = await run.recorded(f"budget_warnings:time:{len(run.iterations)}", look)
         return "time", share, f"the {run.agent.config.limits.run_timeout:g} seconds are used"
+
+
+def is_limited(config: ReActAgentConfig) -> bool:
+    """Whether a limit is set that the model can be warned about."""
+    limits = config.limits
+    chosen = (limits.max_cost, limits.max_total_tokens, limits.run_timeout)
+    return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)
 
 
 def budgets(run: Run) -> Iterator[tuple[str, float, str]]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 from unicodedata import normalize
 
 from react_run.engine.context import MovedOut
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation, Outcome
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run, ToolCall
 
 Key = tuple[str, Hashable]
@@ -87,6 +89,10 @@ class Repeats(Policy):
     """
 
     kind: ClassVar[str] = "duplicate_calls"
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else None
 
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:

@@ -137,9 +137,9 @@ def _problems(error: jsonschema.ValidationError, root: Mapping[str, Any]) -> Ite
         yield Problem(path=path, text=text)
     elif error.validator == "pattern":
         yield Problem(path=path, text=unmatched(instance, schema))
-    elif error.context:
+    elif possible := [inner for inner in error.context or () if inner.schema is not False]:
         members: dict[tuple[Path, str], list[Problem]] = {}
-        for inner in error.context:
+        for inner in possible:
             members.setdefault((path, str(inner.schema_path[0])), []).extend(_problems(inner, root))
         yield from likeliest(members)
     else:
