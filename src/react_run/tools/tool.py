@@ -135,6 +135,11 @@ class Tool(ToolAnnotations):
         return b'{"type":"function","function":%b,"parameters":%b}}' % (names[:-1], sent)
 
     @cached_property
+    def size(self) -> int:
+        """The length of :attr:`encoded` in bytes."""
+        return len(self.encoded)
+
+    @cached_property
     def defaults(self) -> dict[str, object]:
         """The defaults of its optional parameters: passing them explicitly makes the same call (behaviour F4)."""
         properties = self.parameters.get("properties", {})
