@@ -97,7 +97,7 @@ NESTED = {
 }
 
 
-def test_what_is_not_checked_is_said_once_with_tool_and_property_and_told_to_the_model() -> None:
+def test_what_is_not_checked_is_said_once_and_told_to_the_model() -> None:
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         made = tool_with(NESTED)
@@ -127,7 +127,7 @@ def test_the_author_of_a_schema_is_told_of_a_pattern_that_cannot_be_read() -> No
     assert list(unread_patterns({"enum": [{"pattern": "("}], "default": {"pattern": "("}})) == []
 
 
-def test_other_names_are_not_refused_where_the_allowed_ones_are_not_known() -> None:
+def test_names_are_not_refused_where_the_allowed_ones_are_unknown() -> None:
     known = {"patternProperties": {r"^\p{Lu}": {}}, "additionalProperties": False}
     assert [bool(JsonSchema(known).errors({name: 1})) for name in ("Ü", "ü")] == [False, True]
     assert not JsonSchema({"patternProperties": {r"^\h": {}}, "additionalProperties": False}).errors({"x": 1})
