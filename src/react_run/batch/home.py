@@ -112,7 +112,8 @@ class Home:
             os.ftruncate(descriptor, 0)
             since = datetime.now().astimezone().isoformat(timespec="seconds")
             about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
-            os.pwrite(descriptor, json.dumps(about).encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, json.dumps(about).encode())
             yield
         finally:
             os.close(descriptor)
