@@ -35,41 +35,43 @@ class Promise:
 PROMISES = (
     Promise(
         "every request to a provider is valid",
-        "a strict validator looks at each one",
+        "a strict validator checks each one",
         ("models/test_provider_runs.py", "models/test_wire.py"),
     ),
     Promise(
-        "odd replies of providers are read or refused",
-        "recorded quirks, and mutants of them",
+        "unusual provider replies are parsed or refused",
+        "recorded quirks, and mutations of them",
         ("models/test_provider.py", "models/test_provider_sequences.py"),
     ),
     Promise(
-        "a provider that fails is tried again, within limits",
-        "status codes, cut bodies, stalls, slow drips",
+        "failed provider requests are retried, within limits",
+        "status codes, truncated bodies, stalls, slow streams",
         ("models/test_openai.py", "models/test_transport_errors.py", "models/test_failures.py"),
     ),
     Promise(
         "a fault at any await loses nothing",
-        "an exception, a cancellation or a time-out at the N-th suspension, for every N",
+        "an exception, a cancellation or a timeout at the N-th suspension, for every N",
         ("test_faults.py",),
     ),
     Promise(
-        "a cancelled run says so, leaves nothing, and goes on from its journal",
+        "a cancelled run says so, leaves nothing behind, and can be resumed from its journal",
         "a cancellation at every await: threads, coroutines, a subagent, streams",
         ("test_cancellation.py",),
     ),
     Promise(
-        "a run comes out the same, whatever wakes first",
-        "event loops that shuffle what is ready",
+        "the order in which tasks wake does not change a run",
+        "event loops that shuffle ready tasks",
         ("test_schedules.py",),
     ),
     Promise(
-        "kill -9 and resume: no effect twice, the same answer",
-        "a kill at every record, and at random times",
+        "kill -9 and resume: no effect happens twice, and the answer is the same",
+        "kills at every record, and at random times",
         ("journal/test_kill.py",),
     ),
     Promise(
-        "a journal is readable to its last whole record", "a full disk, a failing fsync", ("journal/test_files.py",)
+        "a journal can be read up to its last complete record",
+        "a full disk, a failing fsync",
+        ("journal/test_files.py",),
     ),
     Promise(
         "Ctrl-C ends with status 130, no traceback and no child",
@@ -77,27 +79,27 @@ PROMISES = (
         ("cli/test_ctrl_c.py", "cli/test_interrupts.py", "cli/test_terminal.py"),
     ),
     Promise(
-        "a reader that leaves breaks nothing",
+        "a closed output pipe breaks nothing",
         "outputs closed after some bytes, in every format",
         ("cli/test_broken_pipes.py", "cli/test_contract.py"),
     ),
     Promise(
         "a clock that jumps changes nothing",
-        "twenty years back and forth at every look at the clock, in runs and resumed ones",
+        "twenty years back and forth whenever the clock is read, in new and resumed runs",
         ("test_clock_jumps.py",),
     ),
     Promise(
-        "runs of one agent at once do not mix",
-        "a thousand runs at once, each with its own mark",
+        "concurrent runs of one agent do not mix",
+        "a thousand concurrent runs, each with its own mark",
         ("test_many_at_once.py", "engine/test_concurrency.py"),
     ),
     Promise(
-        "agent files are right or refused with their place",
-        "bad files, and good ones edited at random",
+        "a wrong agent file is refused with the place of the error",
+        "wrong files, and correct ones edited at random",
         ("config",),
     ),
     Promise(
-        "whatever is read from outside is a value or a typed error",
+        "parsing outside text gives a value or a typed error",
         "texts edited at random",
         ("fuzz",),
     ),
@@ -107,8 +109,8 @@ PROMISES = (
         ("toolsets/web/test_ssrf.py",),
     ),
     Promise(
-        "files stay inside their folder",
-        "paths, archives, links, and a race over links",
+        "file access stays inside its folder",
+        "paths, archives, links, and a race with links",
         ("support/files", "toolsets/files"),
     ),
     Promise(
@@ -123,12 +125,12 @@ PROMISES = (
     ),
     Promise(
         "text cannot widen rights",
-        "models that obey every order they read",
+        "models that obey every instruction they read",
         ("plugins/test_obedient.py",),
     ),
     Promise(
-        "broken plugins and toolsets are named, and others go on",
-        "packages that are wrong in each way",
+        "broken plugins and toolsets are named, and the others still work",
+        "packages that are broken in every way",
         ("plugins/test_outside.py",),
     ),
     Promise(
@@ -137,8 +139,8 @@ PROMISES = (
         ("test_soak.py",),
     ),
     Promise(
-        "an ended run needs no collector",
-        "runs with the collector off",
+        "a finished run is freed without the garbage collector",
+        "runs with the garbage collector off",
         ("engine/test_freed.py",),
     ),
     Promise(
@@ -147,23 +149,23 @@ PROMISES = (
         ("test_context_variables.py",),
     ),
     Promise(
-        "importing has no effects",
+        "importing has no side effects",
         "an audit hook",
         ("test_contracts.py",),
     ),
     Promise(
         "no row of a batch is lost or done twice",
-        "kills, stopped workers, lost and black-holed databases, a wrong clock, a full disk",
+        "kills, stopped workers, databases that are lost or do not respond, a wrong clock, a full disk",
         ("batch/test_faults.py", "batch/test_engine.py"),
     ),
     Promise(
-        "a server comes back with its runs and questions",
-        "kill -9 with runs under way, restarts with open approvals",
+        "a restarted server still has its runs and questions",
+        "kill -9 with runs in flight, restarts with open approvals",
         ("serve/test_process.py", "serve/test_approvals.py"),
     ),
     Promise(
-        "guards notice their weakening",
-        "small weakenings of the runtime",
+        "weakening a guard fails a test",
+        "mutants of the runtime",
         ("test_guard_mutants.py",),
     ),
 )
@@ -214,23 +216,23 @@ def counted(promise: Promise) -> Count:
 HEAD = """\
 # Reliability
 
-What may be relied on, how it is put to the test, and what was lost. Each line is a set of tests in `tests/`; the
-numbers are those of {day} (react-run {version}, Python {python}, {system}):
+What you can rely on, how it is tested, and what was lost. Each line is a set of tests in `tests/`; the
+numbers are from {day} (react-run {version}, Python {python}, {system}):
 
 ```sh
-python -m benchmarks.faults      # writes this page; ten to twenty minutes; with WORD…, only the lines that have one
+python -m benchmarks.faults      # writes this page; ten to twenty minutes; WORD… selects lines by their words
 ```
 
-| promise | what is put in | faults | lost | tests |
+| promise | injected faults | faults | lost | tests |
 |---|---|---:|---:|---|
 """
 TAIL = """
-{total:,} faults in all. By night, `.ci/nightly` puts in a million texts more, a thousand Ctrl-C, thousands of schedules
+{total:,} faults in total. Every night, `.ci/nightly` adds a million texts, a thousand Ctrl-C, thousands of schedules,
 and batches that are killed for minutes.{skipped}
 
-What is promised about attacks is in [SECURITY.md](../SECURITY.md), what a run does in [behaviour.md](behaviour.md).
+See [SECURITY.md](../SECURITY.md) for attacks, and [behaviour.md](behaviour.md) for what a run does.
 """
-SKIPPED = "\n\nNot run this time, for the reasons that `pytest -rs` gives: {names}."
+SKIPPED = "\n\nSkipped this time (`pytest -rs` shows why): {names}."
 
 
 def page(counts: dict[Promise, Count]) -> str:
@@ -260,7 +262,7 @@ def earlier() -> dict[str, Count]:
     text = REPORT.read_text(encoding="utf-8")
     for what, faults, lost in re.findall(r"^\| ([^|]+) \| [^|]+ \| ([\d,]+) \| (\d+) \|", text, re.MULTILINE):
         counts[what] = Count(faults=int(faults.replace(",", "")), lost=["before"] * int(lost))
-    for name in re.findall(r"`(tests\.[\w.]+)`", text.partition("Not run this time")[2]):
+    for name in re.findall(r"`(tests\.[\w.]+)`", text.partition("Skipped this time")[2]):
         path = name.removeprefix("tests.").rpartition(".")[0].replace(".", "/")
         for promise in PROMISES:
             if any(path.startswith(test.removesuffix(".py")) for test in promise.tests) and promise.what in counts:

@@ -31,7 +31,8 @@ from react_run.secrets.stream import StreamMasker
 from react_run.skills.files import read_skills, visible
 from react_run.support import in_thread
 from react_run.support.render import render
-from react_run.support.thinking import VisibleDraft, blanked, split_thinking, without_tags
+from react_run.support.thinking import heard, split_thinking, without_tags
+from react_run.support.visible_draft import VisibleDraft
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.schemas.cleaning import clean_schema
 from react_run.tools.schemas.docstrings import description_in, parameters_in
@@ -72,6 +73,10 @@ def masked_stream(text: str) -> None:
     stream.rest()
 
 
+def hearing(text: str) -> None:
+    heard(text, lambda _text, _start: 0)
+
+
 def draft(text: str) -> None:
     visible_draft = VisibleDraft()
     for piece in in_pieces(text):
@@ -101,7 +106,13 @@ def edit(text: str) -> None:
 def permission(text: str) -> None:
     arguments: dict[str, object] = {"line": text}
     request = ToolRequest(id="1", name="carry_out", arguments=arguments)
-    call = ToolCall(run=cast("Run", None), request=request, tool=CARRIES_OUT, prepared=None, arguments=arguments)
+    call = ToolCall(
+        run=cast("Run", None),
+        request=request,
+        tool=CARRIES_OUT,
+        prepared=CARRIES_OUT.prepare(arguments),
+        arguments=arguments,
+    )
     for action in ACTIONS:
         for glob in ("*a*b*a*b*[!c]d", "?*?*?*x", "*../*/..*/x", f"*{text[:8]}*{text[:8]}*x"):
             Rule(arguments={"line": glob}, action=action).applies(call)
@@ -116,7 +127,10 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "a line of a file": (mask_line, ["key: sk ", "a=", 'a="', "://a:b", "token-"]),
     "a masked stream": (masked_stream, ["a", "sk-secret", "sk-secret-value-123456", "://a:"]),
     "thinking": (split_thinking, ["<think>", "</think>", "<think>a</think>", "[THINK]", "\n</think> ", " "]),
-    "thinking anywhere": (blanked, ["x<think>", "x</think>", "x<think>a</think>", "x[THINK]", "x<a:think>"]),
+    "thinking anywhere": (
+        hearing,
+        ["x<think>", "x</think>", "x<think>a</think>", "x[THINK]", "x<a:think>", "<think>", "<think>a"],
+    ),
     "tags of thinking": (without_tags, ["<think>", "<think ", "</", "◁"]),
     "a draft": (draft, [" ", "\n", "<b>a</b>", "</", "<think>a", "<think></think>", "a\n", "<think ", "[/", "a"]),
     "text calls": (

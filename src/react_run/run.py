@@ -5,7 +5,7 @@ These classes hold what happened and what comes next; :mod:`react_run.engine` do
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from pathlib import Path
@@ -50,8 +50,9 @@ class ToolCall:
     """One requested call on its way to an observation.
 
     ``arguments`` are the JSON-level arguments after repair (behaviour A); a plugin may change them, and they are
-    checked again before anything runs. ``problem`` is why the call cannot run at all (unknown tool, wrong arguments,
-    cut off).
+    checked again before anything runs. ``tool`` is ``None`` if there is no tool of that name. ``prepared`` holds the
+    values for the tool's function, or the problem; ``problem`` is the same as an observation: why the call cannot run
+    at all (unknown tool, wrong arguments, cut off).
     ``executed`` becomes true when the tool itself starts, ``repeated`` when an earlier result answers the call.
     ``blocks`` are the sensors that object to it, each with the place in question; ``passed`` are those that did not.
     ``spent`` is the usage of the call's subagents. ``stop_reason`` and ``stop_answer`` are the arguments of
@@ -63,7 +64,7 @@ class ToolCall:
     run: Run
     request: ToolRequest
     tool: Tool | None
-    prepared: Prepared | None
+    prepared: Prepared
     arguments: dict[str, object]
     problem: Observation | None = None
     position: int = 0
@@ -217,7 +218,7 @@ class Run:
     """The conversation. Only append to it: the prefix already sent never changes, except in compaction (L7)."""
     offered_tools: tuple[Tool, ...]
     """The tools that the next request offers."""
-    all_tools: dict[str, Tool]
+    all_tools: MutableMapping[str, Tool]
     """All tools of this run, by name, offered or not."""
     max_iterations: int
     """The maximum number of iterations."""

@@ -248,7 +248,7 @@ def test_the_commands_find_batches_and_runs_in_the_database(call: Any, database:
     assert "calculate" in call("trace", run_id[:12], *there)[1]
     assert call("replay", run_id, *there)[0] == 0
     assert "had already ended: this is its recorded answer" in call("resume", run_id, *there)[2]
-    assert "keeps no run 'ffff'" in call("trace", "ffff", *there)[2]
+    assert "has no run 'ffff'" in call("trace", "ffff", *there)[2]
 
 
 @pytest.mark.slow
@@ -268,7 +268,7 @@ def test_an_interrupted_run_in_the_database_can_be_resumed_alone(call: Any, data
     assert "end completed" in call("trace", run_id, "--engine", database)[1]
     summary = next(PostgresStore(database).summaries())
     PostgresStore(database).remove(summary)
-    assert "keeps no runs" in call("trace", "--last", "--engine", database)[2]
+    assert "has no runs" in call("trace", "--last", "--engine", database)[2]
 
 
 def test_a_database_that_cannot_be_reached_is_named_without_its_password(call: Any) -> None:

@@ -53,7 +53,7 @@ def test_a_status_line_shows_step_tool_and_time_and_leaves_no_trace(tmp_path: Pa
         "output_tokens: 1}}, done]}\ntoolsets: [naps:nap]\nmax_iterations: 7\n",
     )
     terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust")
-    terminal.until("step 1/7 · nap · ")
+    terminal.until("iteration 1/7 · nap · ")
     terminal.until("· 10 tokens")
     assert terminal.end() == 0
     last = terminal.raw.decode().rpartition("\x1b[2K")[2]

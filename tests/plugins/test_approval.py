@@ -49,7 +49,9 @@ LINES = {"arguments": {"line": "git log*"}, "action": "allow"}
 def call_of(tool: Tool, arguments: dict[str, object]) -> ToolCall:
     """A call that only rules look at."""
     request = ToolRequest(id="1", name=tool.name, arguments=arguments)
-    return ToolCall(run=cast("Run", None), request=request, tool=tool, prepared=None, arguments=arguments)
+    return ToolCall(
+        run=cast("Run", None), request=request, tool=tool, prepared=tool.prepare(arguments), arguments=arguments
+    )
 
 
 DENY_N = [{"arguments": {"path": "n/*"}, "action": "deny"}]

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from react_run.batch.ledger import COUNTED, KEPT, Totals, beside, ids_of, must_be_new, values_of
+from react_run.batch.ledger import (
+    COUNTED,
+    DONE,
+    KEPT,
+    WAITS,
+    Totals,
+    beside,
+    ids_of,
+    must_be_new,
+    result_of_problem,
+    values_of,
+)
 from react_run.batch.rows import Row
 from react_run.errors import ConfigError
 
@@ -13,7 +24,10 @@ _KNOWN = """
 select position, digest, coalesce(status = 'error' and attempts = 0, false) from react_run.rows
 where batch = %s and position between %s and %s
 """
-_INSERT = f"insert into react_run.rows (batch, {', '.join(KEPT)}) values (%s{', %s' * len(KEPT)})"
+_INSERT = f"""
+insert into react_run.rows (batch, run, state, status, result, {", ".join(KEPT)})
+values (%s, %s, %s, %s, %s{", %s" * len(KEPT)})
+"""
 _FAILED = "from react_run.rows where batch = %(batch)s and status = 'error' and attempts > 0"
 _UNSPEND = f"""
 update react_run.batches
@@ -64,7 +78,7 @@ async def added(connection: Any, batch: str, rows: Sequence[Row]) -> list[int]:
             must_be_new(id_, ids[id_], place)
     try:
         async with connection.cursor() as cursor:
-            await cursor.executemany(_INSERT, [(batch, *values_of(row, batch)) for row in sorted_.new])
+            await cursor.executemany(_INSERT, [_values(row, batch) for row in sorted_.new])
     except UniqueViolation:
         raise ConfigError("another process adds rows to this batch: when it is done, give the command again") from None
     await connection.execute(
@@ -72,6 +86,12 @@ async def added(connection: Any, batch: str, rows: Sequence[Row]) -> list[int]:
         (sorted_.more, sorted_.more_bad, batch),
     )
     return [row.index for row in sorted_.new]
+
+
+def _values(row: Row, batch: str) -> tuple[object, ...]:
+    bad = result_of_problem(row) if row.problem else None
+    begins = (WAITS, None, None) if bad is None else (DONE, bad.status, bad.line())
+    return (batch, row.run_id(batch), *begins, *values_of(row))
 
 
 async def taken_anew(connection: Any, batch: str) -> list[int]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to
+from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
 from react_run.cli.terminal import shown
 from react_run.errors import ConfigError
 from react_run.launch.keys import must_have_key
@@ -181,6 +181,7 @@ class BatchRun:
             approve_all(config, plugins)
         agent = built(config, plugins, ())
         must_have_key(agent)
+        settle_in()
         return agent
 
     def _home(self) -> Home:

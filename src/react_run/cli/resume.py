@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one result object as JSON.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each iteration.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @naming_damage

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import islice
 
@@ -54,7 +53,7 @@ class Gauge:
         """The estimated size of ``request`` in tokens."""
         if request.tools is not self._tools:
             self._tools = request.tools
-            self._tool_bytes = sum(len(json.dumps(tool.wire)) for tool in request.tools)
+            self._tool_bytes = sum(tool.size for tool in request.tools)
         if len(request.messages) < self._counted:
             self.reset()
         self._bytes += sum(map(bytes_of, islice(request.messages, self._counted, None)))

@@ -30,7 +30,7 @@ from react_run.tools.toolset import ReActToolset
 if TYPE_CHECKING:
     from react_run.hooks import Chain
     from react_run.run import ToolCall
-    from react_run.tools.tool import Prepared, Tool
+    from react_run.tools.tool import Interprets, Prepared, Tool
 
 Supervision = Callable[[Callable[[], object], float, "ToolCall"], Coroutine[Any, Any, object]]
 logger = logging.getLogger(__name__)
@@ -96,37 +96,41 @@ _NEVER_MADE = frozenset(
 """Class names of the standard library and of common HTTP clients, so that none of them has to be imported."""
 
 
-def interpreting(tool: Tool) -> bool:
-    """Whether the tool's toolset interprets results; otherwise they are opaque (behaviour F)."""
+def interpreter(tool: Tool) -> Interprets | None:
+    """The tool's toolset, if it interprets results; otherwise they are opaque (behaviour F)."""
     toolset = tool.toolset
-    return toolset is not None and type(toolset).interpret_result is not ReActToolset.interpret_result
+    if toolset is None or type(toolset).interpret_result is ReActToolset.interpret_result:
+        return None
+    return toolset
 
 
 async def refusal(call: ToolCall) -> Observation | None:
     """Why ``call`` may not run in its current form; ``None`` if every plugin permits it."""
-    problem = _problem(call)
+    ready = _ready(call)
+    if isinstance(ready, Observation):
+        return ready
     permits = call.run.state(EngineState).hooks.react_tool_permit
-    return await _permission(call, permits) if problem is None and permits else problem
+    return await _permission(call, permits) if permits else None
 
 
-def _problem(call: ToolCall) -> Observation | None:
-    """Why ``call`` cannot run at all; arguments that a plugin changed are checked again."""
+def _ready(call: ToolCall) -> Tool | Observation:
+    """The tool of ``call``, or why it cannot run at all; arguments that a plugin changed are checked again."""
     if call.problem is not None:
         return call.problem
-    assert call.tool is not None  # a call without it has a problem
-    assert call.prepared is not None  # as above
+    tool = call.tool
+    if tool is None:  # only if a plugin removed the problem
+        return refused(call.prepared.problem, code=call.prepared.code)
     if call.arguments != call.prepared.arguments:  # a plugin changed them: they are checked again
-        again = call.tool.prepare(call.arguments)
+        again = tool.prepare(call.arguments)
         if again.problem:
-            return refused(again.problem, code="invalid_arguments")
+            return refused(again.problem, code=again.code)
         call.prepared = replace(again, repairs=call.prepared.repairs + again.repairs)
         call.arguments = own_copy(again.arguments)
-    return None
+    return tool
 
 
 async def _permission(call: ToolCall, permits: Chain) -> Observation | None:
     tool, prepared = call.tool, call.prepared
-    assert prepared is not None  # it has no problem
     for impl in permits:
         refusals: list[Observation] = await ask_all((impl,), call.run, call)
         if refusals:
@@ -147,14 +151,14 @@ async def execute(call: ToolCall) -> Observation:
     """Run the tool of ``call``, if every plugin permits."""
     call.error = None
     state = call.run.state(EngineState)
-    refused_with = _problem(call)
-    if refused_with is None and state.hooks.react_tool_permit:
+    tool = _ready(call)
+    if isinstance(tool, Observation):
+        return tool
+    if state.hooks.react_tool_permit:
         refused_with = await _permission(call, state.hooks.react_tool_permit)
-    if refused_with is not None:
-        return refused_with
-    tool, prepared = call.tool, call.prepared
-    assert tool is not None  # a call without it is refused
-    assert prepared is not None  # as above
+        if refused_with is not None:
+            return refused_with
+    prepared = call.prepared
     call.executed = True
     token = executing.set(call)
     try:
@@ -341,11 +345,10 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
         content = _with_repairs(render(result.content), repairs)
         result = replace(result, content=content, repaired=(*result.repaired, *repairs))
         return _carried(call, result) if result.parts else result
-    outcome = None
-    if interpreting(tool):
-        assert tool.toolset is not None  # interpreting() says so
+    outcome, toolset = None, interpreter(tool)
+    if toolset is not None:
         try:
-            outcome = tool.toolset.interpret_result(tool.own_name or tool.name, call.arguments, result)
+            outcome = toolset.interpret_result(tool.own_name or tool.name, call.arguments, result)
             if outcome is not None and not isinstance(outcome, Outcome):
                 raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
         except Exception as error:  # a broken interpreter only makes the result opaque

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from react_run.engine.concurrency import gather_ordered
 from react_run.engine.current import handled
-from react_run.engine.execution import interpreting, refused
+from react_run.engine.execution import interpreter, refused
 from react_run.engine.sensors import sense
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
@@ -35,6 +35,7 @@ from react_run.results import ReActStep
 from react_run.run import Iteration, Run, ToolCall
 from react_run.support.maker import maker
 from react_run.support.render import escape
+from react_run.tools.arguments.preparation import Prepared
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
 from react_run.tools.request_ids import numbered_id
@@ -131,21 +132,19 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
         iteration.response = replace(response, message=replace(response.message, tool_requests=requests))
     for position, request in enumerate(requests):
         tool = run.all_tools.get(request.name)
-        prepared = problem = None
         if cut:
-            problem = refused(CUT_OFF, code="cut_off")
+            prepared = Prepared(arguments={}, problem=CUT_OFF, code="cut_off")
         elif tool is None:
             names = [tool.name for tool in run.offered_tools]
-            problem = refused(unknown_tool(request.name, names), code="unknown_tool")
+            prepared = Prepared(arguments={}, problem=unknown_tool(request.name, names), code="unknown_tool")
         else:
             prepared = tool.prepare(request.arguments)
             if iteration.offered is not None and request.name not in iteration.offered:
-                problem = refused(NOT_OFFERED.format(tool=request.name), code="tool_not_disclosed")
-            elif prepared.problem:
-                problem = refused(prepared.problem, code="invalid_arguments")
-        arguments = own_copy(prepared.arguments) if prepared is not None else {}
-        call = ToolCall(run, request, tool, prepared, arguments, problem, position)
-        call.opaque = tool is None or not interpreting(tool)
+                problem = NOT_OFFERED.format(tool=request.name)
+                prepared = replace(prepared, problem=problem, code="tool_not_disclosed")
+        refusal = refused(prepared.problem, code=prepared.code) if prepared.problem else None
+        call = ToolCall(run, request, tool, prepared, own_copy(prepared.arguments), refusal, position)
+        call.opaque = tool is None or interpreter(tool) is None
         iteration.calls.append(call)
 
 
@@ -291,7 +290,7 @@ def record(run: Run, iteration: Iteration) -> None:
         step = _step(
             thought=thought,
             action=name,
-            action_input=call.request.arguments if call.prepared is None else call.arguments,
+            action_input=call.request.arguments if call.prepared.unread else call.arguments,
             observation=observation.content,
             outcome=observation.outcome,
             attempt=attempt,

@@ -126,10 +126,9 @@ async def _patched(run: Run, call: ToolCall, signal: Signal) -> DeliveredSignal:
 def _block(run: Run, call: ToolCall, blocks: Sequence[Signal]) -> None:
     if not blocks:
         return
-    assert call.observation is not None  # only observed calls are sensed
     call.opaque = False
     outcome = Outcome.retryable(CODE, "; ".join(_short(signal.message) for signal in blocks), of_call=True)
-    call.observation = replace(call.observation, outcome=outcome)
+    call.observation = replace(call.result, outcome=outcome)
     run.note("sensor_block", f"{call.name}: {outcome.message}")
 
 

@@ -12,7 +12,7 @@ from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from react_run.run import Iteration, ToolCall
-    from react_run.tools.tool import Tool
+    from react_run.tools.tool import Interprets, Tool
 
 
 @dataclass(eq=False, slots=True)
@@ -71,17 +71,15 @@ class Standing:
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            if call.failed:
-                failed.append(call)
+            if (outcome := call.result.outcome) is not None and outcome.disposition.failed:
+                failed.append((call, outcome))
             elif call.succeeded:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:
             self.failures = [failure for failure in self.failures if not _is_cleared(failure, succeeded, later=True)]
-        for call in failed:
-            assert call.observation is not None  # it failed
-            assert call.observation.outcome is not None  # as above
-            failure = Failure(call, call.observation.outcome, iteration.number, {sensor for sensor, _ in call.blocks})
+        for call, outcome in failed:
+            failure = Failure(call, outcome, iteration.number, {sensor for sensor, _ in call.blocks})
             if not _is_cleared(failure, succeeded, later=False):
                 self._add(failure)
 
@@ -163,9 +161,10 @@ def _of_one_group(one: Tool | None, other: Tool) -> bool:
     """Whether two tools belong to the same toolset or skill."""
     if one is None or one.toolset is None or other.toolset is None:
         return False
-    return one.toolset is other.toolset or bool(_skills_of(one) & _skills_of(other))
+    if one.toolset is other.toolset:
+        return True
+    return bool(_skills_of(one.toolset, one.name) & _skills_of(other.toolset, other.name))
 
 
-def _skills_of(tool: Tool) -> set[str]:
-    assert tool.toolset is not None  # asked only of tools that have one
-    return {skill.name for skill in tool.toolset.get_skill_specs() if tool.name in skill.tool_names}
+def _skills_of(toolset: Interprets, tool: str) -> set[str]:
+    return {skill.name for skill in toolset.get_skill_specs() if tool in skill.tool_names}

@@ -66,7 +66,7 @@ def file_of(location: str) -> str:
 
 
 def _arguments(call: ToolCall) -> Mapping[str, object]:
-    if call.prepared is not None and call.arguments:
+    if call.arguments:
         return call.arguments
     sent = call.request.arguments
     return sent if isinstance(sent, dict) else {}

@@ -1,8 +1,8 @@
-"""Journals in PostgreSQL: a run is worked on in a local file, and every chunk of it is shipped to the database.
+"""Journals in PostgreSQL: a run is written to a local file, and shipped to the database in chunks.
 
-Whoever takes a run raises its epoch, and a chunk is kept only under the epoch of its writer. So of two processes that
-believe that a run is theirs, one finds out before its next effect. Order is kept: a crash loses a suffix at most, and
-never the knowledge of an effect, since those are shipped before it.
+Taking a run raises its epoch, and a chunk is stored only under its writer's epoch. So if two processes both believe
+that they own a run, one of them finds out before its next effect. Order is preserved: a crash loses a suffix at most,
+and never the record of an effect, because that is shipped before the effect.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SOON = 0.02
-"""Seconds within which a record is shipped that nobody waits for."""
+"""Seconds after which a record is shipped that nothing is waiting for."""
 PATIENCE = 10.0
-"""Seconds for which errors of the database are met with another try."""
+"""Seconds for which failed database operations are retried."""
 _CONNECTION = {
     "autocommit": True,
     "connect_timeout": 5,
@@ -39,7 +39,7 @@ _CONNECTION = {
     "tcp_user_timeout": 5_000,
     "options": "-c idle_in_transaction_session_timeout=3000",
 }
-"""A connection that was cut without a word is found out within seconds, and a suspended process keeps no locks."""
+"""Detects a silently broken connection within seconds, and lets a suspended process hold no locks."""
 _SHIP = """
 insert into react_run.chunks (run, at, data)
 select %(run)s, %(at)s, %(data)s from react_run.journals where run = %(run)s and epoch = %(epoch)s for share
@@ -48,16 +48,16 @@ on conflict (run, at) do update set data = excluded.data
 
 
 class JournalFenced(JournalError):
-    """Another process has taken the run: what this one does does not count any more."""
+    """Another process has taken the run, so this process's records are rejected."""
 
 
 def normal_url(url: str) -> str:
-    """The address as libpq knows it."""
+    """The URL in the form that libpq accepts."""
     return "postgresql://" + url.partition("://")[2] if url.startswith("postgres") else url
 
 
 def connect(url: str, *, size: int = 8) -> AsyncConnectionPool:
-    """A pool of connections that is not open yet.
+    """Create a connection pool without opening it.
 
     Raises:
         ConfigError: The driver is not installed.
@@ -66,7 +66,7 @@ def connect(url: str, *, size: int = 8) -> AsyncConnectionPool:
         from psycopg_pool import AsyncConnectionPool
     except ImportError:
         raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # what it says is said in other words, once
+    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # its messages are reported in other words, once
     return AsyncConnectionPool(normal_url(url), min_size=1, max_size=size, timeout=5, open=False, kwargs=_CONNECTION)
 
 
@@ -74,24 +74,24 @@ class Journals:
     """The journals of one database.
 
     Args:
-        pool: Its connections.
-        folder: Where the working copies lie.
+        pool: Connections to it.
+        folder: The directory of the working copies.
     """
 
     def __init__(self, pool: AsyncConnectionPool, folder: Path) -> None:
         self.pool, self.folder = pool, folder
 
     async def make(self) -> None:
-        """Make the tables."""
+        """Create the tables."""
         async with self.pool.connection() as connection:
             await self.make_in(connection)
 
     async def make_in(self, connection: Any) -> None:
-        """Make the tables within a transaction of ``connection``."""
+        """Create the tables within a transaction of ``connection``."""
         await connection.execute(files(__package__).joinpath("shipped.sql").read_text(encoding="utf-8"))
 
     async def take(self, connection: Any, run: str, owner: str) -> int:
-        """Make a run one's own, within a transaction of ``connection``; its epoch."""
+        """Take ownership of a run, within a transaction of ``connection``; return its new epoch."""
         found = await connection.execute(
             "insert into react_run.journals (run, epoch, owner) values (%s, 1, %s) on conflict (run) do update "
             "set epoch = journals.epoch + 1, owner = excluded.owner, changed = clock_timestamp() returning epoch",
@@ -101,18 +101,18 @@ class Journals:
         return int(epoch)
 
     async def open(self, run: str, epoch: int) -> ShippedSink:
-        """Fetch what there is of a run, and go on with it.
+        """Fetch a run's journal, and open it for appending.
 
         Raises:
             JournalError: The database does not answer, or the working copy cannot be written.
         """
         path = self.folder / f"{run}.{epoch}.jsonl"
-        is_new = epoch == 1  # nobody had it before: there is nothing to fetch
+        is_new = epoch == 1  # the run is new: there is nothing to fetch
         size = 0 if is_new else await _persistently(lambda: self.fetch(run, path))
         return ShippedSink(self.pool, run, epoch, path, size)
 
     async def fetch(self, run: str, path: Path) -> int:
-        """Write what there is of a run to a file; its size."""
+        """Write a run's journal to a file, and return its size."""
         size = 0
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         async with self.pool.connection() as connection:
@@ -127,14 +127,14 @@ class Journals:
 
 
 class ShippedSink:
-    """Appends to the working copy of a run at once, and to the database soon, or before :meth:`sync` returns.
+    """Appends to a run's working copy at once, and to the database soon, or before :meth:`sync` returns.
 
     Args:
         pool: Connections to the database.
-        run: The run.
+        run: The id of the run.
         epoch: The epoch under which it was taken.
-        path: The working copy.
-        size: How much of it the database has.
+        path: The path of the working copy.
+        size: How many bytes of it the database has.
     """
 
     def __init__(self, pool: AsyncConnectionPool, run: str, epoch: int, path: Path, size: int) -> None:
@@ -152,7 +152,7 @@ class ShippedSink:
 
         Raises:
             JournalFenced: Another process has taken the run.
-            JournalError: It cannot be kept.
+            JournalError: It cannot be written.
         """
         if self._problem is not None:
             raise self._problem
@@ -162,11 +162,11 @@ class ShippedSink:
             self._timer = loop.call_later(SOON, self._begin)
 
     async def open(self) -> None:
-        """Connect, where nobody has."""
+        """Open the pool, unless it is open."""
         await self.pool.open()
 
     async def sync(self) -> None:
-        """Return when the database has everything, and the run is still ours.
+        """Return once the database has everything and the run is still ours.
 
         Raises:
             JournalFenced: Another process has taken the run.
@@ -174,13 +174,13 @@ class ShippedSink:
         """
         while self._pending and self._problem is None:
             self._begin()
-            assert self._shipping is not None  # begun in the line above
+            assert self._shipping is not None  # set by _begin()
             await asyncio.shield(self._shipping)
         if self._problem is not None:
             raise self._problem
 
     def close(self) -> None:
-        """Take no more, and forget the working copy."""
+        """Close the sink, and delete the working copy."""
         if self._timer is not None:
             self._timer.cancel()
         self._problem = self._problem or JournalError(f"the journal of run {self.run[:12]} was closed")
@@ -199,7 +199,7 @@ class ShippedSink:
         try:
             while self._pending and self._problem is None:
                 data = bytes(self._pending)
-                if await _persistently(lambda data=data: self._insert(data)) == 0:  # type: ignore[misc]  # this turn's
+                if await _persistently(lambda data=data: self._insert(data)) == 0:  # type: ignore[misc]  # bound now
                     raise JournalFenced(f"another process has taken run {self.run[:12]}")
                 self._at += len(data)
                 del self._pending[: len(data)]
@@ -215,10 +215,10 @@ class ShippedSink:
 
 
 async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
-    """What the database answers; its errors are met with other tries for a while.
+    """Run a database operation, retrying failures for a while.
 
     Raises:
-        JournalError: It did not answer in time.
+        JournalError: The database did not answer in time.
     """
     give_up, wait = monotonic() + PATIENCE, 0.05
     while True:
@@ -232,7 +232,7 @@ async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
 
 
 def database_errors() -> tuple[type[Exception], ...]:
-    """What a database that is away raises."""
+    """The errors of a database that cannot be reached."""
     from psycopg import InterfaceError, OperationalError
     from psycopg_pool import PoolTimeout
 
@@ -240,16 +240,16 @@ def database_errors() -> tuple[type[Exception], ...]:
 
 
 def said(error: BaseException) -> str:
-    """The first line of what a database says."""
+    """The first line of a database error."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 @asynccontextmanager
 async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
-    """The journals of a database, for as long as the block lasts.
+    """Open the journals of a database for the duration of the block.
 
     Raises:
-        ConfigError: It cannot be reached.
+        ConfigError: The database cannot be reached.
     """
     pool = connect(url, size=2)
     try:
@@ -263,7 +263,7 @@ async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
 
 
 def shown(url: str) -> str:
-    """The address without its password."""
+    """The URL without its password."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)

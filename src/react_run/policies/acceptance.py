@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -19,6 +20,7 @@ from react_run.support.logs import log_failure
 from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 logger = logging.getLogger(__name__)
@@ -39,11 +41,20 @@ class Acceptance(Policy):
     """
 
     kind: ClassVar[str] = "acceptance"
+    inside: ClassVar[Mapping[str, str]] = {
+        "last_answer": "a last answer is not checked: there is no iteration left to improve it",
+    }
 
     checks: list[Check] = Field(default_factory=list)
     """The checks that an answer must pass, in order."""
     iterations: int = Field(default=2, ge=0)
     """How often these checks and plugins may refuse an answer before it is kept as unaccepted."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
+            return cls(checks=config.checks, iterations=config.limits.max_check_attempts)
+        return None
 
     @hookimpl
     @inline

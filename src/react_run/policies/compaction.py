@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,6 +35,9 @@ class Compaction(Policy):
     """
 
     kind: ClassVar[str] = "compaction"
+    inside: ClassVar[Mapping[str, str]] = {
+        "reply_checks": "what is judged is the reply to a request that fits",
+    }
 
     above: float = Field(default=0.75, gt=0, le=1)
     """The share of the model's context window above which compaction starts."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 from unicodedata import normalize
 
 from react_run.engine.context import MovedOut
-from react_run.engine.execution import refused
 from react_run.hookspecs import hookimpl
-from react_run.outcome import Disposition, Observation
+from react_run.outcome import Disposition, Observation, Outcome
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run, ToolCall
 
 Key = tuple[str, Hashable]
@@ -52,7 +53,7 @@ class Memory:
         self.shared: list[tuple[ToolCall, ToolCall]] = []
         self.answered: dict[str, Known] = {}
         self.nothing: dict[str, Known] = {}
-        self.in_doubt: Known = {}
+        self.in_doubt: dict[Key, tuple[ToolCall, int, str]] = {}
         self.moves = 0
 
     def enter(self, number: int) -> None:
@@ -104,6 +105,10 @@ class Repeats(Policy):
 
     kind: ClassVar[str] = "duplicate_calls"
 
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else None
+
     @hookimpl
     def react_tool_call(self, run: Run, call: ToolCall) -> Observation | None:
         tool = call.tool
@@ -112,8 +117,8 @@ class Repeats(Policy):
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
         key = (call.request.name, call.key)
-        if memory.in_doubt and (known := memory.in_doubt.get(key)) is not None:
-            return self._refused(run, call, known)
+        if memory.in_doubt and (doubt := memory.in_doubt.get(key)) is not None:
+            return self._refused(run, call, *doubt)
         if tool.repeatable:
             return None
         first = memory.first(key, call)
@@ -131,21 +136,15 @@ class Repeats(Policy):
 
     def _served(self, run: Run, call: ToolCall, known: tuple[ToolCall, int], head: str) -> Observation:
         earlier, number = known
-        assert earlier.observation is not None  # only judged calls are remembered
         call.repeated = True
         run.note(self.guard, f"{call.name}: answered from iteration {number}")
-        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.observation.content}")
+        return Observation(content=f"{head.format(iteration=number)}\n\n{earlier.result.content}")
 
-    def _refused(self, run: Run, call: ToolCall, known: tuple[ToolCall, int]) -> Observation:
-        earlier, number = known
-        assert earlier.observation is not None  # as above
-        assert earlier.observation.outcome is not None  # a call in doubt has failed
+    def _refused(self, run: Run, call: ToolCall, earlier: ToolCall, number: int, message: str) -> Observation:
         call.opaque = earlier.opaque
         run.note(self.guard, f"{call.name}: not repeated, its outcome is unknown since iteration {number}")
-        text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=earlier.observation.outcome.message)
-        refusal = refused(text, code="outcome_unknown")
-        assert refusal.outcome is not None  # it is a refusal
-        return replace(refusal, outcome=replace(refusal.outcome, unknown=True))
+        text = IN_DOUBT.format(tool=call.name, iteration=number, earlier=message)
+        return Observation(content=f"Error: {text}", outcome=Outcome.retryable("outcome_unknown", text, unknown=True))
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -163,21 +162,19 @@ class Repeats(Policy):
             if call.executed and not (raced and goes_stale(call, changes, by_others=iteration.changed)):
                 self._remember(memory, call)
         for call in changes:
-            outcome = call.observation.outcome if call.observation is not None else None
+            outcome = call.result.outcome
             if outcome is not None and outcome.unknown and call.tool is not None and not call.tool.idempotent:
-                memory.in_doubt[call.request.name, call.key] = (call, memory.iteration)
+                memory.in_doubt[call.request.name, call.key] = (call, memory.iteration, outcome.message)
 
     def _share(self, run: Run, memory: Memory) -> None:
         for call, first in memory.shared:
-            assert first.observation is not None  # an iteration is judged after all its calls have finished
-            content = f"{first.observation.content}\n\n{ONCE}"
-            call.observation, call.opaque = replace(first.observation, content=content), first.opaque
+            content = f"{first.result.content}\n\n{ONCE}"
+            call.observation, call.opaque = replace(first.result, content=content), first.opaque
             run.note(self.guard, f"{call.name}: asked for twice in one reply")
         memory.shared.clear()
 
     def _remember(self, memory: Memory, call: ToolCall) -> None:
-        assert call.observation is not None  # as above
-        outcome, name, known = call.observation.outcome, call.request.name, (call, memory.iteration)
+        outcome, name, known = call.result.outcome, call.request.name, (call, memory.iteration)
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
             memory.answered.setdefault(name, {})[call.key] = known
         elif outcome.disposition is Disposition.NO_RESULT:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -14,9 +14,11 @@ from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, ToolChoice
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.results import StopReason
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 Proceed = Callable[[], Awaitable[ModelResponse]]
@@ -56,11 +58,18 @@ class Replies(Policy):
     """
 
     kind: ClassVar[str] = "reply_checks"
+    inside: ClassVar[Mapping[str, str]] = {
+        "budget_warnings": "what judges an iteration surrounds what judges its model calls",
+    }
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, unless it is also the first, without tools."""
     continuations: int = Field(default=1, ge=0)
     """How often to have a truncated answer continued."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else cls(empty_replies=0, continuations=0)
 
     @hookimpl
     @late(when=needs_more)

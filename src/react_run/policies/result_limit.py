@@ -4,8 +4,9 @@ T4).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from react_run.policies.order import Policy
 from react_run.support.preview import parts, size_of
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.policies.spill import Saved
     from react_run.run import Iteration, Run, ToolCall
 
@@ -34,11 +36,19 @@ class Ceiling(Policy):
     """
 
     kind: ClassVar[str] = "result_limit"
+    inside: ClassVar[Mapping[str, str]] = {
+        "duplicate_calls": "a shared result is cut for every call that gets it",
+        "acceptance": "what judges a run surrounds what judges its iterations",
+    }
 
     max_bytes: int = Field(default=24_576, ge=1_024)
     """Maximum bytes of one result; an iteration may have four times as many."""
     spill: bool = True
     """Whether longer results are saved to a file; otherwise they are cut, with a note."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls(max_bytes=config.limits.max_result_bytes, spill=config.limits.spill)
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -47,12 +57,12 @@ class Ceiling(Policy):
             return  # short, whatever its characters are: the usual case
         left = self.max_bytes * ROUND - STUB * len(calls)
         for call in calls:
-            observation = _observed(call)
+            observation = call.result
             size = size_of(observation.content)
             left += STUB
             if size > STUB and not observation.whole and size > min(self.max_bytes, left):
                 call.observation = self._shortened(run, call, observation, size, left)
-                size = size_of(call.observation.content)
+                size = size_of(call.result.content)
             left -= size
 
     def _shortened(self, run: Run, call: ToolCall, observation: Observation, size: int, left: int) -> Observation:
@@ -75,11 +85,6 @@ class Ceiling(Policy):
             return None
         offer_reading(run)
         return saved
-
-
-def _observed(call: ToolCall) -> Observation:
-    assert call.observation is not None  # an iteration is judged when all its calls are in
-    return call.observation
 
 
 def _preview(text: str, size: int, room: int, saved: Saved | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
@@ -20,6 +21,10 @@ class CutOff(Policy):
     """Ends a run whose tool calls are cut off by the token limit again and again."""
 
     kind: ClassVar[str] = "truncated_calls"
+    inside: ClassVar[Mapping[str, str]] = {
+        "failures": "a failure that ends the run is the reason, not the cut replies",
+        "result_limit": "results are cut before their iteration is judged",
+    }
 
     in_a_row: int = Field(default=3, ge=1)
     """After this many truncated replies in a row, the run ends."""

@@ -17,10 +17,11 @@ from react_run.support.render import render
 from react_run.wrappers.bases import ToolCallResult, ToolCallWrapper, ToolSkipResult
 from react_run.wrappers.calling import Adapter, awaited, wrong
 from react_run.wrappers.outbox import Outbox
-from react_run.wrappers.tool_input import Inputs
+from react_run.wrappers.tool_input import Input, Inputs
 
 if TYPE_CHECKING:
     from react_run.run import Run, ToolCall
+    from react_run.tools.tool import Tool
 
 Proceed = Callable[[], Awaitable[Observation]]
 
@@ -48,25 +49,24 @@ class AroundToolCall(Adapter):
             if returned is not model:  # unchanged is the usual case, and the quick one
                 made: BaseModel | ToolSkipResult = await awaited(returned)
                 if isinstance(made, ToolSkipResult):
-                    assert call.tool is not None  # there are arguments
-                    return await call.refusal() or interpret(call, call.tool, made.output)
+                    return await call.refusal() or interpret(call, given.tool, made.output)
                 if not isinstance(made, BaseModel):
                     raise wrong(self.wrapper, "preprocess", made, "the tool's input or a ToolSkipResult")
                 model = made
             if model is not given.model or given.snapshot() != before:
-                inputs.change(call, model)
-            return await self._after(run, call, model, await proceed())
+                given = inputs.change(call, given, model)
+            return await self._after(run, call, given, await proceed())
         finally:
             if known is None:
                 inputs.known.pop(call, None)
 
-    async def _after(self, run: Run, call: ToolCall, model: BaseModel, observation: Observation) -> Observation:
+    async def _after(self, run: Run, call: ToolCall, given: Input, observation: Observation) -> Observation:
         if call.error is not None and observation.failed:
-            observation = await self._on_error(run, call, model, observation, call.error)
+            observation = await self._on_error(run, call, given, observation, call.error)
         told: dict[str, Any] = {"failed": observation.failed} if self._wants_failures else {}
         if (observation.failed or call.repeated) and not told:
             return observation  # neither a refusal nor a failure is a result, nor is one that was told before
-        returned = self.wrapper.postprocess(run.agent, run, call.name, model, observation.content, **told)
+        returned = self.wrapper.postprocess(run.agent, run, call.name, given.model, observation.content, **told)
         done: ToolCallResult | None = returned if isinstance(returned, ToolCallResult) else await awaited(returned)
         if done is None:
             return observation
@@ -74,26 +74,26 @@ class AroundToolCall(Adapter):
             raise wrong(self.wrapper, "postprocess", done, "a ToolCallResult, or None")
         if done.messages:
             run.state(Outbox).put(done.messages, call.position)
-        return observation if done.output == observation.content else _replaced(call, observation, done.output)
+        if done.output == observation.content:
+            return observation
+        return _replaced(call, given.tool, observation, done.output)
 
     async def _on_error(
-        self, run: Run, call: ToolCall, given: BaseModel, observation: Observation, error: BaseException
+        self, run: Run, call: ToolCall, given: Input, observation: Observation, error: BaseException
     ) -> Observation:
         if isinstance(error, ToolError) and error.disposition is not Disposition.RETRYABLE_ERROR:
             return observation  # a question, an end, or nothing found: that is what the tool has to say
-        answer = await awaited(self.wrapper.on_error(run.agent, run, call.name, given, error))
+        answer = await awaited(self.wrapper.on_error(run.agent, run, call.name, given.model, error))
         if answer is None:
             return observation
-        assert call.tool is not None  # as above
         call.error = None
         run.note(self.kind, f"{call.name}: handled {describe(error)}")
-        return interpret(call, call.tool, answer)
+        return interpret(call, given.tool, answer)
 
 
-def _replaced(call: ToolCall, observation: Observation, output: object) -> Observation:
+def _replaced(call: ToolCall, tool: Tool, observation: Observation, output: object) -> Observation:
     """``observation`` with another text, which its toolset gets to interpret when it stands for a result."""
-    assert call.tool is not None  # it has passed a wrapper
     outcome = observation.outcome
     if call.error is None and (call.executed or not observation.failed):
-        outcome = interpret(call, call.tool, output).outcome or outcome
+        outcome = interpret(call, tool, output).outcome or outcome
     return replace(observation, content=render(output), outcome=outcome, raw=None)

@@ -22,15 +22,14 @@ _generated: WeakKeyDictionary[Tool, type[BaseModel]] = WeakKeyDictionary()
 
 
 class Input:
-    """The arguments of one call in progress, as JSON values and as a model."""
+    """The arguments of one call in progress, as JSON values and as a model, and the tool they are for."""
 
-    __slots__ = ("_is_flat", "arguments", "model")
+    __slots__ = ("_is_flat", "arguments", "model", "tool")
 
-    def __init__(self, call: ToolCall, model: BaseModel) -> None:
-        prepared = call.prepared
-        same = prepared is not None and prepared.arguments == call.arguments  # nobody changes what was prepared
-        self.arguments = prepared.arguments if prepared is not None and same else own_copy(call.arguments)
-        self.model = model
+    def __init__(self, call: ToolCall, tool: Tool, model: BaseModel) -> None:
+        prepared = call.prepared.arguments  # nobody changes these
+        self.arguments = prepared if prepared == call.arguments else own_copy(call.arguments)
+        self.tool, self.model = tool, model
         self._is_flat = model.__pydantic_extra__ is None and _SCALARS.issuperset(map(type, model.__dict__.values()))
 
     def snapshot(self) -> Fields:
@@ -46,18 +45,21 @@ class Inputs:
 
     def enter(self, call: ToolCall) -> Input | None:
         """Make the arguments of ``call`` into a model; ``None`` when it cannot run with them."""
-        made = _made(call)
-        if made is None:
+        if call.tool is None or call.problem is not None:
             return None
-        found = self.known[call] = Input(call, made)
+        try:
+            made = _made(call.tool, call.arguments)
+        except ValidationError:  # a plugin spoilt them, and the call will be refused
+            return None
+        found = self.known[call] = Input(call, call.tool, made)
         return found
 
-    def change(self, call: ToolCall, model: BaseModel) -> None:
-        """Have ``call`` go on with the arguments in ``model``."""
-        before = _made(call)
-        assert before is not None  # it could run before
+    def change(self, call: ToolCall, given: Input, model: BaseModel) -> Input:
+        """Have ``call`` continue with the arguments in ``model`` instead of ``given``."""
+        before = _made(given.tool, call.arguments)
         call.arguments = changed(call.arguments, fields_of(before), model)
-        self.known[call] = Input(call, model)
+        found = self.known[call] = Input(call, given.tool, model)
+        return found
 
 
 def fields_of(made: BaseModel) -> Fields:
@@ -73,14 +75,9 @@ def changed(arguments: Mapping[str, object], before: Fields, made: BaseModel) ->
     return {name: arguments[name] if name in kept else value for name, value in json.items()}
 
 
-def _made(call: ToolCall) -> BaseModel | None:
-    if call.tool is None or call.problem is not None:
-        return None
-    validator = _model(call.tool).__pydantic_validator__
-    try:
-        return cast("BaseModel", validator.validate_json(to_json(call.arguments), strict=True))
-    except ValidationError:  # a plugin spoilt them, and the call will be refused
-        return None
+def _made(tool: Tool, arguments: Mapping[str, object]) -> BaseModel:
+    validator = _model(tool).__pydantic_validator__
+    return cast("BaseModel", validator.validate_json(to_json(arguments), strict=True))
 
 
 def _model(tool: Tool) -> type[BaseModel]:

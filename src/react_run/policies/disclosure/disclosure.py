@@ -177,7 +177,7 @@ class Disclosure:
             return answers.already_active(name, list(skill.unlocks))
         state.asked[name] = skill
         available = self.catalogue.available(state.asked.values(), expanded=state.expanded)
-        repairs = call.prepared.repairs if call.prepared is not None else ()
+        repairs = call.prepared.repairs
         return answers.activated(skill, state.asked, available, explicit=self.explicit, repairs=repairs)
 
     # -- savings ----------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ class Prepared:
 
     ``arguments`` is what the model sent after repair, in a copy of its own that nobody changes; ``args`` and ``kwargs``
     are the typed values the function is called with; ``repairs`` says what was corrected; ``problem`` is the text the
-    model gets instead of a result, empty when the tool may run.
+    model gets instead of a result, empty when the tool may run, and ``code`` the code of that failure.
     """
 
     arguments: dict[str, object]
@@ -44,8 +44,15 @@ class Prepared:
     kwargs: dict[str, object] = field(default_factory=dict)
     repairs: tuple[str, ...] = ()
     problem: str = ""
+    code: str = "invalid_arguments"
+
+    @property
+    def unread(self) -> bool:
+        """Whether nobody looked at the arguments: the call was cut off, or there is no such tool."""
+        return bool(self.problem) and self.code in _UNREAD
 
 
+_UNREAD = frozenset({"cut_off", "unknown_tool"})
 _as_sent = maker(Prepared)
 
 

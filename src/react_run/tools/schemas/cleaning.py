@@ -9,6 +9,7 @@ from typing import Any
 from react_run.errors import ToolsetError
 from react_run.tools.naming import property_names
 from react_run.tools.schemas.pointers import pointed
+from react_run.tools.schemas.quick import quickly_cleaned
 from react_run.tools.schemas.words import Schema, expect, finished, is_kept, merge, modern
 
 MAX_NODES = 4_000
@@ -29,7 +30,7 @@ def clean_schema(schema: Mapping[str, Any]) -> Schema:
     Raises:
         ToolsetError: It is not a JSON Schema of an object, or a ``$ref`` leads out of it.
     """
-    return _Cleaner(schema).clean()
+    return quickly_cleaned(schema) or _Cleaner(schema).clean()
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
