@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
+from os import urandom
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
-from uuid import uuid4
 
 from react_run.messages import NO_USAGE
 from react_run.results import ReActStep, RunOutcome, RunResult, StopReason
@@ -225,7 +225,7 @@ class Run:
     workspace: Path
     """The working directory of the agent."""
     _engine: Engine = field(repr=False)
-    id: str = field(default_factory=lambda: uuid4().hex)
+    id: str = field(default_factory=lambda: urandom(16).hex())
     """The id of the run: 32 hexadecimal digits."""
     prompt: str = ""
     """The prompt of the run."""

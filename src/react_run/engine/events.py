@@ -32,6 +32,8 @@ def send_event(run: Run, listeners: Chain, *args: object) -> None:
 async def drain(run: Run) -> None:
     """Wait for the listeners of ``run`` that are still running, and run its cleanups."""
     state = run.state(EngineState)
+    if not state.endings and not state.listeners:
+        return  # the usual case
     async with AsyncExitStack() as stack:
         for give_back in state.endings:
             stack.push_async_callback(give_back)
