@@ -25,7 +25,7 @@ from react_run.batch.catalogue import begun, seen, version_of
 from react_run.batch.engine import Terms
 from react_run.batch.hold import Hold
 from react_run.batch.postgres import PostgresEngine
-from react_run.journal.shipped import connect
+from react_run.journal.postgres import connect
 
 PATIENCE = 300
 SLOW = "model: {kind: scripted, replies: [{text: done, delay: 0.2}]}\n"

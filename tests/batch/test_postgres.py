@@ -22,8 +22,9 @@ from react_run.batch.engine import Terms
 from react_run.batch.postgres import PostgresEngine
 from react_run.batch.running import Batch, BatchHalted
 from react_run.cli.exit import ended
-from react_run.journal.shipped import JournalFenced, Journals, opened
+from react_run.journal.shipped import Journals, opened
 from react_run.journal.shipped_store import PostgresStore
+from react_run.journal.shipping import JournalFenced
 from react_run.launch.options import AgentOptions, built
 
 AGENT = """\
@@ -112,7 +113,7 @@ def test_what_nobody_waits_for_is_shipped_soon_and_in_order(database: str, tmp_p
 def test_a_database_that_is_away_for_long_ends_the_run(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("react_run.journal.shipped.PATIENCE", 0.2)
+    monkeypatch.setattr("react_run.journal.shipping.PATIENCE", 0.2)
 
     async def away(journals: Journals) -> None:
         sink = await journals.open(RUN, await taken(journals, "one"))

@@ -10,7 +10,7 @@ from uuid import uuid4
 from react_run.batch.engine import BEAT, LEASE
 from react_run.batch.home import this_process
 from react_run.errors import ConfigError
-from react_run.journal.shipped import database_errors
+from react_run.journal.postgres import database_errors
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
