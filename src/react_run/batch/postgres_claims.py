@@ -18,6 +18,7 @@ select place, payload, run, attempts, failures, state, state = 1 and owner <> %(
 from react_run.rows where batch = %(batch)s and position = %(position)s for update
 """
 """A row, and whether another worker that is alive has it."""
+_LOCK = "select from react_run.batches where id = %s for update"
 _CLAIM = f"""
 with taken as ({TAKE})
 update react_run.rows set state = 1, owner = %(owner)s, epoch = taken.epoch, attempts = attempts + 1
@@ -74,7 +75,8 @@ async def claim_row(connection: Any, worker: str, batch: str, position: int) -> 
         looked = await connection.execute(_FOUND, which)
         (one,), found = await totals(asked) or (None,), await looked.fetchone()
         if one is not None and one.max_cost is not None:  # one claim after the other keeps the limit
-            (one,) = await totals(await connection.execute(f"{OF_ONE} for update", (batch,))) or (None,)
+            await connection.execute(_LOCK, (batch,))  # what is counted next includes the claims waited for
+            (one,) = await totals(await connection.execute(OF_ONE, (batch,))) or (None,)
         if one is None or found is None or found[5] == DONE:
             return Decision.OVER
         place, payload, run, attempts, failures, state, others = found

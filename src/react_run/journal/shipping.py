@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -149,7 +149,7 @@ class Shipper:
         self.forget(source)
         source.fail(JournalError(f"the journal's database does not answer: {said(error)}"))
 
-    async def _insert(self, chunks: Iterable[Chunk]) -> set[str]:
+    async def _insert(self, chunks: Collection[Chunk]) -> set[str]:
         columns: Sequence[Sequence[object]] = list(zip(*chunks, strict=True))
         values = dict(zip(("runs", "epochs", "ats", "data"), map(list, columns), strict=True))
         async with self.pool.connection() as connection:
