@@ -109,7 +109,8 @@ class Home:
             if not try_lock(descriptor):
                 raise ConfigError(f"batch {self.name} is running: {self._holder()} has it")
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, this_process().encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, this_process().encode())
             yield
         finally:
             os.close(descriptor)

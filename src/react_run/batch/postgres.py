@@ -26,7 +26,7 @@ from react_run.batch.postgres_claims import Decision, claim_row, count_request, 
 from react_run.batch.postgres_rows import OF_ONE, OF_VERSION, added, results_from, set_terms, stop, taken_anew, totals
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
-from react_run.journal.postgres import connect, database_errors, said, shown
+from react_run.journal.postgres import connect, database_error, database_errors, shown_url
 from react_run.journal.shipped import Journals, ShippedSink
 from react_run.support.threads import in_thread
 
@@ -100,7 +100,7 @@ class PostgresEngine:
                 await connection.execute(files(__package__).joinpath("postgres.sql").read_text(encoding="utf-8"))
                 await self.journals.make_in(connection)
         except database_errors() as error:
-            raise ConfigError(f"cannot reach the database {shown(self.url)}: {said(error)}") from error
+            raise ConfigError(f"cannot reach the database {shown_url(self.url)}: {database_error(error)}") from error
 
     # -- the verbs --------------------------------------------------------------------------------------------------
 
@@ -283,4 +283,6 @@ class PostgresEngine:
         try:
             return await answer
         except database_errors() as error:
-            raise Unreachable(f"the database {shown(self.url)} does not answer ({said(error)})") from error
+            raise Unreachable(
+                f"the database {shown_url(self.url)} does not answer ({database_error(error)})"
+            ) from error

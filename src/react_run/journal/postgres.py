@@ -50,12 +50,12 @@ def database_errors() -> tuple[type[Exception], ...]:
     return (OperationalError, InterfaceError, PoolTimeout)
 
 
-def said(error: BaseException) -> str:
+def database_error(error: BaseException) -> str:
     """The first line of a database's error message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
-def shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """The address without its password."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.errors import ConfigError, JournalError
 from react_run.journal.files import FileSink
 from react_run.journal.lines import as_bytes
-from react_run.journal.postgres import connect, database_errors, said, shown
+from react_run.journal.postgres import connect, database_error, database_errors, shown_url
 from react_run.journal.shipping import PATIENCE, Chunk, Shipper
 from react_run.journal.values import Record
 
@@ -178,7 +178,7 @@ async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
             return await ask()
         except database_errors() as error:
             if monotonic() + wait > give_up:
-                raise JournalError(f"the journal's database does not answer: {said(error)}") from error
+                raise JournalError(f"the journal's database does not answer: {database_error(error)}") from error
         await asyncio.sleep(wait)
         wait = min(1.0, wait * 2)
 
@@ -195,7 +195,7 @@ async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
         try:
             await pool.open(wait=True, timeout=10)
         except Exception as error:
-            raise ConfigError(f"cannot reach the database {shown(url)}: {said(error)}") from error
+            raise ConfigError(f"cannot reach the database {shown_url(url)}: {database_error(error)}") from error
         yield Journals(pool, folder)
     finally:
         await pool.close()

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from react_run.errors import JournalError
-from react_run.journal.postgres import database_errors, said
+from react_run.journal.postgres import database_error, database_errors
 from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Shipper:
 
     def _fail(self, source: Source, error: Exception) -> None:
         self.forget(source)
-        source.fail(JournalError(f"the journal's database does not answer: {said(error)}"))
+        source.fail(JournalError(f"the journal's database does not answer: {database_error(error)}"))
 
     async def _insert(self, chunks: Collection[Chunk]) -> set[str]:
         columns: Sequence[Sequence[object]] = list(zip(*chunks, strict=True))
