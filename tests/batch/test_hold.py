@@ -16,7 +16,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.batch.kit import adding, lines_of
+from tests.batch.batch_agents import adding, lines_of
 from tests.postgres import Server
 
 from react_run import ConfigError

@@ -12,7 +12,7 @@ from typing import Any, LiteralString
 
 import psycopg
 import pytest
-from tests.batch.kit import adding, lines_of, statuses
+from tests.batch.batch_agents import adding, lines_of, statuses
 from tests.postgres import Server
 
 from react_run import ConfigError, FileSink
