@@ -37,8 +37,8 @@ Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
 PLAIN, AROUND, GENERATOR, LATE = range(4)
 FIRST_ANSWER, DIRECT, LATE_ONLY, ANY = range(4)
-"""How a layer is asked from one of its implementations on: it is a plain function; it is the loop itself; it is late, and
-so are all that follow except the loop; anything else."""
+"""How a layer is asked from one of its implementations on: it is a plain function; it is the loop; it and all that
+follow except the loop are late; anything else."""
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
 """Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
