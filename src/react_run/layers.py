@@ -1,4 +1,4 @@
-"""How a layer is asked: from its outermost implementation inwards, and back (decision record 0003)."""
+"""Calls the implementations of a layer, from the outermost inwards and back (decision record 0003)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from inspect import isawaitable
 from typing import Any
 
 from react_run.errors import PluginError
-from react_run.hooks import AROUND, LATE, PLAIN, Chain, Implementation
+from react_run.hooks import DIRECT, FIRST_ANSWER, GENERATOR, LATE, LATE_ONLY, PLAIN, Chain, Implementation
 
 Args = tuple[object, ...]
 Asked = Coroutine[Any, Any, Any]
 
 
 def ask(chain: Chain, *args: object) -> Asked:
-    """Call a layer: return what to await for the answer of the outermost implementation.
+    """Call a layer, and return an awaitable for the answer of the outermost implementation.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
     """
-    index, last = 0, len(chain) - 1
-    while index < last:  # plain functions before all others are asked without further ado
-        impl = chain[index]
-        if impl.form != PLAIN or impl.is_async:
-            return _answer(chain, index, args, None)
+    index = 0
+    for impl in chain:
+        way = impl.way
+        if way == DIRECT:
+            loop: Asked = impl.start(*args)
+            return loop
+        if way != FIRST_ANSWER:
+            return _late_answer(chain, index, args) if way == LATE_ONLY else _answer(chain, index, args, None)
         index += 1
         try:
             answer = impl.start(*args)
@@ -32,14 +35,13 @@ def ask(chain: Chain, *args: object) -> Asked:
             raise
         if answer is not None:
             return _given(chain, index, args, answer)
-    if chain and chain[last].is_async:  # what is left is the loop: one direct call
-        loop: Asked = chain[last].start(*args)
-        return loop
     return _answer(chain, index, args, None)
 
 
 async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
-    """The ``answer`` of the plain implementation before ``index``; what comes behind it, when it turns out as none."""
+    """The ``answer`` of the plain implementation before ``index``, or, if it is ``None`` when awaited, that of the
+    rest.
+    """
     impl = chain[index - 1]
     try:
         if isawaitable(answer):
@@ -53,6 +55,32 @@ async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
     return await _answer(chain, index, args, None)
 
 
+async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
+    """The answer of a chain that consists of late implementations and the loop from ``start`` on."""
+    for impl in chain:
+        if impl.unless is not None and _is_early(impl, args):
+            return await _answer(chain, start, args, None)
+    try:
+        answer = await chain[-1].start(*args)
+    except Exception as error:
+        later = tuple(range(len(chain) - 2, start - 1, -1))
+        if not _concerns(chain, later, error):
+            raise
+        return await _entered_late(chain, later, args, None, error)
+    for impl in chain:
+        if impl.when is not None and impl.when(*args, answer):
+            later = tuple(range(len(chain) - 2, start - 1, -1))
+            return await _entered_late(chain, later, args, answer, None)
+    return answer
+
+
+def _is_early(impl: Implementation, args: Args) -> bool:
+    try:
+        return bool(impl.unless and impl.unless(*args))
+    except Exception:  # _answer() will meet it again, and blames the right plugin
+        return True
+
+
 class _Proceed:
     """The rest of a chain, passed as ``proceed`` to the implementation that surrounds it."""
 
@@ -61,14 +89,14 @@ class _Proceed:
     def __init__(self, chain: Chain, index: int, args: Args) -> None:
         self.chain, self.index, self.args = chain, index, args
         self.called = self.closed = False
-        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
+        self.failure = 0  # the id of the exception: a reference would be a cycle, through its traceback
         self.result: Any = None
 
     def __call__(self) -> Asked:
         return _answer(self.chain, self.index, self.args, self)
 
     def too_late(self) -> PluginError:
-        """What it answered is judged and recorded by now: nothing more may happen on its behalf."""
+        """The error for a call of ``proceed()`` after the answer, which has been judged and recorded by then."""
         outer = self.chain[self.index - 1]
         return PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
 
@@ -88,28 +116,28 @@ class _Proceed:
 async def _answer(chain: Chain, start: int, args: Args, place: _Proceed | None) -> Any:
     """The first answer of ``chain`` from ``start`` on.
 
-    How it ended is remembered in ``place``, the ``proceed`` it was called by, so that nobody else is blamed for it.
+    ``place`` is the ``proceed`` that was called; it keeps the outcome, so that no outer plugin is blamed for an error.
     """
     if place is not None:
         if place.closed:
             raise place.too_late()
         place.called = True
     index, inner = start, None
-    later: tuple[int, ...] = ()  # the places of those that are entered late, innermost first
+    later: tuple[int, ...] = ()  # indices of the late implementations passed, innermost first
     try:
         try:
             while index < len(chain):
                 impl = chain[index]
                 index += 1
                 form = impl.form
-                if form == AROUND:
-                    inner = _Proceed(chain, index, args)
-                    answer = impl.start(*args, inner)
-                elif form == PLAIN:
+                if form == PLAIN:
                     answer = impl.start(*args)
-                elif form == LATE:
+                elif form == LATE and (impl.unless is None or not impl.unless(*args)):
                     later = (index - 1, *later)
                     continue
+                elif form != GENERATOR:
+                    inner = _Proceed(chain, index, args)
+                    answer = impl.start(*args, inner)
                 else:
                     inner = _Proceed(chain, index, args)
                     answer = _surround(impl.start(*args), inner)
@@ -152,7 +180,9 @@ def _concerns(chain: Chain, later: tuple[int, ...], error: BaseException) -> boo
 
 
 class _Known(_Proceed):
-    """``proceed`` for an implementation that is entered late: what came of the rest already, and then the rest anew."""
+    """``proceed`` for an implementation that is entered late: the first call gives the known outcome of the rest;
+    further calls run the rest again.
+    """
 
     __slots__ = ("known",)
 
@@ -177,13 +207,13 @@ class _Known(_Proceed):
         try:
             raise error
         finally:
-            del error  # whose traceback holds this frame
+            del error  # its traceback refers to this frame
 
 
 async def _entered_late(
     chain: Chain, later: tuple[int, ...], args: Args, answer: Any, error: BaseException | None
 ) -> Any:
-    """Enter those of ``later`` that the answer or the error concerns, each by what the one before has made of it."""
+    """Enter those of ``later`` that the answer or the error concerns; each gets the outcome of the one before."""
     try:
         for at in later:
             impl = chain[at]

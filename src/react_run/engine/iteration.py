@@ -36,7 +36,6 @@ from react_run.run import Iteration, Run, ToolCall
 from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.preparation import Prepared
-from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
 from react_run.tools.request_ids import numbered_id
 
@@ -143,7 +142,7 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
                 problem = NOT_OFFERED.format(tool=request.name)
                 prepared = replace(prepared, problem=problem, code="tool_not_disclosed")
         refusal = refused(prepared.problem, code=prepared.code) if prepared.problem else None
-        call = ToolCall(run, request, tool, prepared, own_copy(prepared.arguments), refusal, position)
+        call = ToolCall(run, request, tool, prepared, prepared.own_arguments(), refusal, position)
         call.opaque = tool is None or interpreter(tool) is None
         iteration.calls.append(call)
 
@@ -168,13 +167,14 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
     state = run.state(EngineState)
     known = state.request_ids
     if known is None:
-        known = state.request_ids = {request.id for message in run.messages for request in message.tool_requests}
+        asked = (request.id for message in run.messages for request in message.tool_requests)
+        known = state.request_ids = dict.fromkeys(asked)
     if len(requests) == 1 and (only := requests[0].id) and only not in known:
-        known.add(only)  # the usual case
+        known[only] = None  # the usual case
         return requests
     ids = [request.id for request in requests]
-    if all(ids) and known.isdisjoint(ids) and len(set(ids)) == len(ids):
-        known.update(ids)
+    if all(ids) and known.keys().isdisjoint(ids) and len(set(ids)) == len(ids):
+        known.update(dict.fromkeys(ids))
         return requests
     renamed = []
     for request in requests:
@@ -182,7 +182,7 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
         while not fresh or fresh in known:
             number += 1
             fresh = numbered_id(number)
-        known.add(fresh)
+        known[fresh] = None
         renamed.append(request if fresh == request.id else replace(request, id=fresh))
     return tuple(renamed)
 
@@ -286,7 +286,7 @@ def record(run: Run, iteration: Iteration) -> None:
         messages.append(_message(role="tool", content=content, tool_request_id=call.request.id))
         name = call.request.name
         attempt = attempts.get(name, 0) + 1
-        attempts[name] = attempt if observation.failed else 0
+        attempts[name] = attempt if observation.outcome is not None and observation.failed else 0
         step = _step(
             thought=thought,
             action=name,

@@ -26,7 +26,7 @@ class EngineState:
 
     ``incoming`` are the earlier turns that the run continues, as given; ``settings`` are sent with every request. A
     journal sets ``remember`` and ``recall`` for ``run.recorded()``; ``replaying`` is true while a journal answers in
-    place of the model and the tools, so that nobody has to be asked or waited for.
+    place of the model and the tools, so that nobody has to be asked, and nothing has to be waited for.
     """
 
     hooks: HookTable = field(init=False)
@@ -44,17 +44,19 @@ class EngineState:
     """The usage that counts towards limits, with the worst case where it is unknown."""
     model_calls: int = 0
     model_name: str = ""
+    input_tokens: int | None = None
+    """The provider's token count for the latest request; ``None`` once compaction has read it."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of calls of each tool since its last success."""
-    request_ids: set[str] | None = None
-    """The ids of all requests in the conversation; ``None`` until the first reply."""
+    request_ids: dict[str, None] | None = None
+    """The ids of all requests in the conversation, half the size of a set; ``None`` until the first reply."""
     cancelling: int = 0
     """How often the task was cancelled before the run began."""
     replaying: bool = False
     remember: Callable[[str, object], None] | None = None
     recall: Callable[[str], tuple[object] | None] | None = None
     loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop)
-    listeners: set[asyncio.Future[None]] = field(default_factory=set)
+    listeners: dict[asyncio.Future[None], None] = field(default_factory=dict)
     """Event listeners that are still running."""
     endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     """The cleanups registered for this run."""
