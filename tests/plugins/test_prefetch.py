@@ -44,7 +44,7 @@ def test_a_tool_that_is_not_there_is_noted_and_the_run_goes_on() -> None:
 
     result, _ = run_with({"kind": "prefetch", "tool": "find"}, plugins=[Fired()])
     assert (result.success, result.steps) == (True, [])
-    assert fired == ["prefetch: find is not offered: nothing was looked up"]
+    assert fired == ["prefetch: find is not offered, so it was not called"]
 
 
 def test_permission_is_asked_for_it() -> None:
