@@ -212,7 +212,7 @@ def test_pages_without_end_leave_the_server_out(workspace: Path, cursor: str, wh
     n = itertools.count()
     serve(lambda request: {{'tools': [tool('t')], 'nextCursor': {cursor}}})
     """
-    with pytest.warns(McpWarning, match=f"left out: the MCP server demo does not keep to the protocol: .* {why}"):
+    with pytest.warns(McpWarning, match=f"left out: the MCP server demo breaks the protocol: .* {why}"):
         assert local(workspace, endless).tools() == []
 
 
