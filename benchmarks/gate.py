@@ -44,6 +44,10 @@ def _catalogue() -> float:
     return scale.first_request(1_000) / scale.first_request(100) / 10
 
 
+def _schemas() -> float:
+    return scale.first_request_of_schemas(1_000) / scale.first_request(1_000)
+
+
 def _wide() -> float:
     return scale.width(20) / scale.width(1)
 
@@ -65,6 +69,7 @@ RATIOS = (
     Ratio("an iteration at K = 1 000 over one at K = 100", _longer, 1.6),
     Ratio("an iteration with 1 000 tools over one with one", _with_tools, 1.6),
     Ratio("a tool of the first request: 1 000 over 100", _catalogue, 1.8),
+    Ratio("a tool with a JSON Schema of its own over one made from a function: first request", _schemas, 0.8),
     Ratio("a call of twenty in a reply over one alone", _wide, 1.1),
     Ratio("objects that an ended run leaves without the collector", _leaves, 3),
     Ratio("a recorded iteration: K = 1 500 over K = 150", _length("recorded"), 1.8),

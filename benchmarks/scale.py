@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
+from typing import Any
 
 from benchmarks.floor import add
 from benchmarks.measure import cpu, report
@@ -19,7 +20,9 @@ from react_run import ReActAgent, Tool
 from react_run.journal.reading import read_journal
 from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume
+from react_run.messages import Message, ModelRequest
 from react_run.models.scripted import ScriptedModel
+from react_run.models.wire import Wire
 from react_run.testing import Functions, calls
 
 
@@ -117,11 +120,37 @@ def functions(count: int) -> list[Callable[..., str]]:
 def first_request(count: int) -> float:
     """CPU seconds from ``count`` functions to an agent and the tools of its first request."""
     made = functions(count)
+    return _until_sent(lambda: [Tool.from_function(function) for function in made])
 
+
+def schemas(count: int) -> list[dict[str, Any]]:
+    """``count`` different JSON Schemas, as an OpenAPI file has them."""
+
+    def one(number: int) -> dict[str, Any]:
+        texts = {f"p{place}": {"type": "string", "description": f"Value {place} of {number}."} for place in range(5)}
+        fields = {f"f{place}": {"type": ["string", "null"]} for place in range(6)}
+        body = {"type": "object", "properties": fields, "required": ["f0"]}
+        return {"type": "object", "properties": {**texts, "body": body}, "required": ["p0"]}
+
+    return [one(number) for number in range(count)]
+
+
+def first_request_of_schemas(count: int) -> float:
+    """CPU seconds from ``count`` JSON Schemas to an agent and the tools of its first request."""
+    made = schemas(count)
+    return _until_sent(
+        lambda: [
+            Tool(name=f"op_{number}", description=f"Operation {number}.", parameters=schema, function=add)
+            for number, schema in enumerate(made)
+        ]
+    )
+
+
+def _until_sent(tools: Callable[[], list[Tool]]) -> float:
     def work() -> None:
-        tools = [Tool.from_function(function) for function in made]
-        built = ReActAgent({}, model=ScriptedModel(replies=["done"]), toolsets=[Functions(functions=tools)])
-        assert len([tool.wire for tool in built.tools]) == count
+        built = ReActAgent({}, model=ScriptedModel(replies=["done"]), toolsets=[Functions(functions=tools())])
+        request = ModelRequest(messages=[Message(role="user", content="go")], tools=built.tools)
+        assert Wire().encode(request, {"model": "m"}).length > 100
 
     return min(cpu(work) for _ in range(3))
 
@@ -174,6 +203,8 @@ def main() -> None:
     report("ended_run_leaves", objects=round(objects, 2), kilobytes=round(kilobytes, 2))
     for count in (200, 1_000):
         report("first_request_cpu_ms", tools=count, all=round(first_request(count) * 1e3, 1))
+    for count in (200, 1_000, 10_000):
+        report("first_request_of_schemas_cpu_ms", tools=count, all=round(first_request_of_schemas(count) * 1e3, 1))
 
     async def coroutine(a: int, b: int) -> int:
         """Add two numbers."""

@@ -7,38 +7,26 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.driving import Driven, Faults
+from tests.driving import PATIENCE, Driven, Faults, Streaming, Suspending, Watch, finished, read, wait
 
 from react_run import (
-    Iteration,
     JournalError,
-    Message,
-    ModelRequest,
-    ModelResponse,
-    Observation,
     ReActAgent,
     Run,
     RunResult,
-    TextDelta,
-    ToolRequest,
-    hookimpl,
     read_journal,
     tool,
 )
 from react_run.journal.replay.resume import resume
-from react_run.models.base import Model
 from react_run.support.threads import busy_threads
 from react_run.testing import Functions
 from react_toolsets.agents import AgentsToolset
 
-PATIENCE = 60.0
-"""Seconds after which a run counts as hung, also on a busy machine."""
 CHILD = """\
 name: helper
 model:
@@ -55,72 +43,6 @@ CALLS: list[list[tuple[str, dict[str, object]]]] = [
 ]
 
 
-class Talking(Model):
-    """Asks for what ``CALLS`` says, and answers; each reply takes a suspension or two."""
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        await asyncio.sleep(0)
-        said = sum(message.role == "assistant" for message in request.messages)
-        wanted = CALLS[said] if said < len(CALLS) else []
-        requests = tuple(ToolRequest(id=f"c{said}_{name}", name=name, arguments=given) for name, given in wanted)
-        return ModelResponse(message=Message(role="assistant", content="" if wanted else "ok", tool_requests=requests))
-
-    async def stream(self, request: ModelRequest) -> Any:
-        response = await self.complete(request)
-        if response.text:
-            yield TextDelta(text=response.text)
-            await asyncio.sleep(0)
-        yield response
-
-
-@dataclass
-class Listening:
-    """Suspends wherever a hook may, and has the calls of a reply driven by hand, too."""
-
-    faults: Faults
-    ended: list[str] = field(default_factory=list)
-
-    @hookimpl
-    async def react_run_started(self) -> None:
-        await asyncio.sleep(0)
-
-    @hookimpl
-    async def react_iteration(self, proceed: Callable[[], Awaitable[Iteration]]) -> Iteration:
-        await asyncio.sleep(0)
-        result = await proceed()
-        await asyncio.sleep(0)
-        return result
-
-    @hookimpl
-    async def react_settle(self) -> None:
-        await asyncio.sleep(0)
-
-    @hookimpl
-    async def react_check_answer(self) -> None:
-        await asyncio.sleep(0)
-
-    @hookimpl
-    async def react_tool_call(self, proceed: Callable[[], Coroutine[Any, Any, Observation]]) -> Observation:
-        result: Observation = await Driven(proceed(), self.faults)
-        return result
-
-    @hookimpl
-    def react_run_finished(self) -> None:
-        self.ended.append("finished")
-
-    @hookimpl
-    def react_run_failed(self, error: BaseException) -> None:
-        self.ended.append(type(error).__name__)
-
-
-class Streaming:
-    """Has the model streamed."""
-
-    @hookimpl
-    def react_text_delta(self, text: str) -> None:
-        pass
-
-
 @dataclass
 class World:
     """What the tools did, and the agent that has them."""
@@ -130,18 +52,6 @@ class World:
     done: list[str] = field(default_factory=list)
 
     def agent(self, *plugins: object) -> ReActAgent:
-        @tool(read_only=True)
-        def read() -> str:
-            """Read, in a thread."""
-            return "text"
-
-        @tool(read_only=True)
-        async def wait() -> str:
-            """Suspend a few times."""
-            for _ in range(3):
-                await asyncio.sleep(0)
-            return "waited"
-
         @tool(read_only=False)
         def send() -> str:
             """Change something, in a thread."""
@@ -160,7 +70,7 @@ class World:
         child.write_text(CHILD, encoding="utf-8")
         return ReActAgent(
             {"run_timeout": 600.0},
-            model=Talking(),
+            model=Suspending(calls=CALLS),
             toolsets=[Functions(functions=[read, wait, send, note]), AgentsToolset(agents=[str(child)])],
             plugins=[*plugins, *([Streaming()] if self.stream else [])],
         )
@@ -183,8 +93,8 @@ def cancelled_at(number: int, world: World, journal: Path) -> Ended:
             task.cancel()
 
         faults = Faults(number, cancel)
-        listening = Listening(faults)
-        agent = world.agent(listening).replace(journal=journal)
+        watch = Watch(faults)
+        agent = world.agent(watch).replace(journal=journal)
 
         async def driven() -> RunResult:
             result: RunResult = await Driven(agent.run("go"), faults)
@@ -192,13 +102,8 @@ def cancelled_at(number: int, world: World, journal: Path) -> Ended:
 
         before = asyncio.all_tasks()
         task = asyncio.ensure_future(driven())
-        await asyncio.wait((task,), timeout=PATIENCE)
-        assert task.done(), f"cancelled at {number}, the run hangs"
-        others = asyncio.all_tasks() - before - {task}
-        if others:  # what is written to the disk may still be on its way
-            await asyncio.wait(others, timeout=PATIENCE)
-        assert not [other for other in others if not other.done()], f"cancelled at {number}, tasks are left"
-        return Ended(faults.count, None if task.cancelled() else task.result(), listening.ended)
+        await finished(task, before)
+        return Ended(faults.count, None if task.cancelled() else task.result(), watch.ended)
 
     return asyncio.run(scenario())
 

@@ -7,113 +7,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
-from tests.driving import Driven, Faults
+from tests.driving import Driven, Faults, Streaming, Suspending, Watch, finished, read, wait
 
 from react_run import (
-    Iteration,
     Message,
-    ModelRequest,
-    ModelResponse,
-    Observation,
     ReActAgent,
     Run,
     RunResult,
     StopReason,
-    TextDelta,
-    ToolRequest,
-    hookimpl,
     read_journal,
     tool,
 )
-from react_run.models.base import Model
 from react_run.models.protocol import ProtocolChecker
 from react_run.policies.deadline import Deadline
 from react_run.support.threads import busy_threads
 from react_run.testing import Functions
 
+CALLS: list[list[tuple[str, dict[str, object]]]] = [[("read", {}), ("wait", {}), ("write", {})], [("wait", {})]]
+
 
 class Fault(Exception):
     """What is thrown in."""
-
-
-class Slow(Model):
-    """Asks for three calls and then for one more, then answers; each reply takes a suspension or two."""
-
-    async def complete(self, request: ModelRequest) -> ModelResponse:
-        await asyncio.sleep(0)
-        iterations = sum(message.role == "assistant" for message in request.messages)
-        wanted = {0: ["read", "wait", "write"], 1: ["wait"]}.get(iterations, [])
-        requests = tuple(ToolRequest(id=f"c{iterations}_{name}", name=name, arguments={}) for name in wanted)
-        return ModelResponse(message=Message(role="assistant", content="" if wanted else "ok", tool_requests=requests))
-
-    async def stream(self, request: ModelRequest) -> Any:
-        response = await self.complete(request)
-        if response.text:
-            yield TextDelta(text=response.text)
-            await asyncio.sleep(0)
-        yield response
-
-
-@dataclass
-class Watch:
-    """Sees the run, suspends wherever a hook may, and has the calls of a reply driven by hand, too."""
-
-    faults: Faults
-    ended: list[str] = field(default_factory=list)
-
-    @hookimpl
-    async def react_run_started(self, run: Run) -> None:
-        self.faults.runs.append(run)
-        await asyncio.sleep(0)
-
-    @hookimpl
-    async def react_tool_call(self, proceed: Callable[[], Coroutine[Any, Any, Observation]]) -> Observation:
-        result: Observation = await Driven(proceed(), self.faults)
-        return result
-
-    @hookimpl
-    async def react_iteration(self, iteration: Iteration, proceed: Callable[[], Awaitable[Iteration]]) -> Iteration:
-        await asyncio.sleep(0)
-        result = await proceed()
-        await asyncio.sleep(0)
-        return result
-
-    @hookimpl
-    async def react_settle(self) -> None:
-        await asyncio.sleep(0)
-
-    @hookimpl
-    async def react_check_answer(self) -> None:
-        await asyncio.sleep(0)
-
-    @hookimpl
-    def react_run_finished(self) -> None:
-        self.ended.append("finished")
-
-    @hookimpl
-    def react_run_failed(self, error: BaseException) -> None:
-        self.ended.append(type(error).__name__)
-
-
-@tool(read_only=True)
-def read() -> str:
-    """Read, in a thread."""
-    return "text"
-
-
-@tool(read_only=True)
-async def wait() -> str:
-    """Suspend a few times."""
-    for _ in range(3):
-        await asyncio.sleep(0)
-    return "waited"
 
 
 @tool(read_only=False, serial=True, inline=True)
@@ -141,9 +61,9 @@ def drive(number: int, fault: Callable[[Run | None], BaseException | None], *, s
         watch = Watch(faults)
         agent = ReActAgent(
             {"run_timeout": 600.0},
-            model=Slow(),
+            model=Suspending(calls=CALLS),
             toolsets=[Functions(functions=[read, wait, write])],
-            plugins=[watch, *([Listener()] if stream else [])],
+            plugins=[watch, *([Streaming()] if stream else [])],
             journal=journal,
         )
 
@@ -153,14 +73,8 @@ def drive(number: int, fault: Callable[[Run | None], BaseException | None], *, s
 
         before = asyncio.all_tasks()
         task = asyncio.ensure_future(driven())
-        await asyncio.wait((task,), timeout=20)
-        assert task.done(), "the run hangs"
+        await finished(task, before)
         error = asyncio.CancelledError() if task.cancelled() else task.exception()
-        others = asyncio.all_tasks() - before - {task}
-        if others:  # what is written to the disk may still be on its way
-            await asyncio.wait(others, timeout=2)
-        left = [other for other in others if not other.done()]
-        assert not left, f"left behind: {left}"
         run = faults.runs[0] if faults.runs else None
         if run is not None:
             recorded = read_journal(journal)
@@ -171,14 +85,6 @@ def drive(number: int, fault: Callable[[Run | None], BaseException | None], *, s
     with TemporaryDirectory() as directory:
         journal = Path(directory, "run.jsonl")
         return asyncio.run(scenario())
-
-
-class Listener:
-    """Has the model streamed."""
-
-    @hookimpl
-    def react_text_delta(self, text: str) -> None:
-        pass
 
 
 def whole(run: Run) -> None:

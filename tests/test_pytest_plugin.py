@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.evals.kit import AGENT
+from tests.evals.eval_agents import AGENT
 
 pytest_plugins = ["pytester"]
 
@@ -148,7 +148,7 @@ def test_a_case_that_would_ask_a_real_model_fails_and_says_so(pytester: pytest.P
     pytester.makefile(".yaml", agent="model: gpt-4o-mini\n", my_cases=CASES)
     found = run(pytester)
     found.assert_outcomes(failed=2)
-    found.stdout.fnmatch_lines(["right: it would ask gpt-4o-mini: give it replies or a recording*the tag real_model"])
+    found.stdout.fnmatch_lines(["right: it would call gpt-4o-mini; give it replies or a recording*the tag real_model"])
 
 
 def test_the_plugin_brings_nothing_but_pytest(tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ from react_run.secrets.stream import StreamMasker
 from react_run.skills.files import read_skills, visible
 from react_run.support import in_thread
 from react_run.support.render import render
-from react_run.support.thinking import VisibleDraft, blanked, split_thinking, without_tags
+from react_run.support.thinking import heard, split_thinking, without_tags
+from react_run.support.visible_draft import VisibleDraft
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.schemas.cleaning import clean_schema
 from react_run.tools.schemas.docstrings import description_in, parameters_in
@@ -70,6 +71,10 @@ def masked_stream(text: str) -> None:
     for piece in in_pieces(text):
         stream.add(piece)
     stream.rest()
+
+
+def hearing(text: str) -> None:
+    heard(text, lambda _text, _start: 0)
 
 
 def draft(text: str) -> None:
@@ -122,7 +127,10 @@ READERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "a line of a file": (mask_line, ["key: sk ", "a=", 'a="', "://a:b", "token-"]),
     "a masked stream": (masked_stream, ["a", "sk-secret", "sk-secret-value-123456", "://a:"]),
     "thinking": (split_thinking, ["<think>", "</think>", "<think>a</think>", "[THINK]", "\n</think> ", " "]),
-    "thinking anywhere": (blanked, ["x<think>", "x</think>", "x<think>a</think>", "x[THINK]", "x<a:think>"]),
+    "thinking anywhere": (
+        hearing,
+        ["x<think>", "x</think>", "x<think>a</think>", "x[THINK]", "x<a:think>", "<think>", "<think>a"],
+    ),
     "tags of thinking": (without_tags, ["<think>", "<think ", "</", "◁"]),
     "a draft": (draft, [" ", "\n", "<b>a</b>", "</", "<think>a", "<think></think>", "a\n", "<think ", "[/", "a"]),
     "text calls": (

@@ -197,7 +197,10 @@ def mutants() -> list[Mutant]:
         ),
         # duplicate calls
         Mutant(
-            "nothing is remembered", f"{P}duplicate_calls:Repeats._remember", lambda *_: None, paid(1, pay(), pay())
+            "nothing is remembered",
+            f"{P}duplicate_calls:DuplicateCalls._remember",
+            lambda *_: None,
+            paid(1, pay(), pay()),
         ),
         Mutant("reads never go stale", f"{P}duplicate_calls:goes_stale", lambda *_, **__: False, stale_read),
         Mutant(
@@ -235,8 +238,8 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "calls of one reply are not compared",
-            f"{P}duplicate_calls:Memory.enter",
-            lambda self, number: self.__dict__.update(current={}, iteration=number),
+            f"{P}duplicate_calls:Memory.first",
+            lambda self, key, call: self.current.setdefault((key, id(call)), call),
             remembered(1),
         ),
         Mutant(

@@ -18,7 +18,7 @@ from benchmarks.guards.strict import unrepaired
 from benchmarks.guards.world import Lab, World
 from react_run import ModelError, ReActAgent, Run, RunResult, hookimpl
 from react_run.policies.model_retries import ModelRetries
-from react_run.policies.order import Disable, Policy
+from react_run.policies.order import Disable, Policy, built_in
 from react_run.support.preview import size_of
 
 PATIENCE = {True: 3.0, False: 30.0}
@@ -195,8 +195,5 @@ def guards() -> list[str]:
 
 
 def _policies() -> list[type[Policy]]:
-    import react_run.policies.standard  # noqa: F401 - makes all of them known
-
-    modules = [(policy, policy.__module__) for policy in Policy.__subclasses__()]
-    asking = "react_run.policies.extensions"  # a person may let a run go on: nothing that a model can do wrong
-    return [policy for policy, module in modules if module.startswith("react_run.") and module != asking]
+    asking = "more_iterations"  # a person may let a run go on: nothing that a model can do wrong
+    return [policy for policy in built_in() if policy.guard != asking]

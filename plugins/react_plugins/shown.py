@@ -26,6 +26,6 @@ def one_line(run: Run, text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def as_json(value: object) -> str:
+def value_as_json(value: object) -> str:
     """``value`` as JSON on one line; values without a JSON form become text."""
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -39,6 +39,7 @@ from react_run.support.tasks import cancellations, forget
 from react_run.support.threads import run_blocking
 from react_run.tools.arguments.key import arguments_key
 from react_run.tools.composite import CompositeToolset, is_enabled
+from react_run.tools.table import ToolTable
 from react_run.tools.tool import Tool
 from react_run.tools.toolset import ReActToolset
 from react_run.wrappers.calling import unwrap
@@ -330,7 +331,7 @@ class ReActAgent:
             agent=self,
             messages=[],
             offered_tools=self.tools,
-            all_tools=self._named[1].copy(),  # many times faster than making it anew
+            all_tools=ToolTable(self._named[1]),
             max_iterations=self.config.max_iterations,
             workspace=self.workspace,
             prompt=prompt,
@@ -369,7 +370,7 @@ class ReActAgent:
         state = run.state(EngineState)
         earlier = state.incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
-        guides = await _in_time(run, guide_texts(run), [])
+        guides = await _in_time(run, guide_texts(run), []) if state.hooks.react_guide else []
         if state.attached or not all(type(message.content) is str for message in earlier):
             from react_run.engine.attachments import incoming as with_attachments
             from react_run.engine.attachments import taken_in

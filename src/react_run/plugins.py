@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import NoneType
+from collections.abc import Collection, Iterable, Mapping
+from types import FunctionType, MethodType, NoneType
 from typing import get_args, get_origin
 
 import pluggy
@@ -21,18 +21,28 @@ from react_run.wrappers.calling import unwrap
 
 
 class Manager(pluggy.PluginManager):
-    """Skips the hundred or so attributes that every component has, because inspecting each one takes time."""
+    """Skips what is not a hook in the class of a component, a hundred attributes or so: to inspect one takes time."""
+
+    _skipped: Collection[str] = ()
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        """Register a plugin, as pluggy does."""
+        self._skipped = _not_hooks(type(plugin)) if isinstance(plugin, Component) else ()
+        return super().register(plugin, name)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
         """Return the hook options of one attribute, as pluggy reads them."""
-        if name in _OF_EVERY_COMPONENT and isinstance(plugin, Component):
-            return None
-        return super().parse_hookimpl_opts(plugin, name)
+        return None if name in self._skipped else super().parse_hookimpl_opts(plugin, name)
 
 
 _BINDING = ("react_tool_permit", "react_ask")
 """The hooks whose answers also bind subagents: what they may do, and whom they ask."""
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
+_MARK = "react_run_impl"
+"""Where the decorator ``hookimpl`` leaves its options."""
+_BASES = frozenset(Component.__mro__)
+_FUNCTIONS = (FunctionType, MethodType, classmethod, staticmethod)
+"""All that pluggy takes for hooks."""
 _BY_IDENTITY = (object.__eq__, Component.__eq__)
 
 _NAMED = {kind.__name__: kind for kind in (Iteration, ModelResponse, Observation, RunResult, Signal, Verdict)}
@@ -50,6 +60,14 @@ def _answers(hook: str) -> tuple[type, ...]:
 
 ANSWERS: Mapping[str, tuple[type, ...]] = {hook: _answers(hook) for hook in hook_names()}
 """The answer types of each hook, besides ``None``."""
+
+
+def _not_hooks(cls: type) -> frozenset[str]:
+    """The attributes of a component's class that no class in its order of inheritance marks as a hook."""
+    own = [vars(base) for base in cls.__mro__ if base not in _BASES]
+    functions = ((name, value) for names in own for name, value in names.items() if isinstance(value, _FUNCTIONS))
+    marked = {name for name, value in functions if hasattr(value, _MARK)}
+    return _OF_EVERY_COMPONENT.union(*own) - marked
 
 
 def hook_table(plugins: Iterable[object], mask: Mask = str) -> HookTable:

@@ -253,21 +253,6 @@ def test_a_row_that_was_given_back_waits_its_time(home: Home, monkeypatch: pytes
     asked(waits())
 
 
-def test_results_that_come_together_share_a_transaction(home: Home) -> None:
-    async def finished() -> None:
-        engine = SqliteEngine(home, batch="b")
-        await engine.add(rows(50))
-        claims = await engine.take("w", 50)
-        statements: list[str] = []
-        engine._db.set_trace_callback(statements.append)
-        kept = await asyncio.gather(*(engine.finish(claim, result_for(claim)) for claim in claims))
-        assert kept == [True] * 50
-        assert statements.count("commit") <= 2
-        await engine.close()
-
-    asked(finished())
-
-
 def test_a_row_may_be_released_while_the_engine_is_closed(home: Home) -> None:
     """As by a thread that nobody waits for any more, because its row was cancelled."""
 

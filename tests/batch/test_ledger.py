@@ -59,6 +59,6 @@ def test_rows_are_new_known_mended_or_refused() -> None:
 
 def test_what_databases_do_not_take_is_written_out() -> None:
     odd = Row(index=0, id="\0\ud800", place="\udcff.txt:1")
-    assert values_of(odd, "b")[2:4] == ("\\0\\ud800", "\\udcff.txt:1")
+    assert values_of(odd)[2:4] == ("\\0\\ud800", "\\udcff.txt:1")
     with pytest.raises(ConfigError, match=r"in:2: the id .* is that of .*, too"):
         ids_of([odd, Row(index=1, id="\\0\ud800", place="in:2")])

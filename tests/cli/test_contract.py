@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import ENDLESS, SCRIPTED, SLOW, Call, command, environment, react_run, write
+from tests.cli.command_line import ENDLESS, SCRIPTED, SLOW, Call, command, environment, react_run, write
 
 AMBIGUOUS = """\
 model:
@@ -61,7 +61,7 @@ def test_quiet_says_nothing_but_the_answer(tmp_path: Path) -> None:
 def test_very_verbose_shows_steps_and_thoughts(tmp_path: Path) -> None:
     write(tmp_path, SCRIPTED)
     done = react_run(tmp_path, "agent.yaml", "go", "-vv")
-    assert "  step 1: tool_calls, 110 tokens\n  Let me see.\n" in done.stderr
+    assert "  iteration 1: tool_calls, 110 tokens\n  Let me see.\n" in done.stderr
 
 
 def test_json_is_one_object_on_stdout(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import SCRIPTED, SLOW, command, environment, react_run, write
+from tests.cli.command_line import SCRIPTED, SLOW, command, environment, react_run, write
 from tests.cli.terminals import Terminal
 from tests.pictures import png
 
@@ -53,7 +53,7 @@ def test_a_status_line_shows_step_tool_and_time_and_leaves_no_trace(tmp_path: Pa
         "output_tokens: 1}}, done]}\ntoolsets: [naps:nap]\nmax_iterations: 7\n",
     )
     terminal = Terminal(tmp_path, "agent.yaml", "go", "--trust")
-    terminal.until("step 1/7 · nap · ")
+    terminal.until("iteration 1/7 · nap · ")
     terminal.until("· 10 tokens")
     assert terminal.end() == 0
     last = terminal.raw.decode().rpartition("\x1b[2K")[2]

@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call
-from tests.cli.kit import Call
-from tests.evals.kit import AGENT, CASES
+from tests.evals.eval_agents import AGENT, CASES
 
 from react_run.journal.locate import find_run
 
@@ -26,7 +26,7 @@ def test_the_report_lists_what_fails_first_and_ends_in_a_sentence(files: Path, c
     assert status == 0
     lines = out.splitlines()
     assert lines[0] == "wrong  ✗✗✗  answer: expected '360', got '345'"
-    assert lines[1] == "2 of 3 cases pass always."
+    assert lines[1] == "2 of 3 cases always pass."
     assert "passes 66.7 %" in out
     assert lines[-1].startswith("sums passes 66.7 % [")
     assert lines[-1].endswith("of its runs (3 cases x 3; 95 % interval, by case).")
@@ -53,7 +53,7 @@ def test_gates_decide_the_exit_status(files: Path, call: Call) -> None:
     assert call("eval", "agent.yaml", "cases.yaml", "--min-pass", "0.6")[0] == 0
     status, out, _ = call("eval", "agent.yaml", "cases.yaml", "--min-pass", "0.7")
     assert status == 1
-    assert "✗ sums passes 66.7 %, and must pass 70 %" in out
+    assert "✗ sums passes 66.7 %; at least 70 % is required" in out
 
 
 def test_no_worse_than_needs_enough_cases_to_tell(files: Path, call: Call) -> None:
@@ -71,9 +71,9 @@ def test_a_baseline_of_other_cases_is_refused_with_the_difference(files: Path, c
     (files / "cases.yaml").write_text(CASES.replace("15*24", "15*25").replace("name: used", "name: new"))
     status, _, err = call("eval", "agent.yaml", "cases.yaml", "--baseline", "before")
     assert status == 2
-    assert "1 of 3 cases are those of the baseline before, and 80 % must be" in err
-    assert "not in it: new" in err
-    assert "asked otherwise: wrong" in err
+    assert "only 1 of 3 cases are in the baseline before; 80 % must be" in err
+    assert "not in the baseline: new" in err
+    assert "changed since: wrong" in err
     (files / "foreign.json").write_text('{"a": 1}')
     status, _, err = call("eval", "agent.yaml", "cases.yaml", "--baseline", "foreign.json")
     assert status == 2
@@ -137,7 +137,7 @@ def test_more_errors_than_five_in_100_are_said_and_have_a_status(files: Path, ca
     (files / "cases.yaml").write_text(f"{CASES}  - {{name: bad, prompt: x, replies: [{broken}]}}\n")
     status, out, _ = call("eval", "agent.yaml", "cases.yaml")
     assert status == 3
-    assert "The figures of sums are doubtful: 1 of 4 runs were errors, which count for nothing." in out
+    assert "The figures of sums are doubtful: 1 of 4 runs were errors, which are not counted." in out
 
 
 def test_the_same_command_goes_on_with_what_is_unfinished_and_begins_anew_after_it(files: Path, call: Call) -> None:
@@ -176,7 +176,7 @@ def test_what_asks_a_model_to_mark_is_not_for_test(files: Path, call: Call) -> N
     (files / "cases.yaml").write_text(f"cases: [{{name: a, prompt: x, scorers: [{judge}]}}]\n")
     status, _, err = call("test", "agent.yaml", "cases.yaml")
     assert status == 2
-    assert "a: the scorer judge asks a model: react-run eval does that" in err
+    assert "a: the scorer judge asks a model; use react-run eval for that" in err
 
 
 def test_hostile_names_and_answers_steer_no_terminal(files: Path, call: Call) -> None:

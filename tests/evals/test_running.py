@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evals.kit import USED, answering, case, lasting, outcomes
+from tests.evals.eval_agents import USED, answering, case, lasting, outcomes
 
 from react_run import ReActAgent, tool
 from react_run.batch.running import BatchHalted
@@ -199,7 +199,7 @@ def test_the_same_call_goes_on_and_asks_nothing_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cases", "repeat", "reply", "said"),
     [
-        ([case("a", prompt="other", expected="yes")], 1, "yes", "case 'a' asks something else"),
+        ([case("a", prompt="other", expected="yes")], 1, "yes", "case 'a' has changed"),
         ([case("a", expected="yes"), case("b")], 1, "yes", "case 'b' is new"),
         ([case("a", expected="yes")], 2, "yes", "case 'a' ran 1 times, and now 2"),
         ([case("a", expected="no")], 1, "yes", "--rescore"),
@@ -228,7 +228,7 @@ def test_a_directory_with_other_things_in_it_is_refused(tmp_path: Path, own: str
     path.parent.mkdir(exist_ok=True)
     path.write_text("mine")
     for fresh in (False, True):
-        with pytest.raises(ConfigError, match="holds other things than an evaluation"):
+        with pytest.raises(ConfigError, match="contains more than an evaluation"):
             measured(tmp_path, "yes", [case("a", expected="yes")], fresh=fresh)
     assert path.read_text() == "mine"
     with pytest.raises(ConfigError, match="is not a directory"):
@@ -313,7 +313,7 @@ def test_marks_of_judges_are_kept_and_new_judges_are_refused(tmp_path: Path) -> 
         plan_of(agent, case("a", expected="yes", scorers=[judge("is polite"), "exact"])), tmp_path, tmp_path, title="x"
     )
     assert result["cases"][0]["variants"]["scripted"]["scores"] == {"exact": 1.0, "success": 1.0, "judge": 0.25}
-    with pytest.raises(ConfigError, match="would have to be asked"):
+    with pytest.raises(ConfigError, match="its model would have to be asked"):
         rescored(plan_of(agent, case("a", scorers=[judge("is brief")])), tmp_path, tmp_path, title="x")
 
 
@@ -322,9 +322,9 @@ def test_runs_of_other_cases_are_not_scored_by_these(tmp_path: Path) -> None:
     measured(tmp_path, agent, [case("a", expected="yes")])
     with pytest.raises(ConfigError, match="case 'b' was never run"):
         rescored(plan_of(agent, case("a"), case("b")), tmp_path, tmp_path, title="x")
-    with pytest.raises(ConfigError, match="case 'a' asks something else"):
+    with pytest.raises(ConfigError, match="case 'a' has changed"):
         rescored(plan_of(agent, case("a", prompt="other")), tmp_path, tmp_path, title="x")
-    with pytest.raises(ConfigError, match="holds no evaluation"):
+    with pytest.raises(ConfigError, match="has no evaluation"):
         rescored(plan_of(agent, case("a")), tmp_path / "none", tmp_path, title="x")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.evals.kit import answering, case
+from tests.evals.eval_agents import answering, case
 
 from react_run.evals.gates import judge_gates
 from react_run.evals.plan import Plan, Variant
@@ -63,22 +63,22 @@ def test_the_difference_that_is_asked_for_is_the_one_that_is_spoken_of() -> None
 
 def test_doubtful_figures_are_called_so() -> None:
     assert sentence(result("p" * 9 + "e")).endswith(
-        "The figures of first are doubtful: 1 of 10 runs were errors, which count for nothing."
+        "The figures of first are doubtful: 1 of 10 runs were errors, which are not counted."
     )
     assert "doubtful" not in sentence(result("p" * 19 + "e"))
 
 
 def test_nothing_measured_is_said() -> None:
-    assert sentence(result("ee")).startswith("Nothing could be measured.")
-    assert sentence(result("ee", "pp")).startswith("Nothing could be compared: no case was run by both.")
-    assert "nothing was measured (2 errors)" in "\n".join(lines(result("ee")))
+    assert sentence(result("ee")).startswith("No run could be scored.")
+    assert sentence(result("ee", "pp")).startswith("Nothing could be compared: the two have no case in common.")
+    assert "no run was scored (2 errors)" in "\n".join(lines(result("ee")))
 
 
 def test_gates_say_what_they_found() -> None:
     found = result("p" * 20, "p" * 20)
     assert not judge_gates(found, min_pass=0.9, no_worse_than=0.05)
     assert [gate["holds"] for gate in found["gates"]] == [True, False]
-    assert found["gates"][0]["said"] == "second passes 100 %, and must pass 90 %"
+    assert found["gates"][0]["said"] == "second passes 100 %; at least 90 % is required"
     assert found["gates"][1]["said"] == (
         "second may be up to 16 points worse, and 5 are allowed: there are not enough cases to tell"
     )

@@ -30,7 +30,8 @@ from react_run.journal.view.tree import lines_of, tree_of
 from react_run.models.sse import EventDecoder, EventTooLarge
 from react_run.models.text_calls import read_calls
 from react_run.skills.files import read_skills
-from react_run.support.thinking import VisibleDraft, split_thinking
+from react_run.support.thinking import split_thinking
+from react_run.support.visible_draft import VisibleDraft
 from react_run.testing import agent_with, calls
 from react_run.tools.schemas.docstrings import description_in, parameters_in
 from react_run.workspace.patches.diff import parse
@@ -117,6 +118,7 @@ SCHEMAS = [
      "$defs": {"B": {"oneOf": [{"const": 1}, {"type": ["integer", "null"]}]}}, "required": ["a"]},
     {"allOf": [{"properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}], "items": False}}},
                {"properties": {"t": {"$ref": "#"}}}], "additionalProperties": {"type": "number"}},
+    {"type": "object", "properties": {"b": {"oneOf": [{"const": "x"}, False]}, "c": {"anyOf": [False, True]}}},
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import agent_of, schema
+from tests.journal.recording import agent_of, schema
 
 from react_run.errors import JournalError
 from react_run.journal.reading import HEADER, read_journal
@@ -39,7 +39,7 @@ def test_a_journal_of_another_format_is_refused_with_the_way_out(journal: Path, 
     journal.write_text(json.dumps({**json.loads(head), "version": version}) + "\n" + "".join(rest))
     with pytest.raises(JournalError) as refused:
         read_journal(journal)
-    said = f"run.jsonl:1: the journal has format {version!r}, and this react-run reads format 2 only: open it with"
+    said = f"run.jsonl:1: the journal has format {version!r}, and this react-run reads format 2 only; open it with"
     assert str(refused.value).endswith(f"{said} react-run {json.loads(head)['react_run']}, which wrote it")
 
 
@@ -48,7 +48,7 @@ def test_a_journal_of_another_format_whose_writer_is_not_known_is_refused_too(jo
     head, *rest = journal.read_text().splitlines(keepends=True)
     fields = {**json.loads(head), "version": 1, "react_run": release}
     journal.write_text(json.dumps(fields) + "\n" + "".join(rest))
-    with pytest.raises(JournalError, match=r"only: open it with the version that wrote it$"):
+    with pytest.raises(JournalError, match=r"only; open it with the version that wrote it$"):
         read_journal(journal)
 
 

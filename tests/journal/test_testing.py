@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import agent_of
+from tests.journal.recording import agent_of
 
 from react_run import ReplayMismatch
 from react_run.errors import JournalError
@@ -44,7 +44,7 @@ def test_the_fixture_replays_a_recording_that_lies_beside_the_test(tmp_path: Pat
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == status, done.stdout
     if status:
-        assert "ReplayMismatch: iteration 1: the result of add is not as recorded" in done.stdout
+        assert "ReplayMismatch: iteration 1: the result of add differs from the recording" in done.stdout
 
 
 def test_a_recording_without_a_result_is_no_regression_test(tmp_path: Path) -> None:

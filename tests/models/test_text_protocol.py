@@ -85,6 +85,80 @@ def test_a_failed_attempt_is_a_problem_not_an_answer(reply: str) -> None:  # H5
     assert not reading.calls
 
 
+WRONG = '{"tool_calls": [{"name": "add", "arguments": {"a": 8, "b": 9}}]}'
+REJECTED = [
+    "<think>a<think>b</think>{0}</think>",
+    "<think>a<think>b</think>{0}<think>c</think>d</think>",
+    "<think>{0}<think>{0}</think>{0}</think>",
+    "<think>\n```json\n{0}\n```\n<think>b</think>\n```json\n{0}\n```</think>",
+    "<think>a<think>b</think><tool_call>{0}</tool_call></think>",
+    "<think>a<thinking>b</thinking>{0}</think>",
+    "<think>a<think x='1'>b</think>{0}</think>",
+    "[THINK]a[THINK]b[/THINK]{0}[/THINK]",
+    "◁think▷a◁think▷b◁/think▷{0}◁/think▷",
+    "<|begin_of_thought|>a<|begin_of_thought|>b<|end_of_thought|>{0}<|end_of_thought|>",
+    "<|channel|>analysis<|message|>a<|channel|>analysis<|message|>{0}<|channel|>final<|message|>",
+    "Let me see. <think>a<think>b</think>{0}</think>",
+    "Let me see. <think x='1'>{0}</think>",
+    "a<think>b</think>{0}</think>",
+    "a <think>b</think> c\n{0} no.</think> ",
+    "Rather {0}? No.</think> ",
+    "<think>The tags are `<think>` and `</think>`. {0}</think>",
+]
+
+
+@pytest.mark.parametrize("thinking", REJECTED)
+def test_a_call_in_thinking_is_none_and_the_one_behind_it_runs(thinking: str) -> None:  # S5
+    thought = thinking.replace("{0}", WRONG)
+    assert read_calls(thought + ASKED, {"add", "now"}).calls == ADD
+    assert not read_calls(thought, {"add", "now"}).calls
+
+
+UNENDED = [
+    "<think>a<think>b</think>{0}",
+    "Let me see. <think>{0}",
+    "Rather {0}? No.</think> Or so.",
+    "[THINK]a[/THINK][THINK]{0}",
+]
+
+
+@pytest.mark.parametrize("reply", UNENDED)
+def test_a_call_in_thinking_that_does_not_end_never_runs(reply: str) -> None:  # S5
+    reading = read_calls(reply.replace("{0}", WRONG), {"add", "now"})
+    assert not reading.calls
+    assert not reading.prose or reading.prose.startswith("[THINK]")  # all thinking: the run asks again
+
+
+@pytest.mark.parametrize("reply", [*REJECTED, *UNENDED])
+def test_no_call_in_thinking_runs_streamed_or_not(reply: str) -> None:  # S5
+    done: list[tuple[int, int]] = []
+
+    def add(a: int, b: int) -> int:
+        """Add."""
+        done.append((a, b))
+        return a + b
+
+    text = reply.replace("{0}", WRONG)
+
+    def agent() -> ReActAgent:
+        model = ScriptedModel(replies=[text, ASKED, "3"], scope="agent")
+        return ReActAgent({"tool_protocol": "text"}, model=model, toolsets=[add])
+
+    async def streamed() -> None:
+        async for _ in agent().stream("1 + 2?"):
+            pass
+
+    asyncio.run(streamed())
+    agent().run_sync("1 + 2?")
+    assert set(done) <= {(1, 2)}
+
+
+@pytest.mark.parametrize("content", ["<think> tags </think>", "</think>", "a\n</think>\nb", "[THINK]"])
+def test_tags_in_the_arguments_of_a_call_are_data(content: str) -> None:
+    written = json.dumps({"tool_calls": [{"name": "add", "arguments": {"a": content}}]})
+    assert read_calls(f"I write. {written}", {"add"}).calls == (TextCall(name="add", arguments={"a": content}),)
+
+
 def test_an_unknown_tool_in_the_asked_form_is_a_call_so_that_the_model_is_told() -> None:  # A6
     assert read_calls('{"tool_calls": [{"name": "ad", "arguments": {}}]}', {"add"}).calls[0].name == "ad"
 

@@ -12,7 +12,8 @@ from tests.models.request_rules import violations
 
 from react_run import Message, ModelRequest, Tool, ToolRequest
 from react_run.messages import MessageList, MessageView
-from react_run.models.wire import BREAKPOINT, NO_OUTPUT, Wire, breakpoints, encode, message_json
+from react_run.models.wire import BREAKPOINT, NO_OUTPUT, Wire, breakpoints, message_json
+from react_run.support.jsonable import encode
 
 HEADERS = {"content-type": "application/json"}
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Fired
+from tests.fired import Fired
 
 from react_plugins.cost import Cost, Price
 from react_run import Usage, cost_of
-from react_run.testing import run_agent, says
+from react_run.testing import calls, run_agent, says
+from react_toolsets.agents import AgentsToolset
 
 
 def body(model: str, usage: dict[str, object] | None = None) -> dict[str, object]:
@@ -65,6 +68,16 @@ def test_a_cost_limit_goes_by_these_prices() -> None:
     result = run_agent([body("x"), body("x")], plugins=[plugin], max_cost=1.0)
     assert result.stop_reason == "completed"
     assert result.usage.cost == pytest.approx(1.5)
+
+
+def test_a_subagent_is_paid_at_the_prices_of_whoever_asked_it(tmp_path: Path) -> None:
+    helper = tmp_path / "helper.yaml"
+    reply = json.dumps(body("my-model"))
+    helper.write_text(f"name: helper\ndescription: Helps.\nmodel: {{kind: scripted, replies: [{reply}]}}\n")
+    free = {"input_tokens": 1, "output_tokens": 1, "cost": 0.0}
+    replies = [calls(("helper", {"task": "x"}), usage=free), says("done", usage=free)]
+    result = run_agent(replies, toolsets=[AgentsToolset(agents=[helper])], plugins=[Cost(prices=OWN)])
+    assert result.usage.cost == pytest.approx(0.005)
 
 
 def test_the_sum_is_noted_at_the_end() -> None:

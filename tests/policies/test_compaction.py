@@ -235,3 +235,18 @@ def test_images_of_older_results_move_out_and_are_named(workspace: Path) -> None
     assert all("photo.png" in text and "no longer shown, saved as .react-run/runs/" in text for text in moved)
     (saved,) = workspace.rglob("attachments/*.png")
     assert saved.read_bytes() == photo.data
+
+
+def test_a_summary_that_does_not_fit_either_is_asked_for_once(workspace: Path, fired: Any) -> None:
+    asked: list[int] = []
+
+    def narrow(request: ModelRequest) -> object:
+        if request.messages[0].text.startswith("Summarise"):
+            asked.append(len(request.messages))
+            assert len(asked) < 100, "a summary of a summary"
+            return {"error": {"status": 400, "message": "too long", "code": "context_overflow"}}
+        return summing(request)
+
+    result = run([narrow], plugins=[fired])
+    assert any("calls fetch" in message.text for message in result.messages if message.role == "user")
+    assert sum(detail.startswith("no summary") for _, detail in fired.details) == len(asked) > 0

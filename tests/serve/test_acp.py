@@ -230,7 +230,7 @@ def test_a_turn_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> None:
             editor.updates.clear()
             turn = asyncio.ensure_future(connection.prompt(session_id=session, prompt=[text_block("go")]))
             await editor.until("tool_call")
-            with pytest.raises(RequestError, match="the turn before is not over"):
+            with pytest.raises(RequestError, match="the previous turn has not ended"):
                 await connection.prompt(session_id=session, prompt=[text_block("more")])
             await connection.cancel(session_id=session)
             ended.append((await turn).stop_reason)
@@ -406,7 +406,7 @@ def test_where_no_editor_can_be_that_is_said_at_once(tmp_path: Path, which: str,
         )
         _, said = done.communicate(timeout=60)
     assert done.returncode == 2, said
-    assert b"an editor starts this, and talks through pipes: see docs/acp.md" in said
+    assert b"an editor starts this command and talks to it through pipes: see docs/acp.md" in said
 
 
 def test_the_page_names_every_option_and_its_examples_are_right() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from tests.serve.kit import Process, agent_file, calling, serving, until
+from tests.serve.running_server import Process, agent_file, calling, serving, until
 
 ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
 REPLIES: list[object] = [calling(("effect", {"name": "e"})), "done"]
@@ -131,7 +131,7 @@ def test_a_decision_that_the_disk_does_not_keep_is_none(
         with monkeypatch.context() as disk:
             disk.setattr(os, "fsync", full)
             answer = running.http.post(f"/api/approvals/{asked['id']}", json={"answer": "yes"})
-        assert (answer.status_code, "the decision cannot be kept" in answer.text) == (500, True)
+        assert (answer.status_code, "the decision cannot be stored" in answer.text) == (500, True)
     assert effects(tmp_path) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.serve.kit import agent_file, calling, serving
+from tests.serve.running_server import agent_file, calling, serving
 
 
 def test_files_that_tools_wrote_and_edited_are_shown_as_differences(home: Path, tmp_path: Path) -> None:
@@ -30,4 +30,4 @@ def test_files_that_tools_wrote_and_edited_are_shown_as_differences(home: Path, 
 def test_a_run_that_changed_nothing_says_so(home: Path, tmp_path: Path) -> None:
     with serving(agent_file(tmp_path, "one", [calling(("say", {"text": "x"})), "done"]), home=home) as running:
         run = running.chat("one").headers["x-request-id"]
-        assert "has written or edited a file" in running.http.get(f"/runs/{run}?tab=changes").text
+        assert "No tool wrote or edited a file" in running.http.get(f"/runs/{run}?tab=changes").text

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.serve.browser import Watched, browser, needs_chromium, violations
-from tests.serve.kit import Running, agent_file, calling, serving
+from tests.serve.running_server import Running, agent_file, calling, serving
 
 from react_run import tool
 from react_run.batch import Batch, run_batch
@@ -156,7 +156,7 @@ def test_a_run_is_watched_approved_and_done_without_a_reload(browser: Browser, r
         page = watched.page
         page.goto(f"{running.url}/runs/{run}")
         page.evaluate("window.here = 1")
-        expect(page.locator("#badge")).to_have_text("waits for you")
+        expect(page.locator("#badge")).to_have_text("waiting for you")
         page.get_by_text("add a note").click()
         page.get_by_label("Note for the journal").fill("looks right")
         page.get_by_role("button", name="Allow once").click()
@@ -169,7 +169,7 @@ def test_a_run_is_watched_approved_and_done_without_a_reload(browser: Browser, r
     journal = running.service.shelf.read(run)
     assert journal is not None
     decision = next(record for record in journal.records if record["type"] == "decided")
-    assert (decision["answer"], decision["by"]) == ("yes", "somebody at this machine")
+    assert (decision["answer"], decision["by"]) == ("yes", "someone at this machine")
 
 
 def test_a_conversation_shows_steps_and_goes_on(browser: Browser, running: Running) -> None:
@@ -244,7 +244,7 @@ def test_it_can_be_read_and_answered_without_scripts(browser: Browser, running: 
         page = watched.page
         page.goto(f"{running.url}/runs")
         page.get_by_role("link", name="push it").click()
-        expect(page.locator("#badge")).to_have_text("waits for you")
+        expect(page.locator("#badge")).to_have_text("waiting for you")
         with page.expect_navigation():  # without scripts the answer is a form that leads back here
             page.get_by_role("button", name="Allow once").click()
         running.wait_for("completed", run)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.serve.kit import Process, agent_file, calling, until
+from tests.serve.running_server import Process, agent_file, calling, until
 
 pytestmark = pytest.mark.slow
 
@@ -103,7 +103,7 @@ def test_a_signal_ends_it_in_good_order_within_the_grace(home: Path, tmp_path: P
         server.process.terminate()
         assert server.process.wait(4) == 0
     assert (tmp_path / "cancelled").exists()
-    assert f"run {run} was cut short" in (home / "stderr.txt").read_text()
+    assert f"run {run} was interrupted" in (home / "stderr.txt").read_text()
 
 
 def test_the_opening_line_says_where_who_and_whether_a_token_is_needed(home: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serve.kit import Running, agent_file, calling, serving, until
+from tests.serve.running_server import Running, agent_file, calling, serving, until
 
 
 def start(running: Running, agent: str = "one", prompt: str = "go", **more: object) -> str:
@@ -88,7 +88,7 @@ def test_an_interrupted_run_is_resumed_and_a_finished_one_is_not(home: Path, tmp
         run = start(running)
         until((tmp_path / "begun").exists)
     with serving(file, home=home) as running:
-        assert running.said == [f"run {run[:12]} was interrupted; --resume has it go on"]
+        assert running.said == [f"run {run[:12]} was interrupted; --resume resumes it"]
         assert running.http.post(f"/api/runs/{run}/resume").status_code == 202
         running.wait_for("completed", run)
         again = running.http.post(f"/api/runs/{run}/resume")
@@ -154,4 +154,4 @@ def test_a_drain_ends_streams_and_leaves_runs_that_can_be_resumed(home: Path, tm
             assert [*lines][-2:] == ["data: {}", ""]
         with pytest.raises(httpx.HTTPError):
             until(lambda: running.http.get("/healthz").status_code != 200, 5)
-    assert running.said[-1] == f"run {run} was cut short; react-run resume {run[:12]}"
+    assert running.said[-1] == f"run {run} was interrupted; continue it with react-run resume {run[:12]}"

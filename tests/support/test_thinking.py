@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from react_run import ReActAgent, RunResult, TextDelta, TextDiscarded
-from react_run.support.thinking import VisibleDraft, blanked, split_thinking
+from react_run.support.thinking import heard, split_thinking
+from react_run.support.visible_draft import VisibleDraft
 from react_run.testing import agent_with, calls, run_agent, says
 
 ANALYSIS, FINAL = "<|channel|>analysis<|message|>", "<|start|>assistant<|channel|>final<|message|>"
@@ -29,6 +30,16 @@ SPLITS = [
     (f"{ANALYSIS}cut<|end|>", f"{ANALYSIS}cut<|end|>", ""),
     ("<|im_start|>b", "", "<|im_start|>b"),
     ("<|channel|>analyses", "", "<|channel|>analyses"),
+    ("<think>a<think>b</think>c</think>d", "<think>a<think>b</think>c</think>", "d"),
+    ("<think>\n<think>\na</think>b", "<think>\n<think>\na</think>", "b"),
+    ("<think>a `<think>` c</think>b", "<think>a `<think>` c</think>", "b"),
+    ("<think>a <think> c</think>b", "<think>a <think> c</think>", "b"),
+    ("<think>a<think>b</think>c<think>d</think>e</think>f", "<think>a<think>b</think>c<think>d</think>e</think>", "f"),
+    ("<Think>a<think n='1'>b</THINK>c</think >d", "<Think>a<think n='1'>b</THINK>c</think >", "d"),
+    ("<think>a<reason>b</think>c", "<think>a<reason>b</think>", "c"),
+    ("[THINK]a[THINK]b[/THINK]c[/THINK]d", "[THINK]a[THINK]b[/THINK]c[/THINK]", "d"),
+    ("◁think▷a◁think▷b◁/think▷c◁/think▷d", "◁think▷a◁think▷b◁/think▷c◁/think▷", "d"),
+    (f"{ANALYSIS}a<|end|>{ANALYSIS}c<|end|>{FINAL}b", f"{ANALYSIS}a<|end|>{ANALYSIS}c<|end|>{FINAL}", "b"),
     ("<think>cut", "<think>cut", ""),
     ("<think></think>", "<think></think>", ""),
     ("a\n</think>\nb", "a\n</think>\n", "b"),
@@ -58,10 +69,36 @@ def test_a_draft_shows_the_same_wherever_it_is_cut(text: str, rest: str, size: i
     assert (piece if withdrawn else shown + piece) == rest
 
 
-def test_thinking_of_any_kind_is_blanked_and_what_never_ends_is_not() -> None:
-    text = "x <a:think>1</A:think > [THINK]2[/THINK] ◁think▷3◁/think▷ <think>4</thought> <reason>5"
-    assert blanked(text).split() == ["x", "<think>4</thought>", "<reason>5"]
-    assert len(blanked(text)) == len(text)
+HEARD = [
+    ("x <a:think>1</A:think > [THINK]2[/THINK] ◁think▷3◁/think▷ y", "x y"),
+    ("<think>a</think>b <think>c</think> d", "b d"),
+    ("<think>a<think>b</think>c</think>d", "d"),
+    ("<think>a<think>b<think>c</think>d</think>e</think>f", "f"),
+    ("x <think>a<think>b</think>c</think> d", "x d"),
+    ("x <think a='1'>b</think> c", "x c"),
+    ("<think>a<thinking>b</thinking>c</think>d", "d"),
+    ("<think>a<thinking>b</think>c", "c"),
+    ("<think>\n<think>\na</think>b", "b"),
+    ("<think>a `<think>` b</think>c", "c"),
+    ("[THINK]a[THINK]b[/THINK]c[/THINK]d", "d"),
+    ("<|begin_of_thought|>a<|begin_of_thought|>b<|end_of_thought|>c<|end_of_thought|>d", "d"),
+    (f"{ANALYSIS}a{ANALYSIS}b<|channel|>final<|message|>c", "c"),
+    ("a <think>b", "a"),
+    ("<think>a<think>b</think>c", ""),
+    ("a <reason>b", "a"),
+    ("a no.</think> b", "b"),
+    ("<think>a</think>b</think>c", "c"),
+    ("x <think>a</thought>b", "x"),
+    ("a `</think>` b", "a `</think>` b"),
+    ('{"a": "<think>b</think>"} c', '{"a": "<think>b</think>"} c'),
+]
+
+
+@pytest.mark.parametrize(("text", "rest"), HEARD)
+def test_in_doubt_no_thinking_is_heard(text: str, rest: str) -> None:
+    said = heard(text, lambda text, start: text.find("}", start) + 1)
+    assert said.text.split() == rest.split()
+    assert len(said.text) == len(text)
 
 
 def test_blanks_and_long_thinking_in_pieces_are_shown_as_in_one() -> None:
@@ -70,12 +107,6 @@ def test_blanks_and_long_thinking_in_pieces_are_shown_as_in_one() -> None:
         for one in text:
             shown += draft.feed(one)[1]
         assert shown + draft.end()[1] == rest
-
-
-def test_calls_in_thinking_are_blanked_wherever_it_is() -> None:
-    text = "<think>a</think>b <think>c</think> d"
-    assert blanked(text).split() == ["b", "d"]
-    assert len(blanked(text)) == len(text)
 
 
 def answered(*replies: Any, **options: Any) -> RunResult:

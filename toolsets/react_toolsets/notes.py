@@ -148,10 +148,12 @@ class NotesToolset(ReActToolset):
 @contextmanager
 def _alone(root: Path) -> Iterator[None]:
     """Hold a lock so that only one process at a time changes notes in ``root``."""
+    if fcntl is None:  # there, notes cannot be opened safely either: the code that follows reports it
+        yield
+        return
     descriptor = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)  # also releases the lock

@@ -54,7 +54,7 @@ class PlanToolset(ReActToolset):
                 text = f"a plan has at most {self.steps} steps, and this one has {len(steps)}: combine some"
                 raise ToolError(text, code="too_many_steps")
             run.outcome.plan = [step.model_dump() for step in steps]
-        return shown(run.outcome.plan)
+        return shown_plan(run.outcome.plan)
 
     def replayed(self, call: ToolCall, observation: Observation) -> None:
         """Set the plan after a recording has answered the call, as the call would have done."""
@@ -67,7 +67,7 @@ class PlanToolset(ReActToolset):
             return
 
 
-def shown(plan: Sequence[Mapping[str, str]]) -> str:
+def shown_plan(plan: Sequence[Mapping[str, str]]) -> str:
     """A plan as the model reads it."""
     if not plan:
         return "(The plan is empty.)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -11,14 +12,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from react_run.batch.offers import Key
 from react_run.errors import ConfigError
-from react_run.journal.shipped import normal_url
+from react_run.journal.postgres import normal_url
 
 try:
     from dbos import DBOS, DBOSConfig
 except ImportError:
     raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
 
-_POLL = 0.1
+_POLL = 0.25
 """Seconds between two looks for rows."""
 _WATCH = {
     "connect_timeout": "5",
@@ -27,9 +28,7 @@ _WATCH = {
     "keepalives_count": "3",
     "tcp_user_timeout": "5000",
 }
-_NAME = "react-run"
 _WORKFLOW = "react_run.row"
-_ROW_STEP = "react_run.run_row"
 _ENQUEUE = """
 select count(dbos.enqueue_workflow(
     %(workflow)s,
@@ -77,7 +76,7 @@ class Dispatch:
             raise ConfigError("a process works for one batch at a time on this engine")
         _dispatch = self
         config: DBOSConfig = {
-            "name": _NAME,
+            "name": application(self.version),
             "system_database_url": self.url,
             "executor_id": self.executor,
             "application_version": self.version,
@@ -130,6 +129,11 @@ class Dispatch:
         _enqueue_again(lost)
 
 
+def application(version: str) -> str:
+    """The name of the application in DBOS: each agent has its own, so that workers ask no other agent's queues."""
+    return f"react-run-{re.sub(r'[^a-z0-9]+', '-', version.lower())}"
+
+
 async def enqueue(connection: Any, version: str, batch: str, positions: Sequence[int]) -> None:
     """Put rows into the queue of their batch, in the transaction that writes them; those that are there stay.
 
@@ -144,7 +148,7 @@ async def enqueue(connection: Any, version: str, batch: str, positions: Sequence
     """
     if positions:
         given = {"batch": batch, "version": version, "positions": list(positions)}
-        await connection.execute(_ENQUEUE, {**given, "workflow": _WORKFLOW, "name": _NAME})
+        await connection.execute(_ENQUEUE, {**given, "workflow": _WORKFLOW, "name": application(version)})
 
 
 def _watched(url: str) -> str:
@@ -174,15 +178,10 @@ def workflow_id(key: Key) -> str:
     return "/".join(map(str, key))
 
 
-@DBOS.step(name=_ROW_STEP)
-async def _run_row(batch: str, position: int, generation: int) -> None:
+@DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)
+async def _row(batch: str, position: int, generation: int) -> None:
     dispatch = _dispatch
     if dispatch is None:  # the process is about to end: the row must not pass for done
         await asyncio.get_running_loop().create_future()
     else:
         await asyncio.wrap_future(dispatch.offer((batch, position, generation)))
-
-
-@DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)
-async def _row(batch: str, position: int, generation: int) -> None:
-    await _run_row(batch, position, generation)

@@ -12,7 +12,7 @@ from react_run.errors import ConfigError
 
 WAITS, AT_WORK, DONE = 0, 1, 2
 """The states of a row."""
-KEPT = ("position", "digest", "id", "place", "payload", "run", "state", "status", "result")
+KEPT = ("position", "digest", "id", "place", "payload")
 """The columns that a new row fills."""
 COUNTED = "total, ok, unsuccessful, error, cost, unpriced"
 """The columns of a batch that are counted, in the order of :class:`Totals`."""
@@ -27,12 +27,15 @@ def portions(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
         yield some
 
 
-def values_of(row: Row, batch: str) -> tuple[object, ...]:
-    """What is kept of a new row, in the order of :data:`KEPT`; one that cannot be run has its result already."""
-    bad = RowResult(index=row.index, id=row.id, error=row.problem) if row.problem else None
+def values_of(row: Row) -> tuple[int, str, str | None, str, str]:
+    """What is kept of a new row, in the order of :data:`KEPT`."""
     name = None if row.id is None else _kept(row.id)
-    about = (row.index, row.digest, name, _kept(row.place), row.payload, row.run_id(batch))
-    return (*about, WAITS, None, None) if bad is None else (*about, DONE, bad.status, bad.line())
+    return row.index, row.digest, name, _kept(row.place), row.payload
+
+
+def result_of_problem(row: Row) -> RowResult:
+    """The result of a row that cannot run, which it has from the beginning."""
+    return RowResult(index=row.index, id=row.id, error=row.problem)
 
 
 def _kept(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
@@ -97,7 +96,8 @@ class RowRunner:
         try:
             result = await self._result(claim, opened)
             seconds = perf_counter() - started
-            row = self._masked(row_result(claim.row, result, seconds=seconds, attempts=claim.attempts))
+            masker = self.agent.config.masker
+            row = row_result(claim.row, result, masker, seconds=seconds, attempts=claim.attempts)
             return row if self._ended is None else await self._ended(claim, opened, result, row)
         except Again:
             raise
@@ -110,12 +110,6 @@ class RowRunner:
             raise Again(failed, waiting_time(claim.failures, error)) from error
         except Exception as error:  # one row's misfortune, whatever it is, is not that of the others
             return self._failed(claim, str(error), error, perf_counter() - started)
-
-    def _masked(self, row: RowResult) -> RowResult:
-        """A row's result without secrets: it is kept, shown and written to files, as its journal is."""
-        masker = self.agent.config.masker
-        error = None if row.error is None else masker.mask(row.error)
-        return replace(row, answer=masker.mask(row.answer), value=masker.mask_data(row.value), error=error)
 
     async def _result(self, claim: Claim, opened: OpenRun) -> RunResult:
         from react_run.journal.replay.resume import RunEnded, prepare

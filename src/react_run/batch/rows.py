@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -14,6 +14,7 @@ from react_run.support.jsonable import to_jsonable
 
 if TYPE_CHECKING:
     from react_run.results import RunResult
+    from react_run.secrets import Masker
 
 Status = Literal["ok", "unsuccessful", "error"]
 
@@ -53,7 +54,12 @@ class Row:
 
     def run_id(self, batch: str) -> str:
         """The id of its run in a batch."""
-        return sha256(f"{batch}/{self.index}/{self.digest}".encode()).hexdigest()[:32]
+        return run_id(batch, self.index, self.digest)
+
+
+def run_id(batch: str, index: int, digest: str) -> str:
+    """The id of the run of the row at a position."""
+    return sha256(f"{batch}/{index}/{digest}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +88,7 @@ class RowResult:
 
     def to_dict(self) -> dict[str, object]:
         """The fields, as JSON-ready values."""
-        data = asdict(self)
+        data = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if self.marks is None:
             del data["marks"]
         return data
@@ -102,22 +108,23 @@ def _text(value: object) -> str:
     return as_bytes(to_json(value)).decode()
 
 
-def row_result(row: Row, result: RunResult, *, seconds: float, attempts: int) -> RowResult:
-    """What a finished run means for its row."""
+def row_result(row: Row, result: RunResult, masker: Masker, *, seconds: float, attempts: int) -> RowResult:
+    """What a finished run means for its row, without secrets: it is stored and written, as the run's journal is."""
     unknown = unknown_calls(result)
+    error = _why(result, unknown)
     return RowResult(
         index=row.index,
         id=row.id,
         status="ok" if result.success and not unknown else "unsuccessful",
-        answer=result.answer,
-        value=to_jsonable(result.value),
+        answer=masker.mask(result.answer),
+        value=None if result.value is None else masker.mask_data(to_jsonable(result.value)),
         stop_reason=str(result.stop_reason),
         usage=result.usage.to_dict(),
         cost=result.usage.cost,
         seconds=round(seconds, 3),
         attempts=attempts,
         run_id=result.run_id,
-        error=_why(result, unknown),
+        error=None if error is None else masker.mask(error),
     )
 
 

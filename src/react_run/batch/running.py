@@ -22,6 +22,7 @@ from react_run.batch.rows import RowResult
 from react_run.batch.sqlite import SqliteEngine
 from react_run.batch.worker import Worker
 from react_run.errors import ConfigError, ReactError
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -242,7 +243,7 @@ class Batch:
             return
         left = f"{progress.left + progress.running} of {progress.total} rows are left"
         if progress.exhausted:
-            spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
+            spent = "an unknown sum" if progress.cost is None else usd(progress.cost)
             limit = "cost" if self.terms.max_cost is None else f"${self.terms.max_cost:g}"
             raise BatchHalted(f"the limit of {limit} was reached ({spent} spent): {left}", 5, progress)
         raise BatchHalted(f"stopped: {left}", 1, progress)
@@ -328,11 +329,11 @@ async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
 
 def agent_record(agent: ReActAgent) -> str:
     """What is said of an agent in the header of its journals, as JSON."""
-    from react_run.journal.header import described
+    from react_run.journal.header import described_agent
     from react_run.journal.lines import encoded
 
     masker = agent.config.masker
-    record = {**described(agent, masker), "model": agent.model.name}
+    record = {**described_agent(agent, masker), "model": agent.model.name}
     record["agent"] = {**record["agent"], "text": None}
     return encoded(record, masker)[1]
 

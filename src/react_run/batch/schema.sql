@@ -6,7 +6,6 @@ create table rows (
     place text not null,
     payload text not null,
     state integer not null default 0, -- 0 waits, 1 at work, 2 has its result
-    run text not null,
     owner text,
     epoch integer not null default 0,
     attempts integer not null default 0,
@@ -16,7 +15,6 @@ create table rows (
     result text
 );
 create unique index row_ids on rows (id) where id is not null;
-create index waiting on rows (position) where state = 0;
 create index at_work on rows (position) where state = 1;
 create table totals (
     total integer not null, ok integer not null, unsuccessful integer not null, error integer not null,

@@ -7,7 +7,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from react_run.cli.engines import is_embedded
-from react_run.cli.terminal import json_text, shown
+from react_run.cli.terminal import json_text, terminal_text
+from react_run.support.display import usd
 from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
@@ -40,7 +41,10 @@ def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progre
         from react_run.batch.catalogue import seen
 
         found = run_blocking(seen(engine, name))
-        return [(one.name, "workers" if one.progress.running else None, one.progress, one.output) for one in found]
+        return [
+            (one.name, one.holder or ("workers" if one.progress.running else None), one.progress, one.output)
+            for one in found
+        ]
     from react_run.batch.home import find_home, homes
 
     if name is not None:
@@ -91,7 +95,7 @@ def _described(found: tuple[str, str | None, Progress, str | None]) -> dict[str,
 def _cell(value: object) -> str:
     if value is None:
         return "n/a"
-    return f"${value:.4f}" if isinstance(value, float) else str(value)
+    return usd(value) if isinstance(value, float) else str(value)
 
 
 def stop_batch(name: str, engine: str) -> int:
@@ -115,7 +119,7 @@ def write_results(name: str, engine: str, only: str | None) -> int:
 
     def show(result: RowResult) -> None:
         if only in (None, result.status):
-            sys.stdout.write(f"{shown(result.line())}\n")
+            sys.stdout.write(f"{terminal_text(result.line())}\n")
 
     if not is_embedded(engine):
         from react_run.batch.catalogue import results

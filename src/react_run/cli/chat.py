@@ -16,7 +16,7 @@ from react_run.launch.options import AgentOptions
 @session_options
 @click.option("--no-save", is_flag=True, help="Do not save the conversation.")
 @click.option("--raw", is_flag=True, help="Do not render the Markdown of answers.")
-@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each iteration.")
 def command(
     file: str, continues: bool, session: str | None, no_save: bool, raw: bool, verbose: int, **given: Any
 ) -> int:

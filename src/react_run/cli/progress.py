@@ -50,9 +50,9 @@ class Progress:
         self.screen.pause(False)
 
     def status(self, seconds: float) -> str:
-        """One line: step, what is running, elapsed time, tokens."""
+        """One line: iteration, what is running, elapsed time, tokens."""
         run = self.run
-        parts = ["starting" if run is None else f"step {max(1, len(run.iterations))}/{run.max_iterations}"]
+        parts = ["starting" if run is None else f"iteration {max(1, len(run.iterations))}/{run.max_iterations}"]
         if self.running:
             parts.append(", ".join(f"{name} {self.far.get(name, '')}".rstrip() for name in dict.fromkeys(self.running)))
         elif self.thinking:
@@ -80,7 +80,7 @@ class Progress:
         self.thinking = False
         if self.verbosity > 1:
             tokens = response.usage.total_tokens
-            self._note(f"  step {iteration.number}: {response.finish_reason}, {_count(tokens)} tokens", "dim")
+            self._note(f"  iteration {iteration.number}: {response.finish_reason}, {_count(tokens)} tokens", "dim")
             if response.text and response.message.tool_requests:
                 self._note(f"  {response.text.strip()}", "dim")
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option("--trust", is_flag=True, help="Trust the file's directory for this run.")
 @click.option("--json", "as_json", is_flag=True, help="Print one result object as JSON.")
 @click.option("--no-stream", is_flag=True, help="Show the answer only when it is complete.")
-@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each iteration.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @naming_damage
@@ -68,11 +68,11 @@ def _ended(journal: Journal, *, as_json: bool) -> int:
     """Show the result of a run that has ended, with its exit status; nothing is done again."""
     from react_run.cli.exit import complain
     from react_run.cli.statuses import status_of, why
-    from react_run.cli.terminal import json_text, shown
+    from react_run.cli.terminal import json_text, terminal_text
     from react_run.journal.result import result_of
 
     result = result_of(journal)
-    print(json_text(result.to_dict()) if as_json else shown(result.answer), flush=True)
+    print(json_text(result.to_dict()) if as_json else terminal_text(result.answer), flush=True)
     complain(f"run {journal.run_id[:12]} had already ended: this is its recorded answer")
     if reason := why(result):
         complain(reason)

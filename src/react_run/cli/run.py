@@ -53,7 +53,7 @@ def _takes_value(parameter: click.Parameter) -> bool:
 )
 @click.option("--no-save", is_flag=True, help="Save neither a journal nor the conversation.")
 @session_options
-@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each step.")
+@click.option("-v", "--verbose", count=True, help="Show a line per tool call and guard; -vv also shows each iteration.")
 @click.option("-q", "--quiet", is_flag=True, help="Print only the answer and errors.")
 @click.option("--yes", is_flag=True, help="Approve every tool call that needs approval.")
 @click.option("--dry-run", is_flag=True, help="Print the exact first request, secrets masked, and send nothing.")

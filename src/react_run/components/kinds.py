@@ -104,6 +104,11 @@ def every_installed(group: str) -> tuple[Kind, ...]:
     return _by_group().get(group, ())
 
 
+def our_kinds(group: str) -> Mapping[str, Kind]:
+    """The kinds of one group that this distribution itself offers; none if it is not installed."""
+    return _our_groups()[group]
+
+
 def kind_named(group: str, name: str) -> Kind | None:
     """The installed kind of that name. For one of ours no other distribution is looked at: the name is ours."""
     return _our_groups()[group].get(name) or installed(group).get(name)

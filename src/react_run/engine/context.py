@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import islice
 
@@ -17,26 +16,33 @@ PER_MESSAGE = 16
 """Bytes of overhead per message."""
 
 
+_NO_IDS: frozenset[str] = frozenset()
+
+
 class MovedOut:
     """The results that compaction removed from the conversation of a run, by request id, and how often it ran."""
 
+    __slots__ = ("ids", "times")
+
     def __init__(self) -> None:
         self.times = 0
-        self.ids: set[str] = set()
+        self.ids = _NO_IDS
 
     def compare(self, before: Sequence[Message], after: Sequence[Message]) -> None:
         """Note which results of ``before`` are missing or changed in ``after``."""
         left = {message.tool_request_id: message.content for message in after if message.role == "tool"}
-        self.ids.update(
+        self.ids |= {
             message.tool_request_id
             for message in before
             if message.tool_request_id is not None and left.get(message.tool_request_id) != message.content
-        )
+        }
         self.times += 1
 
 
 class Gauge:
     """The estimated size of a run's requests in tokens, corrected by the provider's latest count."""
+
+    __slots__ = ("_bytes", "_counted", "_raw", "_tool_bytes", "_tools", "busy", "factor", "own")
 
     def __init__(self) -> None:
         self.own = -1
@@ -54,7 +60,7 @@ class Gauge:
         """The estimated size of ``request`` in tokens."""
         if request.tools is not self._tools:
             self._tools = request.tools
-            self._tool_bytes = sum(len(json.dumps(tool.wire)) for tool in request.tools)
+            self._tool_bytes = sum(tool.size for tool in request.tools)
         if len(request.messages) < self._counted:
             self.reset()
         self._bytes += sum(map(bytes_of, islice(request.messages, self._counted, None)))

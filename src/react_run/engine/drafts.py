@@ -9,7 +9,7 @@ from react_run.hooks import notify
 from react_run.messages import ModelResponse, TextDelta
 from react_run.models.base import checked_response, streaming
 from react_run.run import Iteration, Run
-from react_run.support.thinking import VisibleDraft
+from react_run.support.visible_draft import VisibleDraft
 
 
 async def stream(run: Run, iteration: Iteration) -> ModelResponse:

@@ -42,6 +42,8 @@ class Failure:
 class Standing:
     """The standing failures of a run, and how many calls it requested and how many returned a result."""
 
+    __slots__ = ("asked", "failures", "succeeded")
+
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self.asked = self.succeeded = 0
@@ -71,10 +73,9 @@ class Standing:
         for call in iteration.calls:
             counts = call.tool is None or not call.tool.bookkeeping
             self.asked += counts
-            observation = call.result
-            if (outcome := observation.outcome) is not None and outcome.disposition.failed:
+            if (outcome := call.result.outcome) is not None and outcome.disposition.failed:
                 failed.append((call, outcome))
-            elif not call.repeated:
+            elif call.succeeded:
                 succeeded.append(call)
                 self.succeeded += counts
         if self.failures and succeeded:

@@ -31,9 +31,9 @@ class CaseRunner:
     """Runs the rows of a plan.
 
     Args:
-        plan: What is run.
-        plugins: Stand next to the model in every run.
-        directory: Where workspaces are.
+        plan: The plan.
+        plugins: Plugins to add next to the model in every run.
+        directory: The parent of the workspaces.
     """
 
     def __init__(self, plan: Plan, plugins: Sequence[object], directory: Path) -> None:
@@ -50,13 +50,13 @@ class CaseRunner:
         )
 
     def scope_of(self, run: Run) -> str:
-        """What keeps the memories of one repeat from those of another."""
+        """The scope that keeps one repeat's memories apart from another's."""
         while run.parent is not None:
             run = run.parent
         return self._scopes.get(run.id, "")
 
     async def run(self, claim: Claim, opened: OpenRun) -> RowResult:
-        """Run a row and mark its run; raises as :meth:`RowRunner.run`."""
+        """Run a row and score its run; raises the same errors as :meth:`RowRunner.run`."""
         turn = self.plan.turns[claim.row.index]
         case, variant = self.plan.cases[turn.case], self.plan.variants[turn.variant]
         if case.files and self.workspaces is not None and opened.path.stat().st_size == 0:
@@ -72,7 +72,7 @@ class CaseRunner:
             del self._scopes[claim.run_id]
 
     async def _marked(self, claim: Claim, opened: OpenRun, result: RunResult, row: RowResult) -> RowResult:
-        if unknown_calls(result):  # the machine's fault, not the agent's
+        if unknown_calls(result):  # caused by the machine, not by the agent
             return replace(row, status="error")
         turn = self.plan.turns[claim.row.index]
         agent = self.plan.variants[turn.variant].agent
@@ -97,7 +97,7 @@ class CaseRunner:
 def scored_run(
     plan: Plan, turn: Turn, result: RunResult, seconds: float, workspace: Path, path: Path | None
 ) -> ScoredRun:
-    """What scorers get of a run."""
+    """The run in the form that scorers get."""
     case = plan.cases[turn.case]
     return ScoredRun(
         name=case.name,
@@ -112,16 +112,16 @@ def scored_run(
 
 
 async def marks_of(plan: Plan, turn: Turn, run: ScoredRun, *, asks: bool = True) -> tuple[list[Mark], str]:
-    """The marks of a run, and what kept a scorer from marking; empty when nothing did.
+    """The marks of a run, and the error of a scorer that failed, if any.
 
     Args:
-        plan: What is run.
-        turn: Which run it is.
+        plan: The plan.
+        turn: The turn that was run.
         run: The run.
-        asks: Whether scorers that ask a model do so; they are left out else.
+        asks: Whether to use scorers that ask a model.
 
     Raises:
-        ModelError: A model that marks could not be asked.
+        ModelError: A scorer's model could not be reached.
     """
     scorers = plan.criteria(plan.cases[turn.case])
     marks: list[Mark] = []
@@ -132,13 +132,13 @@ async def marks_of(plan: Plan, turn: Turn, run: ScoredRun, *, asks: bool = True)
             marks.append(await mark(scorer, label, run))
         except ModelError:
             raise
-        except Exception as error:  # whatever it is, it is no mark
+        except Exception as error:  # a scorer may raise anything
             return marks, f"the scorer {label} failed: {type(error).__name__}: {error}"
     return marks, ""
 
 
 def model_of(case: Case) -> Model | None:
-    """The model that a case brings; ``None`` when the agent's own answers."""
+    """The model that a case brings; ``None`` if it uses the agent's own."""
     if case.recording is not None:
         from react_run.journal.replay.model import ReplayModel
 
@@ -156,7 +156,7 @@ def needs_workspaces(plan: Plan) -> bool:
 
 
 def keep_repeats_apart(agent: ReActAgent, scope: Callable[[Run], str]) -> None:
-    """Have plugins that remember results beyond a run, as ``cache`` does, keep those of each repeat to themselves."""
+    """Tell plugins that remember results across runs, such as ``cache``, to keep repeats apart."""
     for plugin in agent.plugins:
         keep_apart = getattr(unwrap(plugin), "keep_apart", None)
         if callable(keep_apart):

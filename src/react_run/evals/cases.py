@@ -36,11 +36,11 @@ JUDGING = frozenset(
         *("tools", "weight"),
     )
 )
-"""Keys that say how a run is judged; all others say what is asked, so a run for other values of them is another run."""
+"""Keys that say how a run is judged. All others say what is asked, so changing one means that it must run again."""
 
 
 def _scorer(entry: object, info: ValidationInfo) -> object:
-    """A scorer, or a check that stands for one; only a trusted file may start programs with it."""
+    """Validate a scorer, or a check used as one; only a trusted file may start programs with it."""
     scorer = entry if isinstance(entry, Scorer) else _of_entry(entry, info)
     if isinstance(info.context, Origin) and not info.context.trusted and isinstance(scorer, Scorer):
         check = getattr(scorer, "check", None)
@@ -66,7 +66,7 @@ def _of_entry(entry: object, info: ValidationInfo) -> object:
 
 
 def _within(path: Path, info: ValidationInfo) -> Path:
-    """A file that cases name; outside of their directory only when it is trusted, whatever it is for."""
+    """Validate a path in a file of cases; outside the file's directory, it needs trust."""
     origin = info.context
     if isinstance(origin, Origin) and not origin.trusted and not _lies_in(path, origin.directory):
         text = f"{path} is outside the directory of the cases, which needs trust: "
@@ -80,7 +80,7 @@ def _lies_in(path: Path, directory: Path) -> bool:
 
 AnyScorer = Annotated[Scorer, BeforeValidator(_scorer)]
 CasePath = Annotated[LocalPath, AfterValidator(_within)]
-"""A path beside the cases."""
+"""A path relative to the file of cases."""
 
 
 class Case(Options):
@@ -179,11 +179,9 @@ class Case(Options):
     @model_validator(mode="after")
     def _one_source(self) -> Case:
         if self.recording is None and not self.prompt.strip() and not self.messages:
-            raise problem("cfg.missing_key", "'prompt' is missing: what to ask (or name a recording)")
+            raise problem("cfg.missing_key", "'prompt' is missing: write what to ask, or name a recording")
         if self.recording is not None and (self.replies is not None or self.prompt):
-            raise problem(
-                "cfg.value", "a recording says itself what is asked and replied: leave out prompt and replies"
-            )
+            raise problem("cfg.value", "a recording already contains the prompt and the replies: leave them out")
         if self.vars:
             from react_run.batch.inputs import filled
 
@@ -202,17 +200,17 @@ class Case(Options):
 
     @property
     def answers_itself(self) -> bool:
-        """Whether it says what the model replies, so that no model is asked."""
+        """Whether it contains the model's replies, so that no model is asked."""
         return self.replies is not None or self.recording is not None
 
     @cached_property
     def digest(self) -> str:
-        """What tells it from a case that asks something else."""
+        """A digest of everything the case asks."""
         asks = self.model_dump(mode="json", exclude=set(JUDGING) | {"name", "repeat"})
         return sha256(as_bytes(to_json(asks))).hexdigest()[:16]
 
     def row(self, index: int, id_: str) -> Row:
-        """The row of a batch that runs it."""
+        """The row of a batch that runs the case."""
         from react_run.batch.rows import Row
 
         if self.recording is not None:
@@ -223,17 +221,17 @@ class Case(Options):
         return Row(index=index, id=id_, prompt=self.asked, messages=self.messages)
 
     def criteria(self, shared: Sequence[Scorer] = ()) -> list[Scorer]:
-        """Everything that marks its runs: its keys, its own scorers, and those of its file, costly ones last."""
-        found = [_built(kind, **options) for kind, options in self._by_keys()]
+        """All scorers of its runs: from its keys, its own, and those of its file; costly ones last."""
+        found = [_build_scorer(kind, **options) for kind, options in self._by_keys()]
         found += [*self.scorers, *shared]
         if self.expected is not None and len(found) == len(self._by_keys()):
-            found.append(_built("exact"))
+            found.append(_build_scorer("exact"))
         if self.success is None and self.stop_reason is None and self.recording is None:
-            found.append(_built("success"))
+            found.append(_build_scorer("success"))
         return sorted(found, key=lambda scorer: scorer.asks_model)
 
     def _by_keys(self) -> list[tuple[str, dict[str, Any]]]:
-        """The scorers that its keys stand for, and their options."""
+        """The scorers that its keys stand for, with their options."""
         found: list[tuple[str, dict[str, Any], object]] = [
             ("exact", {"name": "answer", "text": self.answer}, self.answer),
             *(("contains", {"texts": [text]}, text) for text in self.contains),
@@ -246,5 +244,5 @@ class Case(Options):
         return [(kind, options) for kind, options, said in found if said is not None]
 
 
-def _built(kind: str, **options: object) -> Scorer:
+def _build_scorer(kind: str, **options: object) -> Scorer:
     return cast("Scorer", build("scorers", {"kind": kind, **options}))

@@ -1,4 +1,4 @@
-"""A check of agent files as a scorer: an answer that it would accept passes."""
+"""A check from agent files as a scorer: an answer passes if the check accepts it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class CheckScorer(Scorer):
         return self.name or self.check.kind or type(self.check).__name__
 
     async def score(self, run: ScoredRun) -> Score:
-        verdict = await self.check.check(_ended(run), run.answer)
+        verdict = await self.check.check(_finished_run(run), run.answer)
         return Score(value=float(verdict.accepted), reason=verdict.feedback)
 
 
-def _ended(scored: ScoredRun) -> Run:
-    """The run once more, as far as a check may look at it."""
+def _finished_run(scored: ScoredRun) -> Run:
+    """Rebuild the finished run, as far as a check may use it."""
     agent, result = scored.agent, scored.result
     run = Run(
         agent=agent,

@@ -1,4 +1,4 @@
-"""Cases that are rows of a file: JSON lines, or a table with a header, with columns that may be mapped."""
+"""Cases read from the rows of a file: JSON lines, or a table with a header, with a mapping of columns."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from react_run.config.yaml import AgentFileError, Place, Report, Source, wrap
 from react_run.evals.cases import Case, CasePath
 
 DATASETS = frozenset((".jsonl", ".csv", ".tsv", ".tab"))
-"""Endings of files whose rows are cases."""
+"""Extensions of files whose rows are cases."""
 _FIELD = re.compile(r"\{([^{}]*)\}")
 _TABLES = (".csv", ".tsv", ".tab")
 _WRONG = 100
-"""Problems of a file from which on its further rows are not looked at: they are all wrong in the same way."""
+"""The number of problems after which further rows are not checked: they probably all have the same one."""
 
 
 class Dataset(Options):
@@ -57,16 +57,16 @@ class Dataset(Options):
 
 
 def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known: Sequence[Case] = ()) -> list[Case]:
-    """The cases in a file.
+    """Read the cases of a file.
 
     Args:
         path: The file.
-        mapping: How its fields become those of cases; without one, its fields are those of cases.
-        origin: Where paths in it start.
-        known: Cases whose names are taken.
+        mapping: Maps the file's fields to a case's keys; without one, they have the same names.
+        origin: The directory that relative paths start from.
+        known: Cases whose names are already taken.
 
     Raises:
-        AgentFileError: Every row that is not a case, with its position; after a hundred problems the rest is left.
+        AgentFileError: Some rows are not cases; each is named with its position, up to a hundred problems.
     """
     report, form, limit = Report(), None, None
     if mapping is not None:
@@ -95,7 +95,7 @@ def cases_of_dataset(path: Path, mapping: Dataset | None, origin: Origin, known:
         seen[case.name] = place
         cases.append(case)
     if not cases and not report.problems:
-        report.add("cfg.missing_key", "there are no cases in it", Place(source))
+        report.add("cfg.missing_key", "there are no cases in this file", Place(source))
     if report.problems:
         raise AgentFileError(report.problems)
     return cases
@@ -117,9 +117,9 @@ def _values(data: object, mapping: Dataset | None, name: str, *, table: bool) ->
         return {"name": name, **values}
     made: dict[str, Any] = {"name": _name(mapping, values, name), "prompt": filled(str(mapping.prompt), values)}
     if mapping.expected is not None:
-        made["expected"] = _made(mapping.expected, values)
+        made["expected"] = _fill(mapping.expected, values)
     if mapping.messages is not None:
-        made["messages"] = _made(mapping.messages, values)
+        made["messages"] = _fill(mapping.messages, values)
     made["tags"] = [filled(tag, values) for tag in mapping.tags]
     return made
 
@@ -130,15 +130,15 @@ def _name(mapping: Dataset, values: Mapping[str, object], name: str) -> str:
     return str(values.get("name") or values.get("id") or name)
 
 
-def _made(template: object, values: Mapping[str, Any]) -> object:
-    """The template filled in; a single field, such as ``{answer}``, keeps its type."""
+def _fill(template: object, values: Mapping[str, Any]) -> object:
+    """Fill in a template; a single field, such as ``{answer}``, keeps its type."""
     if isinstance(template, str):
         alone = _FIELD.fullmatch(template)
         return values[alone[1]] if alone and alone[1] in values else filled(template, values)
     if isinstance(template, list):
-        return [_made(item, values) for item in template]
+        return [_fill(item, values) for item in template]
     if isinstance(template, Mapping):
-        return {key: _made(item, values) for key, item in template.items()}
+        return {key: _fill(item, values) for key, item in template.items()}
     return template
 
 
@@ -146,7 +146,7 @@ _NUMBERS = ("repeat", "max_iterations", "weight")
 
 
 def _of_cell(key: str, cell: object) -> object:
-    """A cell of a table as the value that a case wants: tables know texts only."""
+    """Convert a cell of a table, which is always text, to the type of its key."""
     text = str(cell)
     if key in _NUMBERS:
         try:

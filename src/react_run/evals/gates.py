@@ -1,4 +1,4 @@
-"""What a result has to hold against: a baseline, and the gates of a CI."""
+"""Checks a result against a baseline and against CI gates."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from react_run.evals.plan import Plan
 
 COMMON = 0.8
-"""The share of cases that a baseline must have, too."""
+"""The share of cases that must also be in the baseline."""
 
 
 def check_baseline(baseline: Result, plan: Plan, where: str) -> list[str]:
-    """The names of the cases that a baseline has as well.
+    """The names of the cases that a baseline contains unchanged.
 
     Raises:
-        ConfigError: They are too few; the text says what is different.
+        ConfigError: There are too few; the message names the differences.
     """
     then = {case["name"]: case["digest"] for case in baseline["cases"]}
     now = {case.name: case.digest for case in plan.cases}
@@ -29,9 +29,9 @@ def check_baseline(baseline: Result, plan: Plan, where: str) -> list[str]:
     if len(common) < COMMON * max(len(now), 1):
         new = [name for name in now if name not in then]
         changed = [name for name in now if name in then and then[name] != now[name]]
-        said = [f"{len(common)} of {len(now)} cases are those of the baseline {where}, and {percent(COMMON)} must be"]
-        said += [f"  not in it: {', '.join(new[:5])}{' …' if len(new) > 5 else ''}"] if new else []
-        said += [f"  asked otherwise: {', '.join(changed[:5])}{' …' if len(changed) > 5 else ''}"] if changed else []
+        said = [f"only {len(common)} of {len(now)} cases are in the baseline {where}; {percent(COMMON)} must be"]
+        said += [f"  not in the baseline: {', '.join(new[:5])}{' …' if len(new) > 5 else ''}"] if new else []
+        said += [f"  changed since: {', '.join(changed[:5])}{' …' if len(changed) > 5 else ''}"] if changed else []
         raise ConfigError("\n".join(said))
     return common
 
@@ -39,7 +39,7 @@ def check_baseline(baseline: Result, plan: Plan, where: str) -> list[str]:
 def against_baseline(
     result: Result, tallies: Tallies, baseline: Result, common: Sequence[str], where: str, wanted: float = WANTED
 ) -> None:
-    """Compare the first variant of a result with that of a baseline."""
+    """Compare the first variant of a result with a baseline's first variant."""
     theirs, ours = baseline["variants"][0]["name"], result["variants"][0]["name"]
     before = {
         case["name"]: CaseTally.from_dict(case["variants"][theirs])
@@ -53,18 +53,18 @@ def against_baseline(
 
 
 def judge_gates(result: Result, *, min_pass: float | None = None, no_worse_than: float | None = None) -> bool:
-    """Write into a result whether gates hold; whether all do.
+    """Add to a result whether its gates hold, and return whether all do.
 
     Args:
         result: The result.
-        min_pass: The pass rate that the last variant must reach.
-        no_worse_than: By how much the second variant may at most be worse, as surely as an interval says it.
+        min_pass: The minimum pass rate of the last variant.
+        no_worse_than: By how much the second variant may be worse, at most; judged by the lower end of the interval.
     """
     gates = []
     measured = result["variants"][-1]
     if min_pass is not None:
         rate = measured["rate"]["value"] if measured["rate"] else 0.0
-        said = f"{measured['name']} passes {percent(rate)}, and must pass {percent(min_pass)}"
+        said = f"{measured['name']} passes {percent(rate)}; at least {percent(min_pass)} is required"
         gates.append({"gate": "min_pass", "value": min_pass, "holds": rate >= min_pass - 1e-9, "said": said})
     comparison = result["comparison"]
     if no_worse_than is not None and comparison is not None:

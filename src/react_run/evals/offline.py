@@ -1,4 +1,4 @@
-"""Runs cases that are offline and must pass: those of ``react-run test``, and of pytest."""
+"""Runs offline cases that must pass, for ``react-run test`` and for pytest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What came of a case; ``problems`` is empty when it passed."""
+    """The verdict on a case; ``problems`` is empty if it passed."""
 
     name: str
     problems: tuple[str, ...]
@@ -26,7 +26,7 @@ class Verdict:
     answer: str = ""
 
     def to_dict(self) -> dict[str, object]:
-        """For ``--json``."""
+        """The verdict for ``--json``."""
         return {
             "name": self.name,
             "passed": not self.problems,
@@ -37,11 +37,11 @@ class Verdict:
 
 
 async def judged(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -> Verdict:
-    """Run one case; whatever goes wrong in it is its problem alone.
+    """Run and judge one case; its errors become its problems.
 
     Args:
         case: The case.
-        agent: Who has to answer.
+        agent: The agent that answers.
         shared: The scorers of its file.
     """
     started = perf_counter()
@@ -90,7 +90,7 @@ async def _problems(
     for scorer in case.criteria(shared):
         try:
             said = await mark(scorer, scorer.label, run)
-        except Exception as error:  # what cannot be judged has not passed
+        except Exception as error:  # a case that cannot be judged has not passed
             found.append(f"{scorer.label}: {type(error).__name__}: {error}")
         else:
             found += [] if said.passed else [said.reason or f"{said.scorer}: {said.value:g}"]
@@ -98,7 +98,7 @@ async def _problems(
 
 
 def needs_network(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) -> str:
-    """Why a case cannot be run offline; nothing when it can."""
+    """The reason why a case cannot run offline; empty if it can."""
     from react_offline import OfflineModel
     from react_run.journal.replay.model import ReplayModel
     from react_run.models.scripted import ScriptedModel
@@ -106,9 +106,9 @@ def needs_network(case: Case, agent: ReActAgent, shared: Sequence[Scorer] = ()) 
     offline = (OfflineModel, ReplayModel, ScriptedModel)
     for scorer in case.criteria(shared):
         if scorer.asks_model and not isinstance(getattr(scorer, "model", None), offline):
-            return f"{case.name}: the scorer {scorer.label} asks a model: react-run eval does that"
+            return f"{case.name}: the scorer {scorer.label} asks a model; use react-run eval for that"
     if case.recording is not None or case.replies is not None:
         return ""
     if isinstance(agent.model, offline):
         return ""
-    return f"{case.name}: it would ask {agent.model.name}: give it replies or a recording, or use -m offline"
+    return f"{case.name}: it would call {agent.model.name}; give it replies or a recording, or use -m offline"

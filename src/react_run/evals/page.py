@@ -1,4 +1,4 @@
-"""A result as a page: self-contained as a file, and in parts for the pages of a server."""
+"""A result as HTML: a self-contained file, or parts for a server's pages."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from react_run.journal.view.markup import escaped
 
 Link = Callable[[str], str]
 ROWS = 200
-"""Cases that stand together; the others are folded, or on other pages."""
+"""How many cases are shown together; others are collapsed or on further pages."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _SIGNS = {"p": ("", "✓", "passed"), "f": ("x", "×", "failed"), "e": ("n", "\u2013", "error, not counted")}  # noqa: RUF001
 _WIDE = 240
 
 
 def write_page(result: Mapping[str, Any], path: Path) -> None:
-    """Write the report as one self-contained page: no script, no request.
+    """Write the report as one self-contained page, without scripts or requests.
 
     Raises:
-        ConfigError: It cannot be written.
+        ConfigError: The file cannot be written.
     """
     try:
         with path.open("w", encoding="utf-8") as file:
@@ -34,7 +34,7 @@ def write_page(result: Mapping[str, Any], path: Path) -> None:
 
 
 def page(result: Mapping[str, Any]) -> Iterator[str]:
-    """The whole page, piece by piece."""
+    """Yield the whole page, piece by piece."""
     view, own = files("react_run.journal.view"), files(__package__)
     style = (view / "page.css").read_text(encoding="utf-8") + (own / "page.css").read_text(encoding="utf-8")
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -54,7 +54,7 @@ def page(result: Mapping[str, Any]) -> Iterator[str]:
 
 
 def about(result: Mapping[str, Any]) -> str:
-    """What was done and when, as HTML."""
+    """The size, time and seed of an evaluation, as HTML."""
     parts = [f"{len(result['cases'])} cases x {result['repeat']}"]
     if result.get("finished"):
         parts.append(f"finished {datetime.fromtimestamp(result['finished']):%Y-%m-%d %H:%M}")
@@ -64,7 +64,7 @@ def about(result: Mapping[str, Any]) -> str:
 
 
 def figures(result: Mapping[str, Any]) -> Iterator[str]:
-    """Intervals, the sentence, and what it took."""
+    """The intervals, the conclusion, and the usage."""
     yield '<div class="split"><section class="card"><h2 class="cap">Runs that pass, with 95 % intervals (by case)</h2>'
     yield "<table><tbody>"
     for measured in result["variants"]:
@@ -90,7 +90,7 @@ def figures(result: Mapping[str, Any]) -> Iterator[str]:
 def _bar(
     name: str, found: Mapping[str, float], text: str, *, kind: str = "", zero: bool = False, label: str = ""
 ) -> str:
-    """A row with an interval as a bar; positions are shares of 1."""
+    """A row with an interval as a bar, on a scale from 0 to 1."""
     low, value, high = (_WIDE * found[key] for key in ("low", "value", "high"))
     said = label or f"{percent(found['value'])}, from {percent(found['low'])} to {percent(found['high'])}"
     middle = f'<rect class="zero" x="{_WIDE / 2:.0f}" y="0" width="1" height="16"/>' if zero else ""
@@ -112,8 +112,8 @@ def _took(result: Mapping[str, Any]) -> Iterator[str]:
             rows.append((f"at least 1 of {k} (pass@{k})", [_share(measured, k, "any") for measured in variants]))
             rows.append((f"all {k} (pass^{k})", [_share(measured, k, "all") for measured in variants]))
     rows.append(("errors, not counted", [f"{measured['errors']} of {measured['runs']}" for measured in variants]))
-    rows.append(("cost of a run", [_value(measured["cost"], "$", 4) for measured in variants]))
-    rows.append(("tokens of a run", [_value(measured["tokens"], "", 0) for measured in variants]))
+    rows.append(("cost per run", [_value(measured["cost"], "$", 4) for measured in variants]))
+    rows.append(("tokens per run", [_value(measured["tokens"], "", 0) for measured in variants]))
     rows.append(("median time", [f"{_value(measured['seconds'], '', 2)} s" for measured in variants]))
     heads = "".join(f'<th class="r">{escaped(measured["name"])}</th>' for measured in variants)
     yield f"<table><thead><tr><th>figure</th>{heads}</tr></thead><tbody>"
@@ -133,7 +133,7 @@ def _value(found: Mapping[str, float] | None, sign: str, digits: int) -> str:
 
 
 def _scorers(result: Mapping[str, Any]) -> Iterator[str]:
-    """The mean mark of each scorer; where agents are compared, with what may be said of the difference."""
+    """The mean of each scorer; in a comparison, with the significance of the difference."""
     labels = list(dict.fromkeys(label for measured in result["variants"] for label in measured["scorers"]))
     if len(labels) < 2:
         return
@@ -146,7 +146,7 @@ def _scorers(result: Mapping[str, Any]) -> Iterator[str]:
         cells = ""
         for measured in result["variants"]:
             found = measured["scorers"].get(label)
-            text = "n/a" if found is None else _spelled(found["mean"])
+            text = "n/a" if found is None else _mean_text(found["mean"])
             cells += f'<td class="r num">{text}</td>'
         if compared:
             found = compared.get(label)
@@ -158,12 +158,12 @@ def _scorers(result: Mapping[str, Any]) -> Iterator[str]:
     yield "</tbody></table></div>\n"
 
 
-def _spelled(mean: Mapping[str, float]) -> str:
+def _mean_text(mean: Mapping[str, float]) -> str:
     return escaped(f"{percent(mean['value'])} [{100 * mean['low']:.0f}, {100 * mean['high']:.0f}]")
 
 
 def worst_first(result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The cases, those first that pass least."""
+    """The cases, lowest pass rate first."""
     names = [measured["name"] for measured in result["variants"]]
     return sorted(
         result["cases"], key=lambda case: [_rate(case["variants"][name]["marks"]) for name in reversed(names)]
@@ -176,12 +176,12 @@ def _rate(marks: str) -> float:
 
 
 def table(result: Mapping[str, Any], cases: Sequence[Mapping[str, Any]], link: Link | None = None) -> str:
-    """Cases, with a mark for each run.
+    """A table of cases, with a mark for each run.
 
     Args:
-        result: What ``result.json`` holds.
+        result: The content of ``result.json``.
         cases: Some of its cases.
-        link: Gives the address of a run; marks are no links without it.
+        link: Makes the address of a run; without it, marks are not links.
     """
     names = [measured["name"] for measured in result["variants"]]
     heads = "".join(f"<th>{escaped(name)}</th>" for name in names)

@@ -1,4 +1,4 @@
-"""The plan of an evaluation: which agents run which cases how often, and what must not change when it is continued."""
+"""The plan of an evaluation: which agents run which cases, how often, and what must not change when it continues."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Variant:
-    """One of the agents that are measured.
+    """One of the agents to measure.
 
     Args:
-        name: What reports call it.
+        name: Its name in reports.
         agent: The agent.
-        file: Its file, as it was named.
-        options: How it was made from its file, for the journals.
+        file: The path of its file, as given.
+        options: How it was built from its file, for the journals.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Turn:
-    """A row of the batch: which case, for the how many-th time, by which variant; all counted from 0."""
+    """One row of the batch: case, repeat and variant, all counted from 0."""
 
     case: int
     repeat: int
@@ -50,13 +50,13 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """Every case, as often as it says, by every variant.
+    """Every case, repeated as specified, with every variant.
 
     Args:
         cases: The cases.
-        scorers: What marks the runs of all of them.
+        scorers: Scorers for the runs of all cases.
         variants: The agents.
-        repeat: How often a case runs that does not say so itself.
+        repeat: How often to run a case that does not specify it.
     """
 
     cases: Sequence[Case]
@@ -66,7 +66,7 @@ class Plan:
 
     @cached_property
     def turns(self) -> list[Turn]:
-        """The rows in order: the variants of a case stand together, so that what changes with time changes both."""
+        """The rows in order. A case's variants follow each other, so that changes over time affect both alike."""
         most = max(map(self.repeats_of, self.cases))
         return [
             Turn(case=index, repeat=repeat, variant=variant)
@@ -88,13 +88,13 @@ class Plan:
 
     @cached_property
     def judging(self) -> str:
-        """What tells it from a plan that marks otherwise."""
-        marks = [[case.name, case.weight, case.tags, _described(case.expected), *map(_described, self.criteria(case))]
+        """A digest of everything that affects scoring."""
+        marks = [[case.name, case.weight, case.tags, _as_values(case.expected), *map(_as_values, self.criteria(case))]
                  for case in self.cases]  # fmt: skip
         return sha256(as_bytes(to_json(marks))).hexdigest()[:16]
 
     def criteria(self, case: Case) -> list[Scorer]:
-        """What marks the runs of a case."""
+        """The scorers of a case's runs."""
         if case.name not in self._criteria:
             self._criteria[case.name] = case.criteria(self.scorers)
         return self._criteria[case.name]
@@ -105,16 +105,16 @@ class Plan:
 
     @cached_property
     def judges(self) -> list[tuple[str, str, str]]:
-        """The scorers that ask a model: the case, the name, and a digest of their options."""
+        """Scorers that ask a model: the case, the scorer's name, and a digest of its options."""
         return [
-            (case.name, label, sha256(as_bytes(to_json(_described(scorer)))).hexdigest()[:16])
+            (case.name, label, sha256(as_bytes(to_json(_as_values(scorer)))).hexdigest()[:16])
             for case in self.cases
             for scorer, label in zip(self.criteria(case), labels(self.criteria(case)), strict=True)
             if scorer.asks_model
         ]
 
     def record(self) -> dict[str, Any]:
-        """What must be the same when it goes on."""
+        """The data that must be unchanged for an evaluation to continue."""
         from react_run.batch.running import agent_record
 
         return {
@@ -125,19 +125,19 @@ class Plan:
         }
 
     def check_against(self, before: Mapping[str, Any], where: str) -> None:
-        """Refuse to go on with an evaluation that was begun otherwise.
+        """Refuse to continue an evaluation whose plan was different.
 
         Raises:
-            ConfigError: It was; the text says what is different.
+            ConfigError: The plan was different; the message names the differences.
         """
         now = self.record()
         if found := [*_changed_cases(before["asked"], now["asked"]), *_changed_agents(before, now)]:
             listed = "\n".join(f"  {line}" for line in found[:10])
-            raise ConfigError(f"{where} was begun otherwise:\n{listed}\n--fresh starts anew")
+            raise ConfigError(f"{where} was started with a different plan:\n{listed}\n--fresh starts over")
         if before["judging"] != now["judging"]:
             raise ConfigError(
-                f"{where} was begun with other scorers or expectations: --rescore {where} marks its runs by those of "
-                "now, without running anything; --fresh starts anew"
+                f"{where} was started with other scorers or expectations: --rescore {where} scores its runs with the "
+                "current ones, without running anything; --fresh starts over"
             )
 
 
@@ -147,11 +147,11 @@ def _changed_cases(before: Sequence[Any], now: Sequence[Any]) -> Iterator[str]:
     yield from (f"case {name!r} is missing" for name in was if name not in is_)
     for name in is_:
         if name in was and was[name][0] != is_[name][0]:
-            yield f"case {name!r} asks something else"
+            yield f"case {name!r} has changed"
         elif name in was and was[name][1] != is_[name][1]:
             yield f"case {name!r} ran {was[name][1]} times, and now {is_[name][1]}"
     if list(was) != list(is_) and was == is_:
-        yield "the cases stand in another order"
+        yield "the cases are in a different order"
 
 
 def _changed_agents(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -165,24 +165,24 @@ def _changed_agents(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterat
         yield from (f"{name}: {line}" for line in agent_changes(old, new))
 
 
-def _described(value: object) -> object:
-    """A scorer with its options as JSON values: the same text for the same marks."""
+def _as_values(value: object) -> object:
+    """A scorer and its options as JSON values; equal values mean equal scores."""
     if isinstance(value, Component):
-        fields = {name: _described(getattr(value, name)) for name in type(value).model_fields}
+        fields = {name: _as_values(getattr(value, name)) for name in type(value).model_fields}
         return {"kind": value.kind or f"{type(value).__module__}:{type(value).__qualname__}", **fields}
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
-        return {str(key): _described(item) for key, item in value.items()}
+        return {str(key): _as_values(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_described(item) for item in value]
+        return [_as_values(item) for item in value]
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     return f"{getattr(value, '__module__', '')}:{getattr(value, '__qualname__', '') or type(value).__name__}"
 
 
 def distinct_names(names: Sequence[str]) -> list[str]:
-    """The names of variants, made different where they are not."""
+    """The names of variants, with numbers added if they are not unique."""
     if len(set(names)) == len(names):
         return list(names)
     return [f"{name} ({number})" for number, name in enumerate(names, 1)]

@@ -1,4 +1,4 @@
-"""The cases of ``react-run test`` as tests of pytest."""
+"""Runs the cases of ``react-run test`` as pytest tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CaseCollection:
 
     @pytest.hookimpl
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
-        """A file of cases, by its name, when it says ``agent:``."""
+        """Collect a file whose name matches and that contains ``agent:``."""
         if not any(fnmatch(file_path.name, pattern) for pattern in parent.config.getini("react_run_files")):
             return None
         names_agent = any(line.startswith("agent:") for line in _lines(file_path))
@@ -44,7 +44,7 @@ class CaseFile(pytest.File):
 
     @cached_property
     def suite(self) -> Cases:
-        """The cases; running tests is trust."""
+        """The cases; running tests implies trust."""
         from react_run.evals.suite import read_suite
 
         try:
@@ -54,7 +54,7 @@ class CaseFile(pytest.File):
 
     @cached_property
     def agent(self) -> ReActAgent:
-        """The agent that the file names."""
+        """The agent named in the file."""
         from react_run.agent import ReActAgent
         from react_run.config import load_config
 
@@ -65,16 +65,16 @@ class CaseFile(pytest.File):
             raise self.CollectError(str(error)) from None
 
     def collect(self) -> Iterator[CaseItem]:
-        """A test for each case."""
+        """Yield a test for each case."""
         if self.suite.agent is None:
             raise self.CollectError(f"{self.path}: 'agent' must name an agent file")
-        self.agent  # noqa: B018  # what is wrong with it is said once, here
+        self.agent  # noqa: B018  # report its errors here, once
         for case in self.suite.cases:
             yield CaseItem.from_parent(self, name=case.name, case=case)
 
 
 class CaseItem(pytest.Item):
-    """A case."""
+    """One case."""
 
     def __init__(self, *, case: Case, **about: Any) -> None:
         super().__init__(**about)
@@ -85,12 +85,12 @@ class CaseItem(pytest.Item):
             self.add_marker(_MARKER)
 
     def runtest(self) -> None:
-        """Run it; it fails with what is wrong."""
+        """Run the case; its problems make the test fail."""
         from react_run.evals.offline import judged, needs_network
         from react_run.support.threads import run_blocking
 
         file = self.parent
-        assert isinstance(file, CaseFile)  # it made this
+        assert isinstance(file, CaseFile)  # the item's parent
         shared = file.suite.scorers
         if _MARKER not in self.case.tags and (problem := needs_network(self.case, file.agent, shared)):
             raise CaseFailed([f"{problem}, or the tag {_MARKER}"])
@@ -99,13 +99,13 @@ class CaseItem(pytest.Item):
             raise CaseFailed(list(verdict.problems))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What was wrong, without a traceback."""
+        """The problems, without a traceback."""
         if isinstance(excinfo.value, CaseFailed):
             return "\n".join(excinfo.value.problems)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where it stands."""
+        """The location of the case."""
         return self.path, None, f"case {self.name}"
 
 

@@ -27,18 +27,18 @@ from react_run.support.threads import run_blocking
 
 
 def rescored(plan: Plan, source: Path, directory: Path, *, title: str, seed: int = 0, wanted: float = WANTED) -> Result:
-    """Mark the runs in a directory by the scorers of ``plan``. Marks of judges are kept as they are.
+    """Score the runs in a directory with the scorers of ``plan``. Scores by models are kept.
 
     Args:
         plan: The same cases and agents, with other scorers or expectations.
-        source: Where the runs are kept.
-        directory: Where the marks go; may be ``source``.
-        title: What was measured, in words.
-        seed: For what is drawn.
-        wanted: The difference that one wants to tell.
+        source: The directory of the saved runs.
+        directory: The directory for the new scores; may be ``source``.
+        title: What was measured, as a title.
+        seed: The seed for resampling.
+        wanted: The difference that should be detectable.
 
     Raises:
-        ConfigError: The runs are not those of these cases, or a judge would have to be asked.
+        ConfigError: The runs belong to other cases, or a model would have to be asked.
     """
     before = _plan_of(source)
     _check(plan, before, source)
@@ -47,7 +47,7 @@ def rescored(plan: Plan, source: Path, directory: Path, *, title: str, seed: int
     part = directory / f"{SAMPLES}.part"
     with part.open("wb") as file:
         run_blocking(_mark_all(plan, source, file))
-    with _agreed(plan, source) if directory.resolve() == source.resolve() else nullcontext():
+    with _updated_plan(plan, source) if directory.resolve() == source.resolve() else nullcontext():
         part.replace(directory / SAMPLES)
     write_cases(directory, plan)
     times = {"started": before.get("started"), "finished": time(), "complete": True}
@@ -65,9 +65,9 @@ def _plan_of(source: Path) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((source / PLAN).read_text(encoding="utf-8"))
         return found
     except OSError as error:
-        raise ConfigError(f"{source} holds no evaluation: {PLAN}: {error.strerror or error}") from error
+        raise ConfigError(f"{source} has no evaluation: {PLAN}: {error.strerror or error}") from error
     except ValueError as error:
-        raise ConfigError(f"{source} holds no evaluation: {PLAN} is not JSON: {error}") from None
+        raise ConfigError(f"{source} has no evaluation: {PLAN} is not JSON: {error}") from None
 
 
 def _check(plan: Plan, before: dict[str, Any], source: Path) -> None:
@@ -75,19 +75,19 @@ def _check(plan: Plan, before: dict[str, Any], source: Path) -> None:
     now = {case.name: case.digest for case in plan.cases}
     problems = [f"case {name!r} is missing" for name in was if name not in now]
     problems += [f"case {name!r} was never run" for name in now if name not in was]
-    problems += [f"case {name!r} asks something else" for name in now if was.get(name, now[name]) != now[name]]
+    problems += [f"case {name!r} has changed" for name in now if was.get(name, now[name]) != now[name]]
     if len(before["variants"]) != len(plan.variants):
         names = ", ".join(name for name, _ in before["variants"])
         problems.append(f"it compares {len(before['variants'])} agents ({names}): name the same ones")
     known = {tuple(judge) for judge in before["judges"]}
     problems += [
-        f"the judge {label!r} of case {case!r} is new or has changed, and would have to be asked"
+        f"the judge {label!r} of case {case!r} is new or has changed, so its model would have to be asked"
         for case, label, digest in plan.judges
         if (case, label, digest) not in known
     ]
     if problems:
         listed = "\n".join(f"  {problem}" for problem in problems[:10])
-        raise ConfigError(f"the runs in {source} cannot be marked by these cases:\n{listed}\n--fresh runs them anew")
+        raise ConfigError(f"the runs in {source} cannot be scored with these cases:\n{listed}\n--fresh runs them again")
 
 
 async def _again(plan: Plan, sample: Sample, source: Path) -> Sample:
@@ -108,7 +108,7 @@ async def _again(plan: Plan, sample: Sample, source: Path) -> Sample:
     listed: list[Mapping[str, Any]] = [{**said.to_dict(), "reason": mask(said.reason)} for said in marks]
     listed += [kept[label] for name, label, _ in plan.judges if name == case.name and label in kept]
     if not problem and len(listed) < len(plan.criteria(case)):
-        problem = sample.error or "it was never marked by its judge"
+        problem = sample.error or "it was never scored by its judge"
     passed = all(said["passed"] for said in listed)
     return replace(
         sample,
@@ -119,8 +119,8 @@ async def _again(plan: Plan, sample: Sample, source: Path) -> Sample:
 
 
 @contextmanager
-def _agreed(plan: Plan, source: Path) -> Iterator[None]:
-    """Have the evaluation in a directory go on with the scorers of now."""
+def _updated_plan(plan: Plan, source: Path) -> Iterator[None]:
+    """Record the current scorers in the evaluation's plan, so that it can continue with them."""
     home = Home(source)
     with home.held():
         yield

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 VERSION = 1
 FILE = "result.json"
 MOST_ERRORS = 0.05
-"""The share of runs that may be errors before the figures are doubtful."""
+"""The share of errors above which the figures are marked as doubtful."""
 WANTED = 0.05
-"""The difference that a reader wants to tell, unless a gate names another."""
+"""The difference that should be detectable, unless a gate names another."""
 Result = dict[str, Any]
 Tallies = Mapping[str, Mapping[str, CaseTally]]
 
@@ -43,15 +43,15 @@ def result_of(
     wanted: float = WANTED,
     about: Mapping[str, Any] | None = None,
 ) -> Result:
-    """The result of an evaluation.
+    """Build the result of an evaluation.
 
     Args:
-        plan: What was run.
-        tallies: What came of it, by variant and case.
-        title: What was measured, in words.
-        seed: For what is drawn.
-        wanted: The difference between two variants that one wants to tell.
-        about: More to say, such as times.
+        plan: The plan.
+        tallies: The tallies, by variant and case.
+        title: What was measured, as a title.
+        seed: The seed for resampling.
+        wanted: The difference between two variants that should be detectable.
+        about: Further fields, such as times.
     """
     weights = {case.name: case.weight for case in plan.cases}
     result: Result = {
@@ -151,7 +151,7 @@ def compared(
     *,
     wanted: float = WANTED,
 ) -> dict[str, Any]:
-    """Two variants on the cases that both have, case by case."""
+    """Compare two variants on their common cases, case by case."""
     common = [name for name in after if after[name].counted and name in before and before[name].counted]
     if not common:
         return {"first": first, "second": second, "cases": 0, "verdict": "no difference shown"}
@@ -193,7 +193,7 @@ def _by_scorer(
     weights: Mapping[str, float],
     seed: int,
 ) -> dict[str, Any]:
-    """The comparison for each scorer, with Holm's correction for their number."""
+    """The comparison for each scorer, with Holm's correction for multiple comparisons."""
     found: dict[str, Comparison] = {}
     for label in _labels(after[name] for name in common):
         pairs = [(name, before[name].mean(label), after[name].mean(label)) for name in common]
@@ -206,7 +206,7 @@ def _by_scorer(
 
 
 def _ratio(both: Sequence[tuple[float | None, float | None]], seed: int) -> dict[str, Any] | None:
-    """How many times the first the second takes, and whether that is more than chance."""
+    """The second variant's use as a multiple of the first's, and whether the difference is significant."""
     pairs = [(a, b) for a, b in both if a is not None and b is not None]
     if len(pairs) != len(both) or not sum(a for a, _ in pairs):
         return None
@@ -219,10 +219,10 @@ def _ratio(both: Sequence[tuple[float | None, float | None]], seed: int) -> dict
 
 
 def read_result(path: Path) -> Result:
-    """A kept result: the file, or the directory of an evaluation.
+    """Read a saved result, from its file or the directory of its evaluation.
 
     Raises:
-        ConfigError: There is none, or it is not one of ours.
+        ConfigError: The file is missing, or is not a result.
     """
     path = path / FILE if path.is_dir() else path
     try:
@@ -240,7 +240,7 @@ def read_result(path: Path) -> Result:
 
 
 def _lacks(result: Result) -> str:
-    """What a result lacks of what its schema asks for, in the parts that readers need."""
+    """Name the required fields that a result lacks."""
     schema = result_schema()
     parts: list[tuple[str, object, list[str]]] = [("it", result, schema["required"])]
     for key, name in (("variants", "variant"), ("cases", "case")):
@@ -266,7 +266,7 @@ def result_schema() -> dict[str, Any]:
 
 
 def write_result(result: Result, directory: Path) -> Path:
-    """Write a result in one step: whoever reads it finds the old one or the new one."""
+    """Write a result atomically: a reader finds the old one or the new one."""
     path = directory / FILE
     part = path.with_suffix(".part")
     part.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")

@@ -39,22 +39,22 @@ _OURS = ("queue.db", "queue.db-wal", "queue.db-shm", SAMPLES, CASES, PLAN, "resu
 
 
 class Evaluation:
-    """The runs of a plan, in a directory of their own. Use it as a context; iterate over it for samples as they come.
+    """The runs of a plan, in a directory of its own. Use it as a context manager, and iterate over :meth:`samples`.
 
     Args:
-        directory: Where everything is kept: the queue, the journals, ``samples.jsonl``, ``result.json``.
-        plan: What is run.
-        fresh: Forget what is there.
-        jobs: Runs at once.
-        max_cost: USD for all runs together, judges included.
-        rate: Runs begun per minute.
-        retries: How often a run is tried again after a failure of the provider or the infrastructure.
-        retry_errors: Whether runs that ended with an error before are tried again.
-        keep_going: Go on though the first ten runs failed alike.
-        say: Told what people should know.
+        directory: The directory of the queue, the journals, ``samples.jsonl`` and ``result.json``.
+        plan: The plan.
+        fresh: Whether to delete an earlier evaluation in the directory.
+        jobs: How many runs are in flight at once.
+        max_cost: The limit in USD for all runs together, including scoring by models.
+        rate: How many runs start per minute, at most.
+        retries: How often to retry a run after a failure of the provider or the infrastructure.
+        retry_errors: Whether to retry runs that ended with an error earlier.
+        keep_going: Whether to continue although the first ten runs failed alike.
+        say: Called with messages for the user.
 
     Raises (on entering):
-        ConfigError: The evaluation in the directory was begun otherwise, or somebody else is at it.
+        ConfigError: The directory holds a different evaluation, or another process is using it.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Evaluation:
         self.directory, self.plan, self.fresh = directory, plan, fresh
         self.home = Home(directory)
         self._options: dict[str, Any] = {"concurrency": jobs, "retries": retries, "keep_going": keep_going, "say": say}
-        self._options["max_cost"] = max_cost  # the queue has it as well; here it is for what is said
+        self._options["max_cost"] = max_cost  # the queue enforces it; here it is needed for messages
         reserve = max((variant.agent.config.limits.max_cost or 0.0 for variant in plan.variants), default=0.0)
         self._terms = Terms(max_cost=max_cost, reserve=reserve, rate=rate)
         self._retry_errors = retry_errors
@@ -95,8 +95,8 @@ class Evaluation:
             stack.callback(output.close)
             if self._retry_errors and queue.get("rescored"):
                 raise ConfigError(
-                    f"the runs in {self.directory} were marked anew: what is tried again would bring the old marks of "
-                    "the others back; --fresh starts anew"
+                    f"the runs in {self.directory} were scored again, and a retry would bring the old scores of "
+                    "the others back; --fresh starts over"
                 )
             if self._retry_errors and queue.retry_errors():
                 output.clear()
@@ -119,7 +119,7 @@ class Evaluation:
         return CaseRunner(self.plan, [gate], self.directory)
 
     def _agree(self, queue: SqliteEngine, known: bool) -> None:
-        """Whether the directory holds this very evaluation; a new one is written down."""
+        """Check that the directory holds this evaluation; record a new one."""
         before, path = queue.get("plan"), self.directory / PLAN
         if before is not None:
             self.plan.check_against(json.loads(before), str(self.directory))
@@ -136,12 +136,12 @@ class Evaluation:
         self.started = float(queue.get("started") or time())
 
     async def samples(self) -> AsyncGenerator[Sample, None]:
-        """Run what is left to do; the samples as they come, in order, each written before it is handed out.
+        """Run what is left, and yield the samples in order, each after it was written.
 
         Raises:
-            BatchHalted: It ended before all runs had their results.
+            BatchHalted: It ended before all runs had results.
         """
-        assert self.batch is not None  # made on entering
+        assert self.batch is not None  # set by __enter__
         async with aclosing(self.batch.__aiter__()) as results:
             async for result in results:
                 turn = self.plan.turns[result.index]
@@ -151,36 +151,36 @@ class Evaluation:
                 yield sample
 
     def result(self, *, title: str, seed: int = 0, wanted: float = WANTED, complete: bool = True) -> Result:
-        """The result of the samples that there are."""
+        """The result of all samples so far."""
         times = {"started": self.started, "finished": time(), "complete": complete}
         found = tallied(read_samples(self.directory))
         return result_of(self.plan, found, title=title, seed=seed, wanted=wanted, about=times)
 
 
 def check_directory(directory: Path) -> None:
-    """Refuse a directory in which other things are kept: ``--fresh`` removes what an evaluation has in its own.
+    """Refuse a directory with other contents, since ``--fresh`` deletes an evaluation's files.
 
     Raises:
-        ConfigError: It is one.
+        ConfigError: The directory has other contents.
     """
     if not directory.exists() or (directory / PLAN).exists():
         return
     if not directory.is_dir():
         raise ConfigError(f"{directory} is not a directory")
-    left = [path.name for path in directory.iterdir() if not _begun(path)]
+    left = [path.name for path in directory.iterdir() if not _is_of_start(path)]
     if left:
         raise ConfigError(
-            f"{directory} holds other things than an evaluation ({', '.join(sorted(left)[:3])}): name a new directory"
+            f"{directory} contains more than an evaluation ({', '.join(sorted(left)[:3])}): name a new directory"
         )
 
 
-def _begun(path: Path) -> bool:
-    """Whether an evaluation that was killed while it began has left this."""
+def _is_of_start(path: Path) -> bool:
+    """Whether the file may come from an evaluation that was killed while it started."""
     return path.name in ("lock", *_OURS, f"{CASES}.part") or (path.name == "runs" and not any(path.iterdir()))
 
 
 def forget(directory: Path) -> None:
-    """Remove what an evaluation left in a directory, and nothing else."""
+    """Delete an evaluation's files in a directory, and nothing else."""
     for name in ("runs", "workspaces"):
         shutil.rmtree(directory / name, ignore_errors=True)
     for name in _OURS:
@@ -188,7 +188,7 @@ def forget(directory: Path) -> None:
 
 
 def write_cases(directory: Path, plan: Plan) -> None:
-    """Keep what was asked and expected beside the samples, for exports."""
+    """Store the prompts and expectations next to the samples, for exports."""
     part = directory / f"{CASES}.part"
     with part.open("wb") as file:
         for case in plan.cases:
@@ -204,7 +204,7 @@ def write_cases(directory: Path, plan: Plan) -> None:
 
 
 def read_case_facts(directory: Path) -> dict[str, Mapping[str, Any]]:
-    """What :func:`write_cases` kept, by the names of cases."""
+    """The data that :func:`write_cases` stored, by case name."""
     try:
         lines = (directory / CASES).read_bytes().splitlines()
         return {about["name"]: about for about in map(json.loads, lines)}
@@ -240,7 +240,7 @@ async def run_eval(
 
     Raises:
         ConfigError: A case is wrong, or the directory holds another evaluation.
-        BatchHalted: It ended before all runs had their results.
+        BatchHalted: It ended before all runs had results.
     """
     from react_run.evals.cases import Case
     from react_run.evals.plan import Variant, distinct_names

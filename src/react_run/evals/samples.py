@@ -22,8 +22,8 @@ FILE = "samples.jsonl"
 class Sample:
     """One run of a case.
 
-    ``outcome`` is ``error`` when the run or its marking failed through no fault of the agent: it counts for no rate.
-    ``cost`` (USD) has that of judges in it, ``seconds`` is what the last attempt took.
+    ``outcome`` is ``error`` if the run or its scoring failed through no fault of the agent; it then counts in no rate.
+    ``cost`` (USD) includes scoring by models; ``seconds`` is the duration of the last attempt.
     """
 
     index: int
@@ -45,25 +45,25 @@ class Sample:
 
     @property
     def why(self) -> str:
-        """What kept it from passing, in words; empty when it passed."""
+        """Why it did not pass; empty if it passed."""
         if self.outcome == "error":
-            return self.error or "it could not be run"
+            return self.error or "the case could not be run"
         return "; ".join(
             mark["reason"] or f"{mark['scorer']}: {mark['value']:g}" for mark in self.marks if not mark["passed"]
         )
 
     def line(self) -> str:
-        """The line of the file that stands for it, without its end."""
+        """The sample as a line of the file, without the newline."""
         return as_bytes(to_json(asdict(self))).decode()
 
     @classmethod
     def from_line(cls, line: str | bytes) -> Self:
-        """The sample that :meth:`line` wrote."""
+        """Parse a line written by :meth:`line`."""
         return cls(**json.loads(line))
 
 
 def sample_of(result: RowResult, case: str, variant: str, repeat: int) -> Sample:
-    """What the result of a row means for its case."""
+    """Convert the result of a row to a sample."""
     failed = result.status == "error" and not (result.error or "").startswith("ReplayMismatch")
     marks = list(result.marks or ())
     passed = not failed and bool(marks) and all(mark["passed"] for mark in marks)
@@ -95,10 +95,10 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def read_samples(directory: Path) -> Iterator[Sample]:
-    """The samples of an evaluation, one by one, however many there are; a torn last line is left out.
+    """Yield the samples of an evaluation, one at a time; a torn last line is skipped.
 
     Raises:
-        ConfigError: There are none, or a line is not a sample.
+        ConfigError: The file cannot be read, or a line is not a sample.
     """
     from react_run.errors import ConfigError
 

@@ -112,7 +112,7 @@ class Mark:
     cost: float | None = 0.0
 
     def to_dict(self) -> dict[str, object]:
-        """As in ``samples.jsonl``."""
+        """The mark as in ``samples.jsonl``."""
         return {
             "scorer": self.scorer,
             "value": round(self.value, 6),
@@ -123,7 +123,7 @@ class Mark:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Mark:
-        """What :meth:`to_dict` wrote."""
+        """Convert the data of :meth:`to_dict` back into a mark."""
         return cls(**data)  # type: ignore[arg-type]  # our own keys
 
 
@@ -148,7 +148,7 @@ async def mark(scorer: Scorer, label: str, run: ScoredRun) -> Mark:
 
 
 def labels(scorers: list[Scorer]) -> list[str]:
-    """A name for each, all different."""
+    """The scorers' names, with numbers added if they are not unique."""
     found: list[str] = []
     for scorer in scorers:
         label, number = scorer.label, 2

@@ -1,6 +1,6 @@
-"""What a number of runs says about an agent, and how sure it is. The case is the unit: repeats of one are not new ones.
+"""What a number of runs says about an agent, with its uncertainty. The unit is the case: repeats are not new cases.
 
-Sources are named at each formula. Everything is deterministic for a given ``seed``; nothing needs a package.
+Each formula names its source. Everything is deterministic for a given ``seed``, and no package is required.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from react_run.evals.student import t_quantile
 from react_run.support.dataclasses import dataclass
 
 LEVEL = 0.95
-"""How often an interval covers the truth."""
+"""How often an interval covers the true value."""
 RESAMPLES = 10_000
 EXACT = 16
-"""Up to so many pairs, every permutation is counted."""
+"""Up to this many pairs, all permutations are enumerated."""
 _MANY = 400
-"""Cases from which the mean of resamples is as good as normal, so that drawing them would only take time."""
+"""The number of cases above which the mean is treated as normally distributed, to save time."""
 _TINY = 1e-12
 
 Verdict = Literal["better", "worse", "no difference shown"]
@@ -28,7 +28,7 @@ Verdict = Literal["better", "worse", "no difference shown"]
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """An estimate, and the interval that covers the truth in 95 of 100 evaluations."""
+    """An estimate with its interval, which covers the true value in 95 of 100 evaluations."""
 
     value: float
     low: float
@@ -36,7 +36,7 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether the whole interval lies on one side of zero."""
+        """Whether the whole interval is on one side of zero."""
         return self.low > 0 or self.high < 0
 
     def to_dict(self) -> dict[str, float]:
@@ -56,8 +56,8 @@ def wilson(rate: float, n: float, quantile: float | None = None) -> Interval:
 
     Args:
         rate: The share that passed.
-        n: Of how many; need not be whole.
-        quantile: How many standard errors; that of the normal distribution when not given.
+        n: The sample size; need not be whole.
+        quantile: The number of standard errors; by default, that of the normal distribution.
     """
     z = NormalDist().inv_cdf((1 + LEVEL) / 2) if quantile is None else quantile
     shrunk = 1 + z * z / n
@@ -69,15 +69,15 @@ def wilson(rate: float, n: float, quantile: float | None = None) -> Interval:
 def rate_interval(rates: Sequence[float], runs: int, weights: Sequence[float] | None = None) -> Interval:
     """The mean over cases of values between 0 and 1, with an interval by case.
 
-    Wilson's interval, for the number of *independent* runs that would be as sure as these: the variance between cases
-    says how many (the effective sample size of clustered samples, L. Kish, Survey Sampling, 1965, §5.4 and §8.2; with
-    Student's quantile, as E. L. Korn and B. I. Graubard, Survey Methodology 24, 1998, p. 193, do). With one run for
-    each case it is Wilson's own.
+    Wilson's interval for the number of *independent* runs that would be equally certain. The variance between cases
+    gives that number (the effective sample size of clustered samples, L. Kish, Survey Sampling, 1965, §5.4 and §8.2;
+    with Student's quantile, as in E. L. Korn and B. I. Graubard, Survey Methodology 24, 1998, p. 193). With one run per
+    case, it is Wilson's own interval.
 
     Args:
         rates: The pass rate (or mean score) of each case.
-        runs: How many runs there were in all.
-        weights: What each case counts; all the same when not given.
+        runs: The total number of runs.
+        weights: The weight of each case; equal by default.
     """
     n = len(rates)
     if not n:
@@ -86,11 +86,11 @@ def rate_interval(rates: Sequence[float], runs: int, weights: Sequence[float] | 
     if n == runs and len(set(weight)) == 1 and set(rates) <= {0.0, 1.0}:
         return wilson(fmean(rates), n)
     mean, error = _weighted(rates, weight)
-    if n < 2 and _TINY < mean < 1 - _TINY:  # one case says nothing of others
+    if n < 2 and _TINY < mean < 1 - _TINY:  # one case says nothing about others
         return Interval(value=mean, low=0.0, high=1.0)
     independent = sum(weight) ** 2 / sum(w * w for w in weight)
     spread = mean * (1 - mean)
-    # All cases alike: at 0 or 1 only the number of cases is known; between them, runs are as good as independent.
+    # All cases alike: at 0 or 1, only the number of cases is known; in between, runs count as independent.
     effective = independent if spread <= _TINY else float(runs) if error <= _TINY else spread / error**2
     quantile = None if spread <= _TINY else t_quantile((1 + LEVEL) / 2, max(n - 1, 1))
     return wilson(mean, min(effective, float(runs)), quantile)
@@ -107,13 +107,13 @@ def _weighted(values: Sequence[float], weights: Sequence[float]) -> tuple[float,
 
 
 def pass_at_k(runs: int, passed: int, k: int) -> float:
-    """How likely at least one of ``k`` runs passes, without bias (M. Chen et al., arXiv:2107.03374, 2021, eq. 1)."""
+    """The unbiased probability that one of ``k`` runs passes (M. Chen et al., arXiv:2107.03374, 2021, eq. 1)."""
     _check_k(runs, k)
     return 1 - comb(runs - passed, k) / comb(runs, k)
 
 
 def pass_hat_k(runs: int, passed: int, k: int) -> float:
-    """How likely all of ``k`` runs pass, without bias (S. Yao et al., τ-bench, arXiv:2406.12045, 2024, §3)."""
+    """The unbiased probability that all of ``k`` runs pass (S. Yao et al., τ-bench, arXiv:2406.12045, 2024, §3)."""
     _check_k(runs, k)
     return comb(passed, k) / comb(runs, k)
 
@@ -123,14 +123,14 @@ def _check_k(runs: int, k: int) -> None:
         raise ValueError(f"k must be from 1 to the {runs} runs there are, not {k}")
 
 
-# -- sums of money, tokens, seconds -----------------------------------------------------------------------------------
+# -- cost, tokens, seconds --------------------------------------------------------------------------------------------
 
 
 def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
-    """The mean of a value that has no upper bound, with an interval by resampling the cases.
+    """The mean of a value without an upper bound, with an interval from resampling the cases.
 
     The percentile bootstrap (B. Efron, Ann. Statist. 7, 1979; Efron and R. Tibshirani, An Introduction to the
-    Bootstrap, 1993, ch. 13). For many cases its distribution is normal, and that is used.
+    Bootstrap, 1993, ch. 13). For many cases, the normal distribution is used instead, which it approaches.
     """
     n = len(values)
     if not n:
@@ -147,7 +147,7 @@ def mean_interval(values: Sequence[float], seed: int = 0) -> Interval:
 
 
 def median_interval(values: Sequence[float]) -> Interval:
-    """The median, with an interval from order statistics, which supposes nothing of the distribution (W. R. Thompson,
+    """The median, with an interval from order statistics, which assumes nothing about the distribution (W. R. Thompson,
     Ann. Math. Statist. 7, 1936, p. 122)."""
     ordered, n = sorted(values), len(values)
     if not n:
@@ -171,9 +171,9 @@ class Comparison:
     """Two agents on the same cases, case by case.
 
     Args:
-        difference: The second minus the first, in shares of 1.
-        p: How likely so large a difference is if there is none (two-sided).
-        cases: How many cases both have.
+        difference: The second minus the first, as a share of 1.
+        p: The probability of a difference this large if there is none (two-sided).
+        cases: The number of common cases.
         gained: Cases that the second passes more often.
         lost: Cases that it passes less often.
     """
@@ -186,22 +186,22 @@ class Comparison:
 
     @property
     def same(self) -> int:
-        """Cases that make no difference."""
+        """Cases without a difference."""
         return self.cases - self.gained - self.lost
 
     def verdict(self, p: float | None = None) -> Verdict:
-        """What may be said: nothing is better, or worse, unless the interval excludes zero. And as a mean of very few
-        cases has no honest interval, the permutation test must agree: with less than six cases, it never does.
+        """The conclusion: better or worse only if the interval excludes zero. A mean of very few cases has no reliable
+        interval, so the permutation test must agree; with fewer than six cases, it never does.
 
         Args:
-            p: The probability after Holm's correction, when this is one of several comparisons; its own otherwise.
+            p: The probability after Holm's correction, if this is one of several comparisons; by default, its own.
         """
         if not self.difference.excludes_zero or (self.p if p is None else p) > 1 - LEVEL:
             return "no difference shown"
         return "better" if self.difference.low > 0 else "worse"
 
     def is_too_uncertain_for(self, difference: float) -> bool:
-        """Whether a difference of ``difference`` could hide: the interval is wider than that to either side."""
+        """Whether ``difference`` could go undetected: the interval reaches further than that to either side."""
         return (self.difference.high - self.difference.low) / 2 > difference
 
 
@@ -211,14 +211,13 @@ def compare(
     """Compare two agents by their pass rates (or mean scores) on the same cases, in the same order.
 
     The interval is Student's for the mean of the differences (W. S. Gosset, Biometrika 6, 1908), which is what
-    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). Where all cases differ alike, nothing
-    is known of the spread: the interval is what Wilson's says of cases that might have differed and did not. One case
-    says nothing.
+    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). If all cases differ alike, the spread is
+    unknown, and the interval is Wilson's for cases that could have differed but did not. A single case shows nothing.
     """
     differences = [b - a for a, b in zip(first, second, strict=True)]
     n = len(differences)
     if not n:
-        raise ValueError("there are no cases that both have")
+        raise ValueError("the two have no cases in common")
     weight = [1.0] * n if weights is None else list(weights)
     mean, error = _weighted(differences, weight)
     if n < 2:
@@ -237,9 +236,9 @@ def compare(
 
 
 def sign_flip_p(differences: Sequence[float], seed: int = 0) -> float:
-    """The two-sided permutation test of paired differences: if there is no difference, each may as well have the other
-    sign (R. A. Fisher, The Design of Experiments, 1935, §21; with samples of the permutations, B. Phipson and
-    G. K. Smyth, Stat. Appl. Genet. Mol. Biol. 9, 2010, art. 39, so that p is never 0)."""
+    """The two-sided permutation test of paired differences: if there is no difference, either sign is equally likely
+    (R. A. Fisher, The Design of Experiments, 1935, §21; with samples of the permutations, B. Phipson and G. K. Smyth,
+    Stat. Appl. Genet. Mol. Biol. 9, 2010, art. 39, so that p is never 0)."""
     moved = [d for d in differences if abs(d) > _TINY]
     if not moved:
         return 1.0
@@ -263,7 +262,7 @@ def sign_flip_p(differences: Sequence[float], seed: int = 0) -> float:
 
 
 def _sums(differences: Sequence[float]) -> list[float]:
-    """The sum of some differences for each way to choose their signs."""
+    """The sums of some differences for all choices of signs."""
     sums = [0.0]
     for difference in differences:
         sums = [total + signed for total in sums for signed in (difference, -difference)]
@@ -271,8 +270,8 @@ def _sums(differences: Sequence[float]) -> list[float]:
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
-    """Probabilities of several comparisons made together, so that one of them being wrong stays as unlikely as a single
-    one (S. Holm, Scand. J. Statist. 6, 1979, p. 65)."""
+    """Adjust the probabilities of several comparisons, so that a false positive among them stays as unlikely as for a
+    single one (S. Holm, Scand. J. Statist. 6, 1979, p. 65)."""
     order = sorted(range(len(probabilities)), key=lambda index: probabilities[index])
     adjusted, most = [0.0] * len(probabilities), 0.0
     for rank, index in enumerate(order):
@@ -282,6 +281,6 @@ def holm(probabilities: Sequence[float]) -> list[float]:
 
 
 def cases_needed(comparison: Comparison, difference: float) -> int:
-    """How many cases would make the interval narrow enough to tell ``difference``: it shrinks with their root."""
+    """How many cases would make the interval narrow enough to detect ``difference``; it shrinks with their root."""
     half = (comparison.difference.high - comparison.difference.low) / 2
     return max(comparison.cases, ceil(comparison.cases * (half / difference) ** 2))

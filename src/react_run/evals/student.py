@@ -1,4 +1,4 @@
-"""Student's distribution, as the standard library lacks it."""
+"""Student's distribution, which the standard library lacks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from math import exp, lgamma, log
 
 @lru_cache(maxsize=4_096)
 def t_quantile(probability: float, freedom: int) -> float:
-    """The quantile of Student's distribution, by halving its distribution function.
+    """The quantile of Student's distribution, by bisection.
 
     Args:
-        probability: From 0.5 to below 1.
+        probability: At least 0.5 and below 1.
         freedom: Degrees of freedom, at least 1.
     """
     low, high = 0.0, 1e6
@@ -22,13 +22,13 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 
 def _t_below(t: float, freedom: int) -> float:
-    """How much of Student's distribution lies below ``t`` ≥ 0 (Abramowitz and Stegun, 1964, 26.5.27)."""
+    """The probability that Student's distribution is below ``t`` ≥ 0 (Abramowitz and Stegun, 1964, 26.5.27)."""
     return 1 - _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function by its continued fraction (Abramowitz and Stegun 26.5.8, evaluated as
-    W. J. Lentz, Appl. Opt. 15, 1976, does)."""
+    """The regularised incomplete beta function as a continued fraction (Abramowitz and Stegun 26.5.8, evaluated as
+    in W. J. Lentz, Appl. Opt. 15, 1976)."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):

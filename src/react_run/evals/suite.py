@@ -1,4 +1,4 @@
-"""A file of cases: what all of them have in common, and where more of them are."""
+"""A file of cases, with what they have in common and its dataset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Cases(Options):
     dataset: Dataset | None = None
     """Cases that are rows of another file."""
     scorers: list[AnyScorer] = Field(default_factory=list)
-    """What marks the runs of every case."""
+    """Scorers for the runs of every case."""
     repeat: int | None = Field(default=None, ge=1)
     """How often `eval` runs each case."""
 
@@ -42,14 +42,14 @@ class Cases(Options):
 
 
 def read_suite(path: Path, *, trusted: bool | None = None) -> Cases:
-    """The cases in a file (YAML, JSON lines, CSV), those of its dataset included, and the scorers of all.
+    """Read the cases of a file (YAML, JSON lines, CSV) and of its dataset, and the common scorers.
 
     Args:
         path: The file.
-        trusted: Whether it may name programs and code beside it; what ``react-run trust`` has noted when not given.
+        trusted: Whether it may name programs and code; by default, what ``react-run trust`` has recorded.
 
     Raises:
-        ConfigError: Everything that is wrong with it, each problem with its position.
+        ConfigError: The file is wrong; the message lists each problem with its position.
     """
     if trusted is None:
         from react_run.config.trust import is_in_trusted

@@ -1,4 +1,4 @@
-"""What is kept in mind of many samples: numbers for each case, however long the answers are."""
+"""Tallies samples: a few numbers for each case, however long the answers are."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from react_run.evals.samples import Sample
 
 MARK = {"pass": "p", "fail": "f", "error": "e"}
-"""How outcomes stand in ``result.json``."""
+"""The letters for outcomes in ``result.json``."""
 _LONGEST = 300
-"""Characters of a reason that are kept."""
+"""The most characters of a reason that are kept."""
 
 
 @dataclass(slots=True)
@@ -24,19 +24,19 @@ class CaseTally:
     """The runs of one case by one variant."""
 
     marks: str = ""
-    """An outcome for each repeat: ``p``, ``f``, or ``e``."""
+    """The outcome of each repeat: ``p``, ``f`` or ``e``."""
     runs: list[str] = field(default_factory=list)
     """The ids of the runs, in the same order."""
     scores: dict[str, list[float]] = field(default_factory=dict)
-    """For each scorer: the sum of its marks, how many passed, how many there were."""
+    """For each scorer: the sum of its values, how many runs passed, and how many it scored."""
     costs: list[float | None] = field(default_factory=list)
     tokens: list[int | None] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     why: str = ""
-    """Why the first run that did not pass did not."""
+    """Why the first run that did not pass failed."""
 
     def add(self, sample: Sample) -> None:
-        """Count a sample."""
+        """Add a sample."""
         self.marks += MARK[sample.outcome]
         self.runs.append(sample.run_id or "")
         if sample.outcome != "pass" and not self.why:
@@ -54,26 +54,26 @@ class CaseTally:
 
     @property
     def passed(self) -> int:
-        """How many runs passed."""
+        """The number of runs that passed."""
         return self.marks.count("p")
 
     @property
     def counted(self) -> int:
-        """How many runs count: those that were no errors."""
+        """The number of runs that count, which excludes errors."""
         return len(self.marks) - self.marks.count("e")
 
     @property
     def rate(self) -> float:
-        """The share of runs that passed; only where some count."""
+        """The share of runs that passed; requires that some count."""
         return self.passed / self.counted
 
     def mean(self, scorer: str) -> float | None:
-        """The mean mark of a scorer; ``None`` where it marked nothing."""
+        """The mean value of a scorer; ``None`` if it scored nothing."""
         sums = self.scores.get(scorer)
         return None if sums is None else sums[0] / sums[2]
 
     def to_dict(self) -> dict[str, Any]:
-        """As in ``result.json``."""
+        """The tally as in ``result.json``."""
         return {
             "marks": self.marks,
             "runs": self.runs,
@@ -86,7 +86,7 @@ class CaseTally:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CaseTally:
-        """What :meth:`to_dict` wrote, as far as comparisons need it."""
+        """Convert the data of :meth:`to_dict` back, as far as comparisons need it."""
         counted = len(data["marks"]) - data["marks"].count("e")
         return cls(
             marks=data["marks"],
@@ -100,7 +100,7 @@ class CaseTally:
 
 
 def tallied(samples: Iterable[Sample]) -> dict[str, dict[str, CaseTally]]:
-    """The tallies of samples, by variant and case."""
+    """Tally samples by variant and case."""
     found: dict[str, dict[str, CaseTally]] = {}
     for sample in samples:
         found.setdefault(sample.variant, {}).setdefault(sample.case, CaseTally()).add(sample)
@@ -108,13 +108,13 @@ def tallied(samples: Iterable[Sample]) -> dict[str, dict[str, CaseTally]]:
 
 
 def known_mean(values: Sequence[float | None]) -> float | None:
-    """The mean; ``None`` when a value is unknown, or there is none."""
+    """The mean; ``None`` if a value is unknown or there are none."""
     known = [value for value in values if value is not None]
     return fmean(known) if known and len(known) == len(values) else None
 
 
 def passes_of_k(tallies: Iterable[CaseTally], k: int) -> tuple[float, float] | None:
-    """pass@k and pass^k, over the cases that have so many runs; ``None`` when none has."""
+    """pass@k and pass^k over the cases with at least ``k`` runs; ``None`` if there are none."""
     enough = [tally for tally in tallies if tally.counted >= k]
     if not enough:
         return None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from react_run.evals.words import interval, percent, sentence
+from react_run.support.display import usd
 from react_run.support.render import escape as printable
 
 MOST = 20
@@ -17,12 +18,12 @@ _MARKS = {"p": "✓", "f": "✗", "e": "!"}
 def lines(
     result: Mapping[str, Any], *, everything: bool = False, coloured: Callable[[str, str], str] = lambda text, _: text
 ) -> Iterator[str]:
-    """The report, line by line.
+    """Yield the report line by line.
 
     Args:
-        result: What ``result.json`` holds.
-        everything: Whether all cases are listed, also those that pass.
-        coloured: Gives a text a colour.
+        result: The content of ``result.json``.
+        everything: Whether to list all cases, including those that pass.
+        coloured: Colours a text.
     """
     names = [measured["name"] for measured in result["variants"]]
     cases = sorted(result["cases"], key=lambda case: _rank(case, names))
@@ -33,7 +34,7 @@ def lines(
     if len(worth) < len(cases):
         passing = sum(_rank(case, names) >= (1.0, 1.0) for case in cases)
         more = len(cases) - passing - len(worth)
-        said = [f"{passing} of {len(cases)} cases pass always"] if passing else []
+        said = [f"{passing} of {len(cases)} cases always pass"] if passing else []
         said += [f"{more} more do not (--all lists them)"] if more > 0 else []
         yield f"{'; '.join(said)}."
     yield ""
@@ -47,7 +48,7 @@ def lines(
 
 
 def _rank(case: Mapping[str, Any], names: list[str]) -> tuple[float, float]:
-    """How well the last variant does, then the others."""
+    """The sort key of a case: the last variant's rate, then the mean rate."""
     rates = [_rate(case["variants"][name]["marks"]) for name in names]
     return rates[-1], sum(rates) / len(rates)
 
@@ -70,13 +71,13 @@ def _case(case: Mapping[str, Any], names: list[str], room: int, coloured: Callab
 
 def _measured(measured: Mapping[str, Any], width: int) -> Iterator[str]:
     if measured["rate"] is None:
-        yield f"{measured['name']:<{width}}  nothing was measured ({measured['errors']} errors)"
+        yield f"{measured['name']:<{width}}  no run was scored ({measured['errors']} errors)"
         return
     parts = [f"passes {percent(measured['rate']['value'])} {interval(measured['rate'])}"]
     passes = measured["passes_of"]
     parts += [f"pass@{k} {percent(passes[k]['any'])}, pass^{k} {percent(passes[k]['all'])}" for k in passes if k != "1"]
     parts += [f"{measured['errors']} errors, not counted"] if measured["errors"] else []
-    parts.append("cost n/a" if measured["cost"] is None else f"${measured['cost']['value']:.4f} a run")
+    parts.append("cost n/a" if measured["cost"] is None else f"{usd(measured['cost']['value'])} per run")
     parts.append(f"median {measured['seconds']['value']:.2g} s")
     yield f"{measured['name']:<{width}}  {' · '.join(parts)}"
     scorers = measured["scorers"]
@@ -86,7 +87,7 @@ def _measured(measured: Mapping[str, Any], width: int) -> Iterator[str]:
 
 
 def flips(comparison: Mapping[str, Any]) -> Iterator[str]:
-    """The cases that one variant passes more often than the other."""
+    """Yield the cases that one variant passes more often than the other."""
     for key, word in (("gained_cases", "gained"), ("lost_cases", "lost")):
         for name in comparison.get(key, ()):
             yield f"{word}: {name}"

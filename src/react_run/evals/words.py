@@ -18,17 +18,17 @@ def interval(found: Mapping[str, float]) -> str:
 
 
 def points(share: float) -> str:
-    """A difference in points, with its sign."""
+    """Format a difference in percentage points, with its sign."""
     return f"{100 * share:+.1f}".removesuffix(".0").replace("-", "\u2212")
 
 
 def difference(found: Mapping[str, float]) -> str:
-    """A difference with its interval."""
+    """Format a difference with its interval."""
     return f"{points(found['value'])} points [{points(found['low'])}, {points(found['high'])}]"
 
 
 def sentence(result: Mapping[str, Any]) -> str:
-    """What came out, in a sentence or two."""
+    """The conclusion, in a sentence or two."""
     comparison = result["comparison"]
     return " ".join(filter(None, (_compared(comparison) if comparison else _alone(result), _doubts(result))))
 
@@ -36,7 +36,7 @@ def sentence(result: Mapping[str, Any]) -> str:
 def _alone(result: Mapping[str, Any]) -> str:
     measured = result["variants"][0]
     if measured["rate"] is None:
-        return "Nothing could be measured."
+        return "No run could be scored."
     passes = f"{measured['name']} passes {percent(measured['rate']['value'])} {interval(measured['rate'])} of its runs"
     times = f" x {result['repeat']}" if result["repeat"] > 1 else ""
     often = f"{_cases(measured['cases'])}{times}"
@@ -45,7 +45,7 @@ def _alone(result: Mapping[str, Any]) -> str:
 
 def _compared(found: Mapping[str, Any]) -> str:
     if not found["cases"]:
-        return "Nothing could be compared: no case was run by both."
+        return "Nothing could be compared: the two have no case in common."
     by = f"{difference(found['difference'])}, permutation {p_value(found['p'])}, {found['cases']} pairs"
     flips = f"{_cases(found['gained'])} gained, {found['lost']} lost, {found['same']} alike"
     if found["verdict"] == "no difference shown":
@@ -66,7 +66,7 @@ def _cases(number: int) -> str:
 
 
 def p_value(p: float) -> str:
-    """A probability, without pretending to know it to many digits."""
+    """Format a probability without false precision."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
@@ -83,6 +83,6 @@ def _doubts(result: Mapping[str, Any]) -> str:
     doubtful = [measured for measured in result["variants"] if measured["doubtful"]]
     return " ".join(
         f"The figures of {measured['name']} are doubtful: {measured['errors']} of {measured['runs']} runs were errors, "
-        "which count for nothing."
+        "which are not counted."
         for measured in doubtful
     )

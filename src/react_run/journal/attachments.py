@@ -1,6 +1,6 @@
 """Attachments of a journal: each is stored once, under its digest, next to the file; records refer to them.
 
-A sink without a place for files, such as a database, stores each in the first record that refers to it. A missing
+A sink that cannot store files, such as a database, stores each one in the first record that refers to it. A missing
 attachment is replaced by a note.
 """
 
@@ -24,7 +24,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 
 def folder_of(journal: Path) -> Path:
-    """The directory for the attachments of a journal."""
+    """The directory of a journal's attachments."""
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.attachments")
 
 
@@ -32,21 +32,21 @@ class Keeper:
     """Stores the attachments of one journal.
 
     Args:
-        sink: The destination of its records.
+        sink: The sink of its records.
         masker: Masks secrets.
     """
 
     def __init__(self, sink: Sink, masker: Masker) -> None:
         self._sink, self._masker = sink, masker
-        self._maskable: dict[int, tuple[Part, Part]] = {}
+        self._masked_parts: dict[int, tuple[Part, Part]] = {}
         self._kept: set[str] = set()
 
     def reference(self, part: Part) -> Record:
-        """How records refer to ``part``."""
+        """The reference to ``part`` that records contain."""
         return reference(self._masked(part))
 
     def keep(self, part: Part) -> Record:
-        """The same, after storing it.
+        """Store ``part``, and return its reference.
 
         Raises:
             JournalError: It cannot be stored.
@@ -62,15 +62,15 @@ class Keeper:
         return said
 
     def _masked(self, part: Part) -> Part:
-        """``part`` in a form that may be stored: text with secrets masked; any other file only if it has no secrets."""
-        known = self._maskable.get(id(part))
-        if known is None:  # the part is kept with it: its id is the key
-            known = self._maskable[id(part)] = (part, masked(part, self._masker))
+        """``part`` as it may be stored: secrets in text are masked, and a binary file that contains one is left out."""
+        known = self._masked_parts.get(id(part))
+        if known is None:  # holding the part keeps its id, the key, from being reused
+            known = self._masked_parts[id(part)] = (part, masked(part, self._masker))
         return known[1]
 
 
 def masked(part: Part, masker: Masker) -> Part:
-    """``part`` without secrets: those in a text are masked, and another file with one in it is left out."""
+    """``part`` without secrets: in text they are masked; a binary file that contains one is left out."""
     if isinstance(part, FilePart) and part.text:
         text = masker.mask(part.text)
         return part if text == part.text else FilePart(text.encode(), part.media_type, part.name)
@@ -79,11 +79,11 @@ def masked(part: Part, masker: Masker) -> Part:
     return part
 
 
-class Kept:
-    """Finds the attachments of a journal.
+class StoredParts:
+    """Loads the attachments of a journal.
 
     Args:
-        path: The journal; ``None`` when it is no file.
+        path: The journal's file, if it is one.
         records: Its records.
     """
 
@@ -94,7 +94,7 @@ class Kept:
         self._parts: dict[tuple[str, str], Part] = {}
 
     def part(self, said: Record) -> Part:
-        """The part that a record refers to."""
+        """Load the part that a record refers to."""
         key = (str(said["sha256"]), str(said.get("name", "")))
         if key not in self._parts:
             self._parts[key] = self._read(said)
@@ -106,7 +106,7 @@ class Kept:
         data = self._data(digest, absent.ending)
         try:
             part = absent if data is None else attachment(data, name, media_type)
-        except ValueError:  # somebody put something else there
+        except ValueError:  # the stored file was replaced by something else
             return absent
         return part if part.digest == digest else absent
 
@@ -125,7 +125,7 @@ class Kept:
 
 
 def _inside(value: object) -> Iterator[tuple[str, str]]:
-    """The attachments that stand in records themselves: digest and ``data:`` URL."""
+    """Yield the attachments stored in records themselves: digest and ``data:`` URL."""
     if isinstance(value, Mapping):
         if value.get("type") == "attachment" and isinstance(url := value.get("data"), str):
             yield str(value["sha256"]), url

@@ -1,4 +1,4 @@
-"""The canonical form of a run, which is the same in every replay of an unchanged run (behaviour J3)."""
+"""The canonical form of a run: the same for every replay of an unchanged run (behaviour J3)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from react_run.journal.values import Record, message_to_data
 
 _LEFT_OUT = frozenset(("time", "seconds", "run", "parent", "traceback"))
 _APART = {kind: _LEFT_OUT | {"keep", "messages"} for kind in ("model_request", "footer")}
-"""The same for the records that write down a conversation: that is compared as a whole."""
+"""The fields to ignore in records that contain a conversation, which is compared as a whole."""
 _WITH_PARTS = ("calls", "error")
-"""Fields whose own parts have such fields, too."""
+"""Fields whose items contain such fields, too."""
 _OF_HEADER = ("type", "version", "model", "prompt", "attachments", "incoming", "opening")
-"""What of the header belongs to what the run did, not to the machine, the day, or how the agent was written."""
+"""The header fields that describe what the run did, not the machine, the day, or how the agent file is written."""
 _SECONDS = re.compile(r"(?<!\d)\d++(?:\.\d++)? s\b")
 _MODEL = ("tools", *MODEL_RECORDS)
 _TOOL = ("tool_started", "tool_finished", "tool_answered")
@@ -24,11 +24,11 @@ _KINDS = ("header", *_MODEL, *_TOOL, "looked", "decided", "guard", "iteration_fi
 
 
 _FROM_OUTSIDE = ("serve", "desk")
-"""Notes of a server that stopped the run, and of people who answered its questions."""
+"""Notes by a server that stopped the run, and by people who answered its questions."""
 
 
 def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
-    """The records of a run without run id, times and seconds, in an order independent of timing.
+    """The records of a run without run id and times, in an order that does not depend on timing.
 
     Two runs that did the same have equal canonical forms, even if one was interrupted and resumed. Runs of subagents
     are left out.
@@ -43,12 +43,12 @@ def canonical_records(journal: Journal | str | PathLike[str]) -> list[Record]:
 
 
 def in_order(journal: Journal) -> list[Record]:
-    """The records that :func:`canonical_records` has, as they are, in an order that does not depend on timing."""
+    """The same records as :func:`canonical_records`, unchanged, in the same order."""
     return sorted(filter(_is_of_the_run, journal.valid), key=_place)
 
 
 def alike(one: Record, other: Record) -> bool:
-    """Whether two records have the same canonical form, as far as can be seen without building it.
+    """Whether two records have the same canonical form, judged without building it where possible.
 
     The conversation is not compared.
     """
@@ -61,7 +61,7 @@ def alike(one: Record, other: Record) -> bool:
 
 
 def _is_of_the_run(record: Record) -> bool:
-    """Whether it is the run's own doing; what a tool notes while it runs is not there when its result is recorded."""
+    """Whether the run itself caused it; notes of a running tool are left out, as a recorded result has none."""
     kind = record["type"]
     if kind not in _KINDS or "inside" in record or "by_clock" in record:
         return False
@@ -69,16 +69,16 @@ def _is_of_the_run(record: Record) -> bool:
 
 
 def says_nothing_new(record: Record) -> bool:
-    """Whether it is the judgement of an iteration, and only repeats what stands before it; some are left out then."""
+    """Whether an ``iteration_finished`` record only repeats earlier records; the journal omits some of those."""
     if record["type"] != "iteration_finished" or "feedback" in record:
         return False
     return not any("content" in call for call in record["calls"])
 
 
 def canonical_record(record: Record) -> Record:
-    """One record of a run in its canonical form.
+    """The canonical form of one record.
 
-    How a conversation is written down is not part of it: that depends on whether somebody masked it on its way.
+    It leaves out how a conversation is stored, because that depends on whether a plugin masked it on the way.
     """
     kept = {name: value for name, value in record.items() if name not in _LEFT_OUT}
     if kept["type"] in ("model_request", "footer"):
@@ -101,9 +101,9 @@ def _part(value: Any) -> Any:
 
 
 def anonymous(value: Any, run_id: str) -> Any:
-    """``value`` with one word in the place of the id of its run, such as in the paths of saved results."""
+    """``value`` with its run's id replaced by a constant, for example in the paths of saved results."""
     if isinstance(value, Mapping):
-        inside = value.get("type") == "attachment"  # where its data is kept is nobody's doing
+        inside = value.get("type") == "attachment"  # where its data is stored depends on the sink
         return {key: anonymous(item, run_id) for key, item in value.items() if not (inside and key == "data")}
     if isinstance(value, list):
         return [anonymous(item, run_id) for item in value]
@@ -111,7 +111,7 @@ def anonymous(value: Any, run_id: str) -> Any:
 
 
 def _place(record: Record) -> tuple[object, ...]:
-    """Where a record stands: iteration by iteration, model calls before tool calls, whatever happened first."""
+    """The sort key of a record: by iteration, then model calls before tool calls, whatever happened first."""
     kind = record["type"]
     end = {"header": -1, "footer": 1}.get(kind, 0)
     if kind in _MODEL:

@@ -1,4 +1,4 @@
-"""Writes the conversation of a run: only new messages, with a digest of the whole."""
+"""Writes the conversation of a run: only new messages, and a digest of the whole."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Content = str | Sequence[Mapping[str, object]]
 
 
 class Conversation:
-    """Follows the messages of a run from request to request.
+    """Tracks the messages of a run from request to request.
 
-    A message that stands elsewhere in the journal is written as a reference: ``{"incoming": index}``, ``{"response":
-    call}``, or a tool message with ``"result_of": [iteration, position]`` in place of its content.
+    A message that the journal already contains is written as a reference: ``{"incoming": index}``, ``{"response":
+    call}``, or a tool message with ``"result_of": [iteration, position]`` instead of its content.
 
     Args:
-        incoming: The earlier turns, as the header lists them.
+        incoming: The earlier turns, in the order of the header.
     """
 
     def __init__(self, incoming: Sequence[Message] = ()) -> None:
@@ -31,21 +31,21 @@ class Conversation:
         self._digests: list[bytes] = []
         self._view: Sequence[Message] = ()
         self._known: dict[int, Record] = {id(message): {"incoming": n} for n, message in enumerate(incoming)}
-        self._incoming = incoming  # kept: the keys above are their ids
+        self._incoming = incoming  # held, because the keys above are their ids
         self._responses: dict[int, Message] = {}
         self._results: dict[str, tuple[Content, list[int]]] = {}
 
     def answered(self, call: int, message: Message) -> None:
-        """Remember the reply that the journal has as that of model call ``call``."""
+        """Note the reply that was recorded for model call ``call``."""
         self._known[id(message)] = {"response": call}
-        self._responses[call] = message  # kept, as above
+        self._responses[call] = message  # held, as above
 
     def observed(self, request_id: str, iteration: int, position: int, content: Content) -> None:
-        """Remember what the journal has as the latest result of a call."""
+        """Note the content that was last recorded as the result of a call."""
         self._results[request_id] = (content, [iteration, position])
 
     def follow(self, messages: Sequence[Message], writer: JournalWriter) -> Record:
-        """How ``messages`` differ from those followed last: how many stay, and what comes behind them."""
+        """The difference to the previous messages: how many are kept, and which follow."""
         keep = self._kept(messages)
         if keep < len(self._messages):
             del self._messages[keep:], self._digests[keep:]
@@ -59,11 +59,11 @@ class Conversation:
 
     @property
     def digest(self) -> str:
-        """The digest of all messages followed last, over masked text."""
+        """The digest of the current messages, with secrets masked."""
         return self._digests[-1].hex() if self._digests else ""
 
     def _kept(self, messages: Sequence[Message]) -> int:
-        """How many of the messages followed last are the first of ``messages``."""
+        """How many of the previous messages ``messages`` begins with."""
         if isinstance(messages, MessageView) and messages.extends(self._view):
             return len(self._messages)
         keep = 0

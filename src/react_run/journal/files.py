@@ -22,16 +22,17 @@ _PATIENCE = 5
 
 
 class FileSink:
-    """Appends to a file, which is created if necessary; a torn last line after a crash is cut off first.
+    """Appends to a file, creating it if necessary. A torn last line, left by a crash, is cut off first.
 
     Args:
-        path: The file. Its directory is created as well. write: Writes bytes to a descriptor. fsync: Makes them
-            durable. patience: How often to retry, every 20 ms, while another process has the file locked: it may only
-            be reading.
+        path: The file. Its directory is created, too.
+        write: Writes bytes to a descriptor.
+        fsync: Makes written bytes durable.
+            patience: How often to retry, every 20 ms, while another process holds the lock, perhaps only to read.
 
     Raises:
-        JournalBusy: Another run is writing to it.
-        JournalError: It cannot be opened.
+        JournalBusy: Another run is writing to the file.
+        JournalError: The file cannot be opened.
     """
 
     def __init__(
@@ -58,12 +59,12 @@ class FileSink:
             self._size = self._durable = cut_torn_line(self._file)
         except BaseException as error:
             os.close(self._file)
-            if isinstance(error, OSError):  # a pipe, a terminal: nothing that can be gone on with
+            if isinstance(error, OSError):  # a pipe or a terminal, which cannot be read back
                 raise _cannot("open", path, error) from error
             raise
 
     def write(self, record: Record, text: str) -> None:
-        """Append one line, or nothing: what was written of it is taken back when the rest does not fit."""
+        """Append one line. If it does not fit, take back what was written of it."""
         if self._problem is not None:
             raise self._problem
         line = as_bytes(text) + b"\n"
@@ -79,7 +80,7 @@ class FileSink:
         self._size += size
 
     def attach(self, name: str, data: bytes) -> bool:
-        """Keep an attachment beside the file, durably, under a name that its content decides."""
+        """Store an attachment next to the file, durably, under a name derived from its content."""
         from react_run.journal.attachments import folder_of
 
         path = folder_of(self.path) / name
@@ -100,7 +101,7 @@ class FileSink:
         return True
 
     async def sync(self) -> None:
-        """Make what was written durable; calls that wait at the same time share one fsync, in a thread."""
+        """Make all written records durable; concurrent callers share one fsync, which runs in a thread."""
         wanted = self._size
         while self._durable < wanted and self._problem is None:
             if self._syncing is None:
@@ -120,10 +121,10 @@ class FileSink:
             self._syncing = None
 
     def close(self) -> None:
-        """Close the file, after the fsync that may still be on its way for a call that was cancelled."""
+        """Close the file, after any fsync still in flight for a cancelled call."""
         if self._closed:
             return
-        self._closed = True  # the descriptor may soon be another file's
+        self._closed = True  # the descriptor may soon belong to another file
         self._problem = self._problem or JournalError(f"the journal {self.path} was closed")
         if self._syncing is None:
             os.close(self._file)
@@ -140,7 +141,7 @@ def _cannot(do: str, path: Path, error: OSError) -> JournalError:
 
 
 def _lock(descriptor: int, patience: int) -> bool:
-    """Lock the file; somebody who only looks whether it is locked lets go at once."""
+    """Lock the file, retrying because a process that only checks the lock releases it at once."""
     for _ in range(patience):
         if try_lock(descriptor):
             return True
@@ -149,7 +150,7 @@ def _lock(descriptor: int, patience: int) -> bool:
 
 
 def cut_torn_line(descriptor: int) -> int:
-    """Cut what follows the last line end, and return the size that is left."""
+    """Cut off everything after the last newline, and return the remaining size."""
     size = end = os.lseek(descriptor, 0, os.SEEK_END)
     while end:
         start = max(0, end - _BLOCK)

@@ -1,4 +1,4 @@
-"""Builds the header of a journal: the agent and the run before anything happens."""
+"""Builds the header of a journal: the agent and the run at the start."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def header_of(
     session: str | None,
     keep: Callable[[Part], Record] = reference,
 ) -> Record:
-    """What the first record of a run says, but for the conversation that it begins with.
+    """The first record of a run, except for the conversation that it begins with.
 
     Args:
-        run: The run, set up and not begun.
-        agent: What :func:`described` says of its agent.
+        run: The run, set up but not started.
+        agent: The description of its agent, from :func:`described`.
         time: Now, in seconds since 1970.
-        options: How the agent was made from its file, for whoever makes it again.
+        options: The options that built the agent from its file, for building it again.
         session: The conversation that the run belongs to.
-        keep: Keeps attachments; how records refer to them.
+        keep: Stores attachments, and returns references to them.
     """
     from react_run import __version__
 
@@ -65,7 +65,7 @@ def header_of(
 
 
 def goes_on(run: Run) -> bool:
-    """Whether ``run`` goes on where it was when it is interrupted and the run above all others is resumed."""
+    """Whether ``run``, if interrupted, continues where it was when the outermost parent run is resumed."""
     while run.parent is not None:
         call = run.state(EngineState).parent_call
         if call is None or call.tool is None or not call.tool.delegates:
@@ -74,8 +74,8 @@ def goes_on(run: Run) -> bool:
     return True
 
 
-def described(agent: ReActAgent, masker: Masker) -> Record:
-    """The agent: its file as written, its effective values, what it is made of, and a digest of the last two."""
+def described_agent(agent: ReActAgent, masker: Masker) -> Record:
+    """Describe an agent: its file as written, its effective values, its components, and a digest of the last two."""
     config = agent.config
     values = _values(config.source, masker)
     toolsets = [_component("toolsets", toolset) for toolset in agent.toolset.toolsets]
@@ -97,7 +97,7 @@ def described(agent: ReActAgent, masker: Masker) -> Record:
 
 
 def _text(path: Path | None) -> str | None:
-    """The agent file; what is assigned to names of secrets is left out, also where it was written literally."""
+    """The text of the agent file; values assigned to secret names are left out, literal ones as well."""
     from react_run.secrets import mask_line
 
     try:
@@ -108,7 +108,7 @@ def _text(path: Path | None) -> str | None:
 
 
 def _values(node: Node, masker: Masker) -> object:
-    """The effective values that were given, secrets as the ``${VARIABLE}`` they came from."""
+    """The values that were set, with secrets as the ``${VARIABLE}`` they came from."""
     value = node.value
     if isinstance(value, dict):
         return {key: _values(item, masker) for key, item in value.items()}
@@ -118,7 +118,7 @@ def _values(node: Node, masker: Masker) -> object:
         return node.raw if node.variables and masker.mask(value) != value else value
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return _path(value)  # an object that was made in Python
+    return _path(value)  # an object built in Python
 
 
 def _component(group: str, component: object) -> Record:
@@ -137,7 +137,7 @@ def _path(value: object) -> str:
 
 
 def changes(before: Record, now: Record) -> list[str]:
-    """The differences of the agent of ``now``, one line each, from two headers or descriptions."""
+    """The differences between the agents of two headers or descriptions, one line each."""
     found = list(_changed("", before["agent"]["values"], now["agent"]["values"]))
     for group in ("toolsets", "plugins"):
         found += _changed_kinds(group[:-1], before[group], now[group])
@@ -174,6 +174,6 @@ def _changed_kinds(word: str, before: list[Record], now: list[Record]) -> Iterab
 
 
 def _shown(value: object) -> str:
-    from react_run.support.display import shown
+    from react_run.support.display import shown_value
 
-    return shown(value)
+    return shown_value(value)

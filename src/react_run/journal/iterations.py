@@ -7,7 +7,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from react_run.journal.replay.requests import Rebuilt
+from react_run.journal.replay.requests import RebuiltConversation
 from react_run.journal.values import Record, message_from_data
 from react_run.messages import Message
 from react_run.support.dataclasses import dataclass
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class ModelCall:
-    """One request, and its reply or error, if either was recorded."""
+    """One model request with its reply or error, if recorded."""
 
     number: int
     iteration: int
@@ -26,34 +26,40 @@ class ModelCall:
     messages: Sequence[Message]
     """All messages of the request."""
     new: Sequence[Message]
-    """Those that the request before did not have."""
+    """The messages that the previous request did not contain."""
     response: Record | None = None
     error: Record | None = None
 
     @property
     def reply(self) -> Message | None:
-        """The reply, when there was one."""
+        """The reply, if there is one."""
         return None if self.response is None else self._reply
 
     @cached_property
     def _reply(self) -> Message:
-        assert self.response is not None  # it is asked for when there is one
+        assert self.response is not None  # `reply` checks it first
         return message_from_data(self.response["message"])
 
     @property
     def end(self) -> Record | None:
-        """The record that ended it."""
+        """The record that ended the call."""
         return self.response or self.error
+
+    @property
+    def sent(self) -> bool:
+        """Whether a request was made; without a key, for example, there is none."""
+        sent: bool = self.error is None or self.error["error"].get("sent", True)
+        return sent
 
 
 @dataclass(kw_only=True, eq=False)
 class Attempt:
-    """One time that a call came to its tool."""
+    """One attempt of a call that reached its tool."""
 
     started: Record | None = None
     finished: Record | None = None
     notes: list[Record] = field(default_factory=list)
-    """The guards that fired while its permission was asked and its tool was at work."""
+    """Guards that fired while it asked for permission or ran."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -68,25 +74,25 @@ class ToolUse:
     """The arguments as the model sent them."""
     attempts: list[Attempt] = field(default_factory=list)
     progress: Record | None = None
-    """Its last progress report."""
+    """The last progress report."""
     answered: Record | None = None
-    """Where its result came from elsewhere, or was changed on the way."""
+    """Set if the result came from elsewhere, or was changed on the way."""
     judged: Record | None = None
-    """What the judgement of the iteration made of it."""
+    """The call's entry in the ``iteration_finished`` record."""
 
     @property
     def arguments(self) -> object:
-        """The arguments it ran with, else those that were asked for."""
+        """The arguments that the tool ran with, or else the requested ones."""
         return next((attempt.started["arguments"] for attempt in self.attempts if attempt.started), self.asked)
 
     @property
     def executed(self) -> bool:
-        """Whether the tool itself was started."""
+        """Whether the tool itself ran."""
         return any(attempt.started for attempt in self.attempts)
 
     @property
     def results(self) -> Iterator[Record]:
-        """The records with a result, the latest first."""
+        """The records that contain a result, latest first."""
         attempts = (attempt.finished for attempt in reversed(self.attempts))
         for record in (self.judged, self.answered, *attempts):
             if record is not None and "content" in record:
@@ -94,39 +100,39 @@ class ToolUse:
 
     @property
     def content(self) -> str | None:
-        """What the model read; ``None`` when there is no result."""
+        """The result as the model read it; ``None`` if there is none."""
         return next((record["content"] for record in self.results), None)
 
     @property
     def parts(self) -> Sequence[Record]:
-        """The images and files in its result, as the journal refers to them."""
+        """The images and files in the result, as references."""
         return next((record.get("parts", ()) for record in self.results), ())
 
     @property
     def outcome(self) -> Record | None:
-        """How the result was read."""
+        """How the result was interpreted."""
         return next((record.get("outcome") for record in self.results), None)
 
     @property
     def failed(self) -> bool:
-        """Whether it is known to have failed."""
+        """Whether the call is known to have failed."""
         return self.outcome is not None and self.outcome["disposition"] != "success"
 
     @property
     def finished(self) -> bool:
-        """Whether anything is known of its result: a run that was killed leaves calls without one."""
+        """Whether there is a result: a run that was killed leaves calls without one."""
         return next(self.results, None) is not None
 
     @property
     def seconds(self) -> float | None:
-        """How long it took, all attempts and layers together, when that is known."""
+        """The seconds it took, including all attempts and layers, if known."""
         last = self.attempts[-1].finished if self.attempts else None
         found = next((record["seconds"] for record in (self.judged, self.answered, last) if record), None)
         return None if found is None else float(found)
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """From when to when it is known to have been under way, in seconds since 1970; ``None`` when it is not."""
+        """Its start and end, in seconds since 1970; ``None`` if unknown."""
         started = [attempt.started["time"] for attempt in self.attempts if attempt.started]
         ends = [attempt.finished for attempt in self.attempts if attempt.finished]
         last = ends[-1] if ends else self.answered
@@ -136,13 +142,13 @@ class ToolUse:
 
     @property
     def taken(self) -> float | None:
-        """Seconds from its start to its end, without those in which a person was asked before it."""
+        """The seconds from start to end, without the time that a person was asked before."""
         return self.seconds if self.span is None else self.span[1] - self.span[0]
 
 
 @dataclass(kw_only=True, eq=False)
 class Asked:
-    """One question to a person, and the decision, if there is one."""
+    """One question to a person, with the decision, if there is one."""
 
     record: Record
     decided: Record | None = None
@@ -154,7 +160,7 @@ class Asked:
 
     @property
     def said(self) -> str:
-        """The decision in words."""
+        """The decision as text."""
         if self.decided is None:
             return "not answered yet"
         return "could not be asked" if "unanswered" in self.decided else f"{self.decided['answer']}"
@@ -162,7 +168,7 @@ class Asked:
 
 @dataclass(kw_only=True, eq=False)
 class Iteration:
-    """One iteration: the calls of the model in it, the tool calls they asked for, and what intervened."""
+    """One iteration: its model calls, the tool calls they requested, and the interventions."""
 
     number: int
     started_at: float
@@ -170,19 +176,19 @@ class Iteration:
     tools: list[ToolUse] = field(default_factory=list)
     guards: list[Record] = field(default_factory=list)
     looks: list[Record] = field(default_factory=list)
-    """What it found out about the world outside."""
+    """Values that the run recorded about the outside world."""
     questions: list[Asked] = field(default_factory=list)
-    """What people were asked."""
+    """The questions to people."""
     feedback: str | None = None
 
 
 class Reader:
-    """Reads the records of one run, in order, into iterations.
+    """Groups the records of one run into iterations.
 
     Args:
-        records: Those of the run itself, the header first.
+        records: The run's own records, in order, the header first.
         incoming: The earlier turns of the conversation.
-        attachment: Finds the attachments that records refer to.
+        attachment: Loads the attachments that records refer to.
     """
 
     def __init__(
@@ -190,13 +196,13 @@ class Reader:
     ) -> None:
         self.iterations: dict[int, Iteration] = {}
         self.calls: dict[int, ModelCall] = {}
-        """The model calls by number; of those that were made again after an interruption, the later ones."""
+        """The model calls by number; if one was repeated after an interruption, the later one counts."""
         self._tools: dict[tuple[int, int], ToolUse] = {}
-        self._rebuilt = Rebuilt(incoming, attachment)
+        self._rebuilt = RebuiltConversation(incoming, attachment)
         self.opening = self._rebuilt.follow(0, records[0]["opening"])
-        """The conversation that the run began with."""
+        """The conversation at the start of the run."""
         self.messages = self.opening
-        """The conversation as the last request, or the footer, has it."""
+        """The conversation of the last request, or of the footer."""
         readers: dict[str, Callable[[Record], None]] = {
             "model_request": self._request,
             "model_response": self._response,
@@ -237,7 +243,7 @@ class Reader:
         call = self.calls[record["call"]]
         call.response = record
         reply = call.reply
-        assert reply is not None  # set in the line above
+        assert reply is not None  # just set
         self._rebuilt.responses[call.number] = reply
         for position, request in enumerate(reply.tool_requests):
             use = ToolUse(
@@ -249,7 +255,7 @@ class Reader:
         self.calls[record["call"]].error = record
 
     def _use(self, record: Record) -> ToolUse:
-        """The call that a record is about; it stands in its iteration from the first such record on."""
+        """The call that a record belongs to; the first such record adds it to its iteration."""
         place = record["iteration"], record["position"]
         use = self._tools.get(place)
         if use is None or use.name != record["name"]:

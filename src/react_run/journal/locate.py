@@ -1,4 +1,4 @@
-"""Where runs are kept, and finding one: by the beginning of its id, by its file, or the last one."""
+"""Where journals are saved, and how to find one: by the start of its id, by its file, or the latest."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def runs_directory() -> Path:
 
 
 def make_runs_directory(directory: Path) -> None:
-    """Make a directory for journals.
+    """Create a directory for journals.
 
     Raises:
-        ConfigError: It cannot be made; the text names the ways out.
+        ConfigError: It cannot be created; the message names the ways out.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -31,21 +31,21 @@ def make_runs_directory(directory: Path) -> None:
 
 
 def batches_directory() -> Path:
-    """The directory of batches, each with the journals of its rows below ``runs``."""
+    """The directory of batches; each has the journals of its rows under ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "batches"
 
 
 def evals_directory() -> Path:
-    """The directory of evaluations, each with the journals of its runs below ``runs``."""
+    """The directory of evaluations; each has the journals of its runs under ``runs``."""
     from react_run.support.user_dirs import data_directory
 
     return data_directory() / "evals"
 
 
 def is_kept_here(path: Path) -> bool:
-    """Whether a journal lies where react-run itself keeps journals."""
+    """Whether a journal is in a directory that react-run manages."""
     directory = path.resolve().parent
     if directory == runs_directory().resolve():
         return True
@@ -54,11 +54,11 @@ def is_kept_here(path: Path) -> bool:
 
 
 def run_files(directory: Path | None = None) -> list[Path]:
-    """The journals in a directory, the latest first; those that the command line keeps when none is named."""
+    """The journals in ``directory``, latest first; by default, those saved by the command line."""
     try:
         with os.scandir(directory or runs_directory()) as entries:
             found = [(_changed(entry), entry.path) for entry in entries if entry.name.endswith(".jsonl")]
-    except OSError:  # there are none
+    except OSError:  # the directory does not exist yet
         return []
     return [Path(path) for _, path in sorted(found, reverse=True)]
 
@@ -66,16 +66,16 @@ def run_files(directory: Path | None = None) -> list[Path]:
 def _changed(entry: os.DirEntry[str]) -> int:
     try:
         return entry.stat().st_mtime_ns
-    except OSError:  # removed in the meantime
+    except OSError:  # removed since it was listed
         return 0
 
 
 def find_run(name: str | None, directory: Path | None = None) -> Path:
-    """The journal that a person means: a file, the beginning of a run's id, or ``None`` for the last run.
+    """Find the journal that a user means.
 
     Args:
-        name: What the person said.
-        directory: Where to look; where the command line keeps runs when none is named.
+        name: A file, the start of a run's id, or ``None`` for the latest run.
+        directory: Where to look; by default, where the command line saves journals.
 
     Raises:
         ConfigError: There is no such run, or there are several.
@@ -97,5 +97,6 @@ def find_run(name: str | None, directory: Path | None = None) -> Path:
         raise ConfigError(f"there is no run {name!r}, and no such file. `react-run runs list` lists the saved runs")
     if len(found) > 1:
         listed = ", ".join(path.stem[:12] for path in found[:5])
-        raise ConfigError(f"{name!r} begins the ids of {len(found)} runs: {listed}{', …' if len(found) > 5 else ''}")
+        more = ", …" if len(found) > 5 else ""
+        raise ConfigError(f"{len(found)} runs have ids that begin with {name!r}: {listed}{more}")
     return found[0]

@@ -1,4 +1,4 @@
-"""Reading a journal: whole records only, a torn last line is dropped (behaviour J1)."""
+"""Reads journals: complete records only; a torn last line is dropped (behaviour J1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from react_run.journal.values import VERSION, Record, message_from_data
 from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from react_run.journal.attachments import Kept
+    from react_run.journal.attachments import StoredParts
     from react_run.messages import Message
     from react_run.parts import Part
 
@@ -45,21 +45,21 @@ HEADER = frozenset(
         "workspace",
     ]
 )
-"""What every header holds; the same as in ``schema.json``."""
+"""The fields of every header, as in ``schema.json``."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Journal:
-    """What was recorded of one run, and of the runs below it.
+    """The records of one run and of its subagents.
 
-    ``torn`` says that the last line was cut off, as a crash leaves it.
+    ``torn`` says that the last line is incomplete, as a crash leaves it.
     """
 
     records: Sequence[Record]
     path: Path | None = None
     torn: bool = False
     above: Journal | None = None
-    """The journal of the run that started this one."""
+    """The journal of the parent run."""
 
     @cached_property
     def header(self) -> Record:
@@ -73,12 +73,12 @@ class Journal:
 
     @cached_property
     def own(self) -> Sequence[Record]:
-        """The records of the run itself, without those of runs below it."""
+        """The run's own records, without those of subagents."""
         return [record for record in self.records if record["run"] == self.run_id]
 
     @cached_property
     def valid(self) -> Sequence[Record]:
-        """The same without model calls that were made again after an interruption, and what followed from them."""
+        """The run's own records, without those that became void because model calls were repeated after a resume."""
         valid: list[Record] = []
         for record in self.own:
             if record["type"] == "resumed":
@@ -88,7 +88,7 @@ class Journal:
 
     @cached_property
     def footer(self) -> Record | None:
-        """The last record of a run that ended; ``None`` when it was killed, or still goes on."""
+        """The last record of a run that ended; ``None`` if the run was killed or is still active."""
         last = self.own[-1]
         return last if last["type"] == "footer" else None
 
@@ -99,37 +99,37 @@ class Journal:
 
     @property
     def prompt(self) -> str | list[str | Part]:
-        """What the run was asked: its text, and what came with it."""
+        """The prompt: its text, and its attachments."""
         attached: list[str | Part] = [*map(self.attachment, self.header.get("attachments", ()))]
         text: str = self.header["prompt"]
         return [*([text] if text else ()), *attached] if attached else text
 
     def attachment(self, said: Record) -> Part:
-        """The image or file that a record refers to."""
+        """Load the image or file that a record refers to."""
         return self._kept.part(said) if self.above is None else self.above.attachment(said)
 
     @cached_property
-    def _kept(self) -> Kept:
-        from react_run.journal.attachments import Kept
+    def _kept(self) -> StoredParts:
+        from react_run.journal.attachments import StoredParts
 
-        return Kept(self.path, self.records)
+        return StoredParts(self.path, self.records)
 
     @cached_property
     def _read(self) -> Reader:
         try:
             return Reader(self.own, self.incoming, self.attachment)
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a record that is none of ours
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a damaged record
             problem = f"{self.path or 'the journal'}: a record of run {self.run_id} is damaged"
             raise JournalError(f"{problem} ({type(error).__name__}: {error})") from error
 
     @property
     def iterations(self) -> list[Iteration]:
-        """The iterations, with their model calls and tool calls; what happened before the first is in iteration 0."""
+        """The iterations with their model and tool calls; iteration 0 has what happened before the first one."""
         return list(self._read.iterations.values())
 
     @property
     def calls(self) -> dict[int, ModelCall]:
-        """The model calls by number; of those that were made again after an interruption, the later ones."""
+        """The model calls by number; if one was repeated after an interruption, the later one counts."""
         return self._read.calls
 
     @property
@@ -139,53 +139,53 @@ class Journal:
 
     @property
     def first_unanswered(self) -> int:
-        """The number of the first model call that a resumed run makes itself: errors at the end are not kept."""
+        """The number of the first model call that a resumed run makes itself: trailing errors are retried."""
         return max((number for number, call in self.answers.items() if call.response), default=0) + 1
 
     @property
     def offers(self) -> dict[str, list[str]]:
-        """The names of the tools in each list that was offered, by digest."""
+        """The names in each list of tools that was offered to the model, by digest."""
         return {record["digest"]: record["names"] for record in self.own if record["type"] == "tools"}
 
     @property
     def resumed(self) -> bool:
-        """Whether the run was interrupted and went on later."""
+        """Whether the run was interrupted and resumed."""
         return any(record["type"] == "resumed" for record in self.own)
 
     @property
     def opening(self) -> Sequence[Message]:
-        """The conversation that the run began with: system prompt, earlier turns, prompt."""
+        """The conversation at the start of the run: system prompt, earlier turns, prompt."""
         return self._read.opening
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The conversation as it stood at the end, or when the last request was written."""
+        """The conversation at the end of the run, or of the last request."""
         return self._read.messages
 
     @cached_property
     def below(self) -> list[Journal]:
-        """The journals of the runs that this one started."""
+        """The journals of the run's subagents."""
         children = [record for record in self.records if record["run"] != self.run_id]
         return [Journal(records=records, path=self.path, above=self) for records in _grouped(children)]
 
     @property
     def stats(self) -> RunStats:
-        """What the run used: calls, tokens, cost, seconds."""
-        # Runs of subagents stand beside each other, whoever started them.
+        """The run's calls, tokens, cost and seconds."""
+        # The journals in `below` are flat: a subagent's subagents are in it, too.
         below = [child.own_stats for child in self.below]
         return stats_of(self.iterations, self.own, self.footer, below)
 
     @property
     def own_stats(self) -> RunStats:
-        """What the run used, its subagents' calls not counted."""
+        """The run's own calls, tokens, cost and seconds, without its subagents."""
         return stats_of(self.iterations, self.own, self.footer, ())
 
 
 def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:
-    """Read the journal of a run; of several in one file the last one, or the one whose id begins with ``run``.
+    """Read the journal of one run: the one whose id begins with ``run``, or the last one in the file.
 
     Raises:
-        JournalError: There is no such file or run, it is not a journal, or another version of the format.
+        JournalError: The file or run does not exist, or it is not a journal of this format version.
     """
     journals = read_journals(path)
     found = [journal for journal in journals if run is None or journal.run_id.startswith(run)]
@@ -195,10 +195,10 @@ def read_journal(path: str | PathLike[str], run: str | None = None) -> Journal:
 
 
 def read_journals(path: str | PathLike[str]) -> list[Journal]:
-    """The journals of all runs in a file, in the order in which they began.
+    """Read the journals of all runs in a file, in the order in which they began.
 
     Raises:
-        JournalError: There is no such file, it is not a journal, or another version of the format.
+        JournalError: The file does not exist, or it is not a journal of this format version.
     """
     path = Path(path)
     try:
@@ -211,14 +211,14 @@ def read_journals(path: str | PathLike[str]) -> list[Journal]:
     groups = _grouped(records)
     for own in groups:
         if own[0]["type"] != "header":
-            raise JournalError(f"{path}: a run in it does not begin with a header")
+            raise JournalError(f"{path}: a run in this file does not begin with a header")
         if missing := sorted(HEADER - own[0].keys()):
             raise JournalError(f"{path}: the header of run {own[0]['run']} lacks {', '.join(missing)}")
     return [Journal(records=own, path=path, torn=torn and own[-1] is records[-1]) for own in groups]
 
 
 def kept(records: Iterable[Record], first_call: int) -> list[Record]:
-    """The records that hold when the model calls from ``first_call`` on are made again."""
+    """The records that remain valid when the model calls from ``first_call`` on are repeated."""
     found: list[Record] = []
     void = False
     for record in records:
@@ -231,7 +231,7 @@ def kept(records: Iterable[Record], first_call: int) -> list[Record]:
 
 def _records(lines: list[bytes], path: Path) -> list[Record]:
     try:
-        found: list[Record] = from_json(b"[%b]" % b",".join(lines))  # at once: several times faster than one by one
+        found: list[Record] = from_json(b"[%b]" % b",".join(lines))  # several times faster than line by line
     except (ValueError, RecursionError):
         found = []
     if len(found) != len(lines):
@@ -245,27 +245,27 @@ def _parsed(line: bytes, path: Path, number: int) -> Record:
     try:
         return from_json(line)  # type: ignore[no-any-return]  # checked by the caller
     except (ValueError, RecursionError):
-        raise JournalError(f"{path}:{number}: this is not a record of a journal") from None
+        raise JournalError(f"{path}:{number}: this is not a journal record") from None
 
 
 def _check(record: object, path: Path, number: int) -> None:
     if not (isinstance(record, dict) and isinstance(record.get("type"), str) and isinstance(record.get("run"), str)):
-        raise JournalError(f"{path}:{number}: this is not a record of a journal")
+        raise JournalError(f"{path}:{number}: this is not a journal record")
     version = record.get("version", VERSION)
     if record["type"] == "header" and version != VERSION:
         problem = f"the journal has format {version!r}, and this react-run reads format {VERSION} only"
-        raise JournalError(f"{path}:{number}: {problem}: open it with {_writer_of(record)}")
+        raise JournalError(f"{path}:{number}: {problem}; open it with {_writer_of(record)}")
 
 
 def _writer_of(header: Record) -> str:
-    """The release that wrote a journal, as its header says."""
+    """The release that wrote a journal, according to its header."""
     release = header.get("react_run")
     named = isinstance(release, str) and re.fullmatch(r"[0-9][0-9A-Za-z.+]{0,40}", release)
     return f"react-run {release}, which wrote it" if named else "the version that wrote it"
 
 
 def _grouped(records: Iterable[Record]) -> list[list[Record]]:
-    """The records of each run together with those of the runs below it."""
+    """Group records by outermost run: each run together with its subagents."""
     groups: dict[str, list[Record]] = {}
     root: dict[str, str] = {}
     for record in records:

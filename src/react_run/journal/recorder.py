@@ -1,4 +1,4 @@
-"""The plugin that writes the journal: every effect before it happens, all interventions, and the end."""
+"""The plugin that writes the journal: each effect before it happens, all interventions, and the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from react_run.errors import JournalError
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.journal.files import FileSink
-from react_run.journal.header import described, header_of
+from react_run.journal.header import described_agent, header_of
 from react_run.journal.records import Recording, Recordings
 from react_run.journal.sinks import Sink
 from react_run.journal.writer import JournalWriter
@@ -34,41 +34,41 @@ logger = logging.getLogger(__name__)
 
 
 class _Place:
-    """What one recorder keeps with one run."""
+    """A recorder's state for one run."""
 
     def __init__(self) -> None:
         self.recording: Recording | None = None
         self.owns = False
-        """Whether the run has a journal of its own, not that of the run above it."""
+        """Whether the run has a journal of its own, rather than its parent's."""
         self.early: list[tuple[str, object]] = []
-        """What was looked at before the run was set up, and its header could be written."""
+        """Values recorded before the run was set up, when the header cannot be written yet."""
 
 
 class Recorder(Plugin):
     """Writes each run to an append-only file of JSON lines: trace, recording and checkpoint in one.
 
-    It is innermost, next to the loop, so that it sees every attempt. Runs of subagents are written to the same file.
+    It is the innermost plugin, so that it sees every attempt. Runs of subagents go to the same file.
     """
 
     kind: ClassVar[str] = "journal"
     inherited_by_subagents: ClassVar[bool | None] = True
 
     path: LocalPath
-    """The file, or a directory with a file for each run, named by its id."""
+    """The file, or a directory that gets one file per run, named by the run's id."""
     session: str | None = None
     """The name of the conversation that the runs belong to."""
     options: Mapping[str, Any] = Field(default_factory=dict)
-    """The options that built the agent from its file, for rebuilding it."""
+    """The options that built the agent from its file, for building it again."""
 
     _open: Callable[[Run], Sink] | None = PrivateAttr(default=None)
     _described: tuple[ReActAgent, Record] | None = PrivateAttr(default=None)
 
     @classmethod
     def into(cls, sink: Sink | Callable[[Run], Sink], **fields: Any) -> Self:
-        """A recorder that gives its records to a sink instead of a file.
+        """A recorder that writes to a sink instead of a file.
 
         Args:
-            sink: Makes the sink of each run, when the run begins; or the sink itself, which serves one run.
+            sink: A sink for one run, or a function that makes the sink of each run when it starts.
             fields: The other options, such as ``session``.
         """
         recorder = cls(path=Path(), **fields)
@@ -76,7 +76,7 @@ class Recorder(Plugin):
         return recorder
 
     def file_for(self, run: Run) -> Path:
-        """The journal of ``run``."""
+        """The path of the journal of ``run``."""
         return self.path / f"{run.id}.jsonl" if self.path.is_dir() else self.path
 
     def session_of(self, run: Run) -> str | None:
@@ -84,10 +84,10 @@ class Recorder(Plugin):
         return self.session
 
     def options_of(self, run: Run) -> dict[str, Any]:
-        """What the header says about how the agent of ``run`` was made, and by what."""
+        """How the agent of ``run`` was built, for the header."""
         return dict(self.options)
 
-    # -- effects: written before they happen, so these hooks fail closed ----------------------------------------------
+    # -- effects: recorded before they happen, so these hooks fail closed ---------------------------------------------
 
     @hookimpl(trylast=True)
     async def react_model_call(
@@ -124,14 +124,14 @@ class Recorder(Plugin):
     def react_tool_permit(self, run: Run, call: ToolCall) -> Awaitable[None] | None:
         recording = self._recording(run)
         if call not in recording.attempts:
-            return None  # asked by whoever answers the call from elsewhere: nothing is about to run
+            return None  # another plugin answers the call: no tool is about to run
         recording.started(call)
         return recording.writer.sink.sync() if _changes(call) else None
 
     @hookimpl(tryfirst=True)
     @inline
     def react_guide(self, run: Run) -> None:
-        """The first that happens in a run: what it finds out about the world is recorded from here on."""
+        """Record from here on what the run finds out about the outside world: this hook comes first in a run."""
         state = run.state(EngineState)
         if state.remember is None:
             state.remember = partial(self._remember, run)
@@ -148,7 +148,7 @@ class Recorder(Plugin):
         with suppress(JournalError):
             self._recording(run)
 
-    # -- events: what cannot be written here fails the next effect ----------------------------------------------------
+    # -- events: if one cannot be written, the next effect fails ------------------------------------------------------
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:
@@ -197,7 +197,7 @@ class Recorder(Plugin):
         try:
             if not isinstance(error, JournalError):
                 self._recording(run).footer(result, error)
-        except JournalError as problem:  # there is no effect any more that it could end
+        except JournalError as problem:  # no later effect can fail because of it
             logger.warning("%s", problem)
         finally:
             self._close(run)
@@ -212,7 +212,7 @@ class Recorder(Plugin):
         return place.recording or self._begin(run, place)
 
     def _begin(self, run: Run, place: _Place) -> Recording:
-        """Open the journal of ``run``, or join that of the run above it, and write the header."""
+        """Open the journal of ``run``, or join its parent's, and write the header."""
         agent = run.agent
         above = None if run.parent is None else run.parent.state(self._place).recording
         if above is None:
@@ -224,7 +224,7 @@ class Recorder(Plugin):
         recording = place.recording = Recording(run, writer)
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
-            self._described = (agent, described(agent, agent.config.masker))
+            self._described = (agent, described_agent(agent, agent.config.masker))
         header = header_of(
             run,
             self._described[1],

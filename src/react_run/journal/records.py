@@ -1,4 +1,4 @@
-"""What one run writes into its journal, record by record."""
+"""Writes one run into its journal, record by record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from react_run.journal.lines import encoded
 from react_run.journal.values import Record, in_micros, message_to_data, outcome_to_data
 from react_run.journal.writer import JournalWriter
 from react_run.messages import NO_USAGE, content_with
-from react_run.support.display import said
+from react_run.support.display import error_text
 
 if TYPE_CHECKING:
     from react_run.messages import Message, ModelResponse
@@ -23,44 +23,44 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, RunResult, ToolCall
 
 _LONGEST_TRACEBACK = 8_192
-"""Characters of a traceback that are kept, from its end."""
+"""How many characters at the end of a traceback are recorded."""
 
 
 class Recordings(list["Recording"]):
-    """The recordings of one run, for whoever answers a call in a recorder's place."""
+    """The recordings of one run, for a plugin that answers a call instead of the loop."""
 
 
 class Recording:
-    """One run, as its journal sees it.
+    """Records one run.
 
     Args:
         run: The run.
-        writer: The journal.
+        writer: The writer of its journal.
     """
 
     def __init__(self, run: Run, writer: JournalWriter) -> None:
         self.run, self.writer = run, writer
         self._state = run.state(EngineState)
         self.attempts: dict[ToolCall, int] = {}
-        """The attempt that each call is at; calls that are not being handled innermost are missing."""
+        """The current attempt of each call; only calls that have reached the recorder are in it."""
         self._counts: dict[ToolCall, int] = {}
         self._started: set[ToolCall] = set()
         self._stopped: set[ToolCall] = set()
-        """The calls that had given a reason to stop before they were executed."""
+        """The calls that had already asked to stop the run before their tool was executed."""
         self._observed: dict[ToolCall, Observation] = {}
         self._executed: set[ToolCall] = set()
-        """The calls of which the journal says that their tool was started."""
+        """The calls whose tool was started, according to the journal."""
         self._conversation = Conversation(self._state.incoming)
         self._head: Record = {"run": run.id} if run.parent is None else {"run": run.id, "parent": run.parent.id}
         writer.enter(run.id)
 
     def put(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Write a record."""
+        """Write one record."""
         writer = self.writer
         writer.put({"type": kind, **self._head, "time": writer.now(), **fields})
 
     def header(self, fields: Record) -> None:
-        """The first record; ``fields`` without the conversation that the run begins with."""
+        """Write the first record; ``fields`` lack the opening conversation, which is added."""
         self.put("header", {**fields, "opening": self._follow(self.run.messages)["messages"]})
 
     @property
@@ -71,7 +71,7 @@ class Recording:
     # -- model calls ------------------------------------------------------------------------------------------------
 
     def request(self, iteration: Iteration) -> int:
-        """A request that is about to be sent; returns its number."""
+        """Record a request that is about to be sent, and return its number."""
         request = iteration.request
         call = self._state.model_calls + 1
         fields: Record = {"iteration": self.iteration, "call": call}
@@ -88,7 +88,7 @@ class Recording:
         return call
 
     def response(self, call: int, response: ModelResponse, seconds: float) -> None:
-        """The reply to a request."""
+        """Record the reply to a request."""
         fields = {
             "iteration": self.iteration,
             "call": call,
@@ -102,7 +102,7 @@ class Recording:
         self._conversation.answered(call, response.message)
 
     def model_error(self, call: int, error: BaseException, seconds: float) -> None:
-        """A request that failed."""
+        """Record a failed request."""
         fields = {
             "iteration": self.iteration,
             "call": call,
@@ -114,13 +114,13 @@ class Recording:
     # -- tool calls -------------------------------------------------------------------------------------------------
 
     def enter(self, call: ToolCall) -> None:
-        """A call has come through all layers and is about to be executed."""
+        """Note that a call has passed all layers and is about to be executed."""
         self.attempts[call] = self._counts[call] = self._counts.get(call, 0) + 1
         if call.stop_reason is not None:
             self._stopped.add(call)
 
     def started(self, call: ToolCall) -> None:
-        """A tool is about to run."""
+        """Record that a tool is about to run."""
         self._started.add(call)
         fields = self._place(call)
         fields["arguments"] = call.arguments
@@ -128,7 +128,7 @@ class Recording:
         self.put("tool_started", fields)
 
     def finished(self, call: ToolCall, observation: Observation, seconds: float) -> None:
-        """A call has its result, from the tool or, when it was refused, from the runtime."""
+        """Record the result of a call, from its tool or, if it was refused, from the runtime."""
         fields = self._place(call)
         fields["executed"] = executed = call in self._started
         fields |= self._result(observation)
@@ -148,13 +148,13 @@ class Recording:
         self._note(call, observation)
 
     def leave(self, call: ToolCall) -> None:
-        """The attempt is over, whatever became of it."""
+        """Note that an attempt is over, however it ended."""
         del self.attempts[call]
         self._started.discard(call)
         self._stopped.discard(call)
 
     def answered(self, call: ToolCall, observation: Observation) -> None:
-        """A call leaves all layers; only what is not known yet is written."""
+        """Record the final result of a call that leaves the outermost layer, if it is new."""
         if not self._is_known(call, observation):
             fields = {**self._place(call), **self._result(observation), "opaque": call.opaque}
             self.put("tool_answered", {**fields, "seconds": in_micros(call.seconds)})
@@ -173,7 +173,7 @@ class Recording:
         return place
 
     def _is_known(self, call: ToolCall, observation: Observation) -> bool:
-        """Whether the journal has ``observation`` as the latest result: one that was only masked says nothing new."""
+        """Whether ``observation`` is already recorded as the latest result; one that was merely masked is not new."""
         known = self._observed.get(call)
         if known is None or known is observation:
             return known is observation
@@ -197,11 +197,11 @@ class Recording:
         content = content_with(observation.content, observation.parts) if observation.parts else observation.content
         self._conversation.observed(call.request.id, self.iteration, call.position, content)
 
-    # -- the rest ---------------------------------------------------------------------------------------------------
+    # -- everything else --------------------------------------------------------------------------------------------
 
     def iteration_finished(self, iteration: Iteration) -> None:
-        """An iteration is over, and its calls are judged; what the journal has already is not written again."""
-        if iteration.feedback is not None or not all(map(self._says_all, iteration.calls)):
+        """Record the end of an iteration; omit what the journal already contains."""
+        if iteration.feedback is not None or not all(map(self._is_fully_recorded, iteration.calls)):
             fields: Record = {"iteration": iteration.number, "calls": [self._judged(call) for call in iteration.calls]}
             if iteration.feedback is not None:
                 fields["feedback"] = iteration.feedback
@@ -210,8 +210,8 @@ class Recording:
         self._counts.clear()
         self._executed.clear()
 
-    def _says_all(self, call: ToolCall) -> bool:
-        """Whether the record of a call's result holds all that its judgement would say."""
+    def _is_fully_recorded(self, call: ToolCall) -> bool:
+        """Whether the record of a call's result already contains everything about it."""
         known = self._observed.get(call) is call.observation and self._counts.get(call, 1) == 1
         return known and call.executed is (call in self._executed)
 
@@ -223,15 +223,15 @@ class Recording:
         return data if known else {**data, **self._result(observation)}
 
     def looked(self, what: str, value: object) -> None:
-        """Something was found out about the world outside."""
+        """Record a value from the outside world."""
         self.put("looked", {**self._within(current_call(self.run)), "what": what, "value": value})
 
     def guard(self, guard: str, detail: str) -> None:
-        """Something intervened."""
+        """Record that a guard fired."""
         self.put("guard", {**self._within(current_call(self.run)), "guard": guard, "detail": detail})
 
     def asked(self, question: Question) -> None:
-        """A person is about to be asked."""
+        """Record a question that a person is about to be asked."""
         fields: Record = {"question": question.id, "digest": question.digest, "text": question.text}
         if question.choices:
             fields["choices"] = list(question.choices)
@@ -244,7 +244,7 @@ class Recording:
         self.put("asked", {**self._within(current_call(self.run)), **fields})
 
     def decided(self, question: Question, answer: Answer | None) -> None:
-        """A question has its answer, or the person cannot be asked."""
+        """Record the answer to a question, or that nobody can be asked."""
         fields: Record = {"question": question.id, "digest": question.digest}
         if question.by_clock:
             fields["by_clock"] = True
@@ -252,17 +252,17 @@ class Recording:
         self.put("decided", {**self._within(current_call(self.run)), **fields})
 
     def progress(self, call: ToolCall, done: float | None, total: float | None, message: str) -> None:
-        """A tool says how far it is."""
+        """Record a tool's progress report."""
         known = {"done": done, "total": total, "message": message or None}
         fields = {name: value for name, value in known.items() if value is not None}
         self.put("tool_progress", {**self._within(call), **fields})
 
     def _within(self, call: ToolCall | None) -> Record:
-        """The place of something that happens: in the attempt of a call, in a layer around one, or in neither."""
+        """The fields that locate an event: within an attempt of ``call``, or just in the iteration."""
         return {"iteration": self.iteration} if call not in self.attempts else {**self._place(call), "inside": True}
 
     def footer(self, result: RunResult, error: BaseException | None = None) -> None:
-        """The run is over."""
+        """Write the last record."""
         fields: Record = {
             "iteration": self.iteration,
             "status": "finished" if error is None else "failed",
@@ -292,7 +292,7 @@ class Recording:
 
 def _error(error: BaseException) -> Record:
     text = "".join(format_exception(error))
-    return {"type": type(error).__name__, "message": said(error), "traceback": text[-_LONGEST_TRACEBACK:]}
+    return {"type": type(error).__name__, "message": error_text(error), "traceback": text[-_LONGEST_TRACEBACK:]}
 
 
 def _model_error(error: BaseException) -> Record:
@@ -303,4 +303,5 @@ def _model_error(error: BaseException) -> Record:
         "type": type(error).__name__,
         "message": str(error),
         **{name: value for name in fields if (value := getattr(error, name)) not in (None, "")},
+        **({} if error.sent else {"sent": False}),
     }

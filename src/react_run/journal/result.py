@@ -1,4 +1,4 @@
-"""The result of a run that has ended, from its journal."""
+"""Rebuilds the result of a finished run from its journal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from react_run.results import ReActStep, RunResult, Unresolved
 
 
 def result_of(journal: Journal) -> RunResult:
-    """The result that a run ended with.
+    """The result of a finished run.
 
-    Secrets are masked in it, as in the journal. What plugins sent along (``emitted``) is there as JSON values, and
-    calls that did not run have their arguments as the model sent them.
+    Secrets are masked, as in the journal. Values sent by plugins (``emitted``) are JSON values, and calls that did not
+    run have their arguments as the model sent them.
 
     Raises:
         JournalError: The run has not ended, or its journal is damaged.

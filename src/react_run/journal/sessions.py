@@ -1,4 +1,4 @@
-"""Conversations across processes: one file each, and one turn at a time."""
+"""Conversations shared by processes: one file each, one turn at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LOOK_AGAIN = 0.05
-"""Seconds between two looks at a conversation that somebody else is in."""
+"""Seconds between two attempts to lock a conversation that another process is using."""
 
 
 class Session:
@@ -36,10 +36,10 @@ class Session:
 
     @classmethod
     def named(cls, name: str) -> Session:
-        """The conversation of a name.
+        """The conversation called ``name``.
 
         Raises:
-            ConfigError: The name cannot be that of a file.
+            ConfigError: The name is not valid.
         """
         from react_run.support.user_dirs import data_directory
 
@@ -49,21 +49,21 @@ class Session:
 
     @classmethod
     def names(cls) -> list[str]:
-        """The names of the conversations that are kept."""
+        """The names of all stored conversations."""
         from react_run.support.user_dirs import data_directory
 
         return sorted(path.stem for path in (data_directory() / "sessions").glob("*.json"))
 
     @classmethod
     def last_with(cls, agent_file: Path) -> Session:
-        """The last conversation with the agent of a file."""
+        """The last conversation with the agent in ``agent_file``."""
         from react_run.support.user_dirs import data_directory
 
         digest = sha256(str(agent_file.resolve()).encode()).hexdigest()[:16]
         return cls(data_directory() / "sessions" / "last" / f"{digest}.json")
 
     def read(self) -> list[Message]:
-        """What was said so far; nothing when it has not begun.
+        """The messages so far; none if the conversation is new.
 
         Raises:
             ConfigError: The file is damaged.
@@ -79,10 +79,10 @@ class Session:
             raise ConfigError(f"cannot continue the conversation in {self.path}: {error}") from error
 
     def write(self, messages: Sequence[Message], masker: Masker) -> None:
-        """Keep the conversation, secrets masked; the file is replaced as a whole.
+        """Store the conversation with secrets masked, replacing the file atomically.
 
         Raises:
-            OSError: It cannot be written; what was there is still there.
+            OSError: It cannot be written; the old file is unchanged.
         """
         from react_run.models.stored import message_to_dict
 
@@ -95,7 +95,7 @@ class Session:
 
     @contextmanager
     def turn(self, waiting: Callable[[], None]) -> Iterator[None]:
-        """Have the conversation to oneself; ``waiting`` is called once when somebody else is in it.
+        """Lock the conversation; ``waiting`` is called once if another process holds the lock.
 
         Raises:
             OSError: It cannot be locked.

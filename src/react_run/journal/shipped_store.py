@@ -1,4 +1,4 @@
-"""The runs of a database, for readers of files: they get copies."""
+"""The runs in a database, handed out as local copies to readers of files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
-from react_run.journal.shipped import Journals, ShippedSink, connect, opened
+from react_run.journal.postgres import connect
+from react_run.journal.shipped import Journals, ShippedSink, opened
+from react_run.journal.shipping import Shipper
 from react_run.journal.summaries import Summary, summaries
 from react_run.support.threads import run_blocking
 
@@ -25,11 +27,11 @@ where run = %s and state = 1 and beat > clock_timestamp() - interval '5 seconds'
 
 
 class PostgresStore:
-    """The runs that batches keep in a database (a :class:`~react_run.journal.summaries.RunStore`).
+    """The runs that batches store in a database (a :class:`~react_run.journal.summaries.RunStore`).
 
     Args:
-        url: The database.
-        number: How many of the latest runs :meth:`summaries` looks at.
+        url: The URL of the database.
+        number: How many of the latest runs :meth:`summaries` covers.
     """
 
     def __init__(self, url: str, *, number: int = 1_000) -> None:
@@ -39,10 +41,10 @@ class PostgresStore:
         finalize(self, folder.cleanup)
 
     def find(self, name: str | None) -> Path:
-        """A copy of the journal of a run, by the beginning of its id; ``None`` is the last one.
+        """A copy of a run's journal, by the start of the run's id; ``None`` means the latest run.
 
         Raises:
-            ConfigError: There is no such run, or there are several; the database cannot be reached.
+            ConfigError: There is no such run, or there are several, or the database cannot be reached.
         """
         if name is not None and (path := Path(name)).is_file():
             return path
@@ -51,14 +53,15 @@ class PostgresStore:
     async def _found(self, journals: Journals, name: str | None) -> Path:
         runs = await _runs(journals, name or "", 6)
         if not runs:
-            raise ConfigError("the database keeps no runs" if name is None else f"the database keeps no run {name!r}")
+            raise ConfigError("the database has no runs" if name is None else f"the database has no run {name!r}")
         if name is not None and len(runs) > 1:
-            raise ConfigError(f"{name!r} begins the ids of several runs: {', '.join(run[:12] for run in runs[:5])}")
+            listed = ", ".join(run[:12] for run in runs[:5])
+            raise ConfigError(f"several runs have ids that begin with {name!r}: {listed}")
         await journals.fetch(runs[0], path := self._folder / f"{runs[0]}.jsonl")
         return path
 
     def summaries(self) -> Iterator[Summary]:
-        """What there is to say about the latest runs."""
+        """Summaries of the latest runs."""
         yield from self._ask(self._summaries)
 
     async def _summaries(self, journals: Journals) -> list[Summary]:
@@ -70,17 +73,18 @@ class PostgresStore:
         return found
 
     def open(self, path: Path) -> StoredSink:
-        """Take a run that :meth:`find` gave a copy of, and go on with it.
+        """Take a run that :meth:`find` returned a copy of, to continue it.
 
         Raises:
-            JournalBusy: A worker is at it.
+            JournalBusy: A worker is running it.
         """
         epoch = self._ask(lambda journals: self._taken(journals, path))
-        return StoredSink(ShippedSink(connect(self.url, size=1), path.stem, epoch, path, path.stat().st_size))
+        shipper = Shipper(connect(self.url, size=1))
+        return StoredSink(ShippedSink(shipper, path.stem, epoch, path, path.stat().st_size))
 
     async def _taken(self, journals: Journals, path: Path) -> int:
         if await _at_work(journals, path.stem):
-            raise JournalBusy(f"a worker is at run {path.stem[:12]}")
+            raise JournalBusy(f"a worker is running run {path.stem[:12]}")
         async with journals.pool.connection() as connection, connection.transaction():
             epoch = await journals.take(connection, path.stem, "resume")
         await journals.fetch(path.stem, path)
@@ -90,7 +94,7 @@ class PostgresStore:
         """Remove a run.
 
         Raises:
-            JournalError: It goes on.
+            JournalError: The run is still active.
         """
         if summary.running:
             raise JournalError(f"run {summary.run_id[:12]} is still running: stop it first")
@@ -111,7 +115,7 @@ class PostgresStore:
 
 
 class StoredSink:
-    """The sink of a run that is resumed on its own: what it holds is shipped when the run has ended."""
+    """The sink of a run that is resumed alone; what it holds is shipped once the run has ended."""
 
     def __init__(self, sink: ShippedSink) -> None:
         self._sink = sink
@@ -120,23 +124,23 @@ class StoredSink:
         self._sink.write(record, text)
 
     async def sync(self) -> None:
-        await self._sink.open()
+        await self._sink.shipper.pool.open()
         await self._sink.sync()
 
     def close(self) -> None:
-        """The run has ended; :meth:`end` ships the rest."""
+        """Do nothing: :meth:`end` ships the rest and closes the sink."""
 
     async def end(self) -> None:
-        """Ship the rest.
+        """Ship the rest, and close everything.
 
         Raises:
-            JournalError: It cannot be kept.
+            JournalError: It cannot be stored.
         """
         try:
             await self.sync()
         finally:
             self._sink.close()
-            await self._sink.pool.close()
+            await self._sink.shipper.pool.close()
 
 
 async def _runs(journals: Journals, name: str, number: int) -> list[str]:

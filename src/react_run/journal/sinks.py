@@ -1,4 +1,4 @@
-"""Where the records of a run go: what every place for them does, and a place in memory."""
+"""Destinations of a run's records: the protocol, and a sink in memory."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from react_run.journal.values import Record
 
 
 class Sink(Protocol):
-    """Takes the records of one run and of the runs below it.
+    """Takes the records of one run and its subagents.
 
-    One with a place for attachments has a method ``attach(name, data)``, which says whether it kept them; otherwise
-    they stand in the first record that refers to them.
+    A sink that can store attachments has a method ``attach(name, data)``, which returns whether it stored them;
+    otherwise they are part of the first record that refers to them.
     """
 
     def write(self, record: Record, text: str) -> None:
-        """Take one record, which is ``text`` as JSON.
+        """Take one record; ``text`` is its JSON form.
 
         Raises:
-            JournalError: It cannot be kept.
+            JournalError: It cannot be written.
         """
 
     async def sync(self) -> None:
-        """Return when everything taken so far would survive a crash of the machine.
+        """Return once everything written so far would survive a crash of the machine.
 
         Raises:
-            JournalError: It cannot be kept.
+            JournalError: It cannot be made durable.
         """
 
     def close(self) -> None:
-        """Take no more."""
+        """Release all resources; no more records follow."""
 
 
 class MemorySink:
-    """Keeps records, as a reader of the file would see them."""
+    """Keeps records in memory, in the form that a reader of a file would see."""
 
     def __init__(self) -> None:
         self.records: list[Record] = []
@@ -44,12 +44,12 @@ class MemorySink:
         self.records.append(from_json(text))
 
     def attach(self, name: str, data: bytes) -> bool:
-        """Keep an attachment."""
+        """Store an attachment."""
         self.attachments[name] = data
         return True
 
     async def sync(self) -> None:
-        """Memory is as safe as it gets."""
+        """Do nothing: memory cannot be made more durable."""
 
     def close(self) -> None:
-        """There is nothing to release."""
+        """Do nothing: there is nothing to release."""

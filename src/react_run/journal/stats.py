@@ -1,4 +1,4 @@
-"""What a run used, from its journal."""
+"""The usage of a run, from its journal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAILED = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolStats:
-    """What became of the calls of one tool; ``seconds`` add up over calls that ran at the same time."""
+    """Statistics of one tool's calls; ``seconds`` add up over concurrent calls."""
 
     calls: int
     executed: int
@@ -30,19 +30,19 @@ class ToolStats:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStats:
-    """What a run used.
+    """The usage of a run.
 
     Args:
-        iterations: Iterations.
-        model_calls: Requests to the model, failed ones included.
+        iterations: The number of iterations.
+        model_calls: Requests to the model, including failed ones.
         failed_model_calls: Requests that ended in an error.
-        tools: What became of the calls of each tool, by name.
+        tools: Statistics of each tool's calls, by name.
         guards: How often each guard fired, by name.
-        usage: Tokens and USD of the run and of the runs below it; ``None`` where unknown.
-        seconds: From the first record to the last.
-        model_seconds: Spent waiting for the model.
-        tool_seconds: Spent in tools; calls at the same time add up.
-        person_seconds: Spent waiting for people; questions at the same time add up.
+        usage: Tokens and USD of the run and its subagents; ``None`` where unknown.
+        seconds: From the first record to the last one.
+        model_seconds: Time spent waiting for the model.
+        tool_seconds: Time spent in tools; concurrent calls add up.
+        person_seconds: Time spent waiting for people; concurrent questions add up.
         model_calls_below: Requests to the models of subagents.
         tool_calls_below: Tool calls that subagents requested.
     """
@@ -62,23 +62,23 @@ class RunStats:
 
     @property
     def tool_calls(self) -> int:
-        """Requested tool calls."""
+        """The number of requested tool calls."""
         return sum(tool.calls for tool in self.tools.values())
 
 
 def stats_of(
     read: Sequence[Iteration], records: Sequence[Record], footer: Record | None, below: Sequence[RunStats]
 ) -> RunStats:
-    """What a run used.
+    """Compute the usage of a run.
 
     Args:
-        read: Its iterations; what came before the first is in iteration 0.
+        read: Its iterations; iteration 0 is what happened before the first one.
         records: Its own records.
-        footer: The last of them, when the run ended: it knows what was used.
-        below: What its subagents used; their tokens count where there is no footer, which has them.
+        footer: The last of them, if the run has ended; it contains the total usage.
+        below: The usage of its subagents; their tokens are added if there is no footer, whose total includes them.
     """
     iterations = [found for found in read if found.number]
-    calls = [call for found in read for call in found.model_calls]
+    calls = [call for found in read for call in found.model_calls if call.sent]
     uses = [use for found in iterations for use in found.tools]
     names = dict.fromkeys(use.name for use in uses)
     tools = {name: _tool_stats([use for use in uses if use.name == name]) for name in names}

@@ -1,4 +1,4 @@
-"""What there is to say about each run that is kept, from the first and the last record of its journal."""
+"""Summaries of runs, from the first and the last record of each journal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What a list of runs says about one, from the first and the last record of its journal."""
+    """One run in a list, from the first and the last record of its journal."""
 
     path: Path
     header: Record
@@ -41,28 +41,28 @@ class Summary:
 
     @property
     def status(self) -> str:
-        """How it ended, or that it goes on."""
+        """How the run ended, or ``running``."""
         return "running" if self.running else formatting.status_of(self._footer)
 
     @property
     def success(self) -> bool:
-        """Whether it ended with a success."""
+        """Whether it succeeded."""
         return self._footer is not None and bool(self._footer["success"])
 
     @property
     def _footer(self) -> Record | None:
-        """The last record, when it is the end of this run: it may be that of a run below."""
+        """The run's footer, if the last record is one; the last record may be a subagent's."""
         return self.last if self.last["type"] == "footer" and self.last["run"] == self.header["run"] else None
 
     @property
     def usage(self) -> Usage | None:
-        """What it used, when it has ended."""
+        """Its usage, if it has ended."""
         from react_run.journal.values import usage_from_data
 
         return usage_from_data(self.last["usage"]) if self.last["type"] == "footer" else None
 
     def to_dict(self) -> dict[str, object]:
-        """For ``react-run runs list --json``."""
+        """The summary as ``react-run runs list --json`` prints it."""
         usage = self.usage
         return {
             "run_id": self.run_id,
@@ -82,23 +82,23 @@ class Summary:
 
 
 class RunStore(Protocol):
-    """Where runs are kept. Readers read files, so a store that keeps no files hands out copies."""
+    """A store of runs. Readers need files, so a store without files hands out copies."""
 
     def find(self, name: str | None) -> Path:
-        """The journal of a run: by a file, the beginning of its id, or ``None`` for the last run.
+        """The journal of a run, by file or by the start of the run's id; ``None`` means the latest run.
 
         Raises:
             ConfigError: There is no such run, or there are several.
         """
 
     def summaries(self) -> Iterator[Summary]:
-        """What there is to say about each run, the latest first."""
+        """Summaries of all runs, latest first."""
 
     def open(self, path: Path) -> Sink:
-        """Open a journal that :meth:`find` gave, to go on with its run.
+        """Open a journal that :meth:`find` returned, to continue its run.
 
         Raises:
-            JournalBusy: Another process is at the run.
+            JournalBusy: Another process is running it.
             JournalError: It cannot be opened.
         """
 
@@ -106,13 +106,12 @@ class RunStore(Protocol):
         """Remove a run.
 
         Raises:
-            JournalError: The run goes on.
+            JournalError: The run is still active.
         """
 
 
 def summaries(files: list[Path]) -> Iterator[Summary]:
-    """What there is to say about each run; files that are not journals, hold no whole record, or whose first or last
-    record is damaged are left out."""
+    """Summarise each journal; skip files that are not journals, are empty, or have a damaged first or last record."""
     return filter(None, map(_summary, files))
 
 
@@ -123,15 +122,15 @@ def _summary(path: Path) -> Summary | None:
             header = from_json(file.readline())
             last = from_json(_last_line(file.fileno()))
         summary = Summary(path=path, header=header, last=last, running=running)
-        summary.to_dict(), formatting.moment(header["time"])  # all that
-        formatting.one_line(header["prompt"])  # a list says
+        summary.to_dict(), formatting.moment(header["time"])  # check everything
+        formatting.one_line(header["prompt"])  # that a list shows
     except (ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError):
         return None
     return summary
 
 
 def _last_line(descriptor: int) -> bytes:
-    """The last whole line of a file, read from its end."""
+    """The last complete line of a file, read from the end."""
     end = os.lseek(descriptor, 0, os.SEEK_END)
     data = b""
     while end and data.count(b"\n") < 2:
@@ -143,10 +142,10 @@ def _last_line(descriptor: int) -> bytes:
 
 
 def remove_run(summary: Summary) -> None:
-    """Remove the journal of a run, and what it saved in its workspace.
+    """Remove a run's journal, and the files it saved in its workspace.
 
     Raises:
-        JournalError: The run goes on.
+        JournalError: The run is still active.
     """
     from react_run.journal.attachments import folder_of
 

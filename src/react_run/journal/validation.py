@@ -1,4 +1,4 @@
-"""Finds the damage in an unusable journal: the first line that violates ``schema.json``."""
+"""Finds the damage in an unreadable journal: the first line that violates ``schema.json``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 _LARGEST = 2**53
 _FIRST, _LAST = -62135596800, 253402300800
-"""The beginnings of the years 1 and 10000."""
+"""The start of year 1 and of year 10000, in seconds since 1970."""
 
 
 def damage_in(path: Path) -> str:
-    """The first damage in a journal, with its line; nothing when every line is as it should be."""
+    """Describe the first damage in a journal, with its line; empty if there is none."""
     return next(_damages(path), "")
 
 
@@ -43,11 +43,11 @@ def _damages(path: Path) -> Iterator[str]:
 
 
 def _messages_missing(record: dict[str, Any], lengths: dict[object, int]) -> str:
-    """Say so when a record keeps more messages than its run had by then.
+    """Report a record that keeps more messages than its run had at that point.
 
     Args:
         record: The next record.
-        lengths: How many messages each run had by then; updated.
+        lengths: How many messages each run has so far; updated.
     """
     if record["type"] == "header":
         lengths[record["run"]] = len(record["opening"])
@@ -59,15 +59,15 @@ def _messages_missing(record: dict[str, Any], lengths: dict[object, int]) -> str
 
 
 def _odd_number(record: object) -> str:
-    """Which field of a record holds a number, or a moment, that no run can have had."""
+    """Name the field of a record whose number or time is impossible."""
     if not isinstance(record, dict):
         return ""
     used = record["usage"] if isinstance(record.get("usage"), dict) else {}
     for name, value in (*record.items(), *((f"usage: {name}", value) for name, value in used.items())):
-        if isinstance(value, (int, float)) and not abs(value) < _LARGEST:  # also what is not a number
-            return f"{name}: {str(value)[:40] if isinstance(value, float) else 'so large a number'} cannot be"
+        if isinstance(value, (int, float)) and not abs(value) < _LARGEST:  # true for NaN, too
+            return f"{name}: {str(value)[:40] if isinstance(value, float) else 'this number'} is out of range"
         if name == "time" and isinstance(value, (int, float)) and not _FIRST <= value < _LAST:
-            return f"{name}: {value} is no moment between the years 1 and 9999"
+            return f"{name}: {value} is not a time between the years 1 and 9999"
     options = record.get("options")
     file = options.get("file", "") if isinstance(options, dict) else ""
-    return "" if isinstance(file, str | None) else f"options: file: {file!r} is no path"
+    return "" if isinstance(file, str | None) else f"options: file: {file!r} is not a path"

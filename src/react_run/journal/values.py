@@ -1,4 +1,4 @@
-"""Messages, usage and outcomes as JSON values, and back, without loss."""
+"""Converts messages, usage and outcomes to JSON values and back, without loss."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ VERSION = 2
 """The version of the format."""
 
 Record = dict[str, Any]
-"""One line of a journal: JSON of a form that the schema beside this module describes."""
+"""One line of a journal, as the schema next to this module describes it."""
 
 
 def in_micros(seconds: float) -> float:
-    """``seconds``, not negative, to the microsecond: what ``round(seconds, 6)`` gives, in a sixth of its time."""
+    """Round non-negative ``seconds`` to microseconds, like ``round(seconds, 6)`` in a sixth of the time."""
     return int(seconds * 1e6 + 0.5) / 1e6
 
 
 def reference(part: Part) -> Record:
-    """How a record refers to an attachment."""
+    """The reference to an attachment, for a record."""
     said: Record = {"type": "attachment", "sha256": part.digest, "media_type": part.media_type, "bytes": part.size}
     return {**said, "name": part.name} if part.name else said
 
 
 def message_to_data(message: Message, refer: Callable[[Part], Record] = reference) -> Record:
-    """A message; empty fields are left out.
+    """Convert a message; empty fields are left out.
 
     Args:
         message: The message.
-        refer: How it refers to attachments.
+        refer: Makes references to attachments.
     """
     data: Record = {"role": message.role, "content": message.content}
     if not isinstance(message.content, str):
@@ -54,11 +54,11 @@ def message_to_data(message: Message, refer: Callable[[Part], Record] = referenc
 
 
 def message_from_data(data: Mapping[str, Any], find: Callable[[Record], Part] | None = None) -> Message:
-    """The message that :func:`message_to_data` wrote down.
+    """Convert the data of :func:`message_to_data` back into a message.
 
     Args:
-        data: What was written.
-        find: Finds the attachments that it refers to.
+        data: The data.
+        find: Loads the attachments that it refers to.
     """
     requests = data.get("tool_requests", ())
     content = data["content"]
@@ -74,12 +74,12 @@ def message_from_data(data: Mapping[str, Any], find: Callable[[Record], Part] | 
 
 
 def usage_from_data(data: Mapping[str, Any]) -> Usage:
-    """The usage that ``Usage.to_dict()`` wrote down."""
+    """Convert the data of ``Usage.to_dict()`` back into usage."""
     return Usage(**data)
 
 
 def outcome_to_data(outcome: Outcome | None) -> Record | None:
-    """An outcome; empty texts are left out."""
+    """Convert an outcome; empty texts are left out."""
     if outcome is None:
         return None
     data: Record = {"disposition": str(outcome.disposition)}
@@ -99,5 +99,5 @@ def outcome_to_data(outcome: Outcome | None) -> Record | None:
 
 
 def outcome_from_data(data: Mapping[str, Any] | None) -> Outcome | None:
-    """The outcome that :func:`outcome_to_data` wrote down."""
+    """Convert the data of :func:`outcome_to_data` back into an outcome."""
     return None if data is None else Outcome(**{**data, "disposition": Disposition(data["disposition"])})

@@ -24,8 +24,8 @@ class JournalWriter:
     """Takes the records of one run and of those below it, masks them, and describes each tool once.
 
     Args:
-        sink: Where they go.
-        masker: What may not go there.
+        sink: The sink of the records.
+        masker: Masks secrets.
     """
 
     def __init__(self, sink: Sink, masker: Masker) -> None:
@@ -33,7 +33,7 @@ class JournalWriter:
         self._write = sink.write
         self._keeper: Keeper | None = None
         self.run_ids: dict[str, str] = {}
-        """The names that stand for run ids in digests, which are the same for every run."""
+        """The constant names that replace run ids in digests."""
         self._since = time() - perf_counter()
         self._offers: dict[tuple[int, ...], str] = {}
         self._offered: tuple[tuple[Tool, ...], str] = ((), "")
@@ -41,27 +41,27 @@ class JournalWriter:
         self._described: dict[int, Tool] = {}
 
     def now(self) -> float:
-        """Seconds since 1970, by a clock that never goes back."""
+        """Seconds since 1970, from a clock that never goes back."""
         return in_micros(self._since + perf_counter())
 
     def put(self, record: Record) -> None:
         """Write one record.
 
         Raises:
-            JournalError: It cannot be kept.
+            JournalError: It cannot be written.
         """
         self._write(*encoded(record, self.masker))
 
     def keep(self, part: Part) -> Record:
-        """Keep an attachment; how records refer to it.
+        """Store an attachment, and return its reference.
 
         Raises:
-            JournalError: It cannot be kept.
+            JournalError: It cannot be stored.
         """
         return self._attachments.keep(part)
 
     def refer(self, part: Part) -> Record:
-        """How records refer to an attachment."""
+        """The reference to an attachment."""
         return self._attachments.reference(part)
 
     @property
@@ -73,27 +73,27 @@ class JournalWriter:
         return self._keeper
 
     def enter(self, run_id: str) -> None:
-        """Give a run its name in digests."""
+        """Assign a run its constant name in digests."""
         self.run_ids[run_id] = f"RUN.{len(self.run_ids)}" if self.run_ids else "RUN"
 
     def offer(self, tools: tuple[Tool, ...], head: Record) -> str:
-        """The digest of a list of tools; the list is written down the first time, and so is each tool in it."""
+        """The digest of a list of tools; a new list is written first, with every tool that is new."""
         if self._offered[0] is tools:
             return self._offered[1]
         key = tuple(map(id, tools))
         if key not in self._offers:
             new = [tool for tool in tools if id(tool) not in self._described]
-            self._described.update((id(tool), tool) for tool in new)  # kept: the keys are made of their ids
-            _, text = encoded({"tools": [described(tool) for tool in tools]}, self.masker)
+            self._described.update((id(tool), tool) for tool in new)  # held, because the keys are made of their ids
+            _, text = encoded({"tools": [described_tool(tool) for tool in tools]}, self.masker)
             self._offers[key] = digest = sha256(text.encode(errors="replace")).hexdigest()[:32]
             names = [tool.name for tool in tools]
-            self.put({**head, "digest": digest, "names": names, "new": [described(tool) for tool in new]})
+            self.put({**head, "digest": digest, "names": names, "new": [described_tool(tool) for tool in new]})
         self._offered = tools, self._offers[key]
         return self._offers[key]
 
 
-def described(tool: Tool) -> Record:
-    """A tool as it is offered, and what it promises."""
+def described_tool(tool: Tool) -> Record:
+    """A tool as it is offered to the model, with its annotations."""
     flags = {name: value for name in FLAGS if (value := getattr(tool, name)) not in (None, False)}
     data: Record = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, **flags}
     if tool.called:

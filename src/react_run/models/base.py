@@ -12,7 +12,7 @@ from typing import ClassVar
 from react_run.components import Component
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 
 
 class Model(Component, group="models"):
@@ -87,8 +87,8 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown(wrong[0])}, but a ModelResponse holds a Usage without negative numbers and a "
-        "Message of the assistant whose calls have names"
+        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse holds a Usage without negative numbers "
+        "and a Message of the assistant whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
@@ -110,8 +110,20 @@ def _wrong_part(response: object) -> tuple[object, ...]:
 
 def _adds_up(usage: Usage) -> bool:
     """Whether every number of ``usage`` is unknown, or finite and not negative."""
-    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens, usage.requests)
-    if not _COUNTS.issuperset(map(type, counts)) or min(filter(None, counts), default=0) < 0:
+    first, second, third, fourth, fifth = counts = (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.reasoning_tokens,
+        usage.requests,
+    )
+    if not _COUNTS.issuperset(map(type, counts)):
         return False
+    try:  # the sign bit of any is that of all together; looking at each takes longer
+        if first | second | third | fourth | fifth < 0:  # type: ignore[operator]  # None is seen to below
+            return False
+    except TypeError:  # one is unknown
+        if min(filter(None, counts), default=0) < 0:
+            return False
     cost = usage.cost
     return cost is None or (isinstance(cost, (int, float)) and 0 <= cost < inf)

@@ -10,12 +10,12 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from react_run.models.coerce import as_list, as_mapping, as_text
 from react_run.support.dataclasses import dataclass
-from react_run.support.thinking import blanked
+from react_run.support.thinking import heard, split_thinking
 from react_run.tools.arguments import decode_arguments
 
 if TYPE_CHECKING:
@@ -78,17 +78,24 @@ def read_calls(reply: str, known: Collection[str]) -> Reading:
         reply: What the model wrote.
         known: Names of the tools; outside tags and the requested form, only these count as calls.
     """
-    heard = blanked(reply)  # thinking is not a call
-    for region in _regions(heard):
+    said, certain = heard(reply, _values())  # thinking is not a call
+    for region in _regions(said):
         calls = tuple(_calls(region.value, known, sure=region.sure))
         if calls:
             return Reading(prose=reply[: region.start], calls=calls)
+    attempt = _attempt(known)
+    if found := attempt.search(said):
+        begin = min((position for mark in MARKS if (position := said.find(mark)) >= 0), default=found.start())
+        return Reading(prose=reply[: min(begin, found.start())], problem="it is not valid JSON of that form")
+    if not certain and attempt.search(split_thinking(reply)[1]):
+        return Reading(prose="", problem="the call is inside thinking that does not end, or ends without a beginning")
+    return Reading(prose=reply)
+
+
+def _attempt(known: Collection[str]) -> re.Pattern[str]:
+    """What every attempt to call one of the tools contains."""
     named = "|".join(map(re.escape, known))
-    attempt = re.search(rf"{_ATTEMPT}|[\"']({'|'.join(_NAMES)})[\"']\s*:\s*[\"']({named})[\"']", heard)
-    if attempt is None:
-        return Reading(prose=reply)
-    begin = min((position for mark in MARKS if (position := heard.find(mark)) >= 0), default=attempt.start())
-    return Reading(prose=reply[: min(begin, attempt.start())], problem="it is not valid JSON of that form")
+    return re.compile(rf"{_ATTEMPT}|[\"']({'|'.join(_NAMES)})[\"']\s*:\s*[\"']({named})[\"']")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +129,17 @@ def _json_anywhere(reply: str) -> Iterator[_Region]:
             position = end
         else:
             position = found.start() + 1
+
+
+def _values() -> Callable[[str, int], int]:
+    """A function that finds where the value that begins at a position ends: 0 if none begins there."""
+    left = iter(range(_MOST_BRACES))
+
+    def value_end(reply: str, start: int) -> int:
+        end = 0 if next(left, None) is None else _closing(reply, start)
+        return end if isinstance(_loads(reply[start:end]), dict | list) else 0
+
+    return value_end
 
 
 def _closing(reply: str, start: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from react_run.messages import ModelRequest, ModelResponse
-from react_run.models.wire import encode
+from react_run.support.jsonable import encode
 from react_run.tools.tool import Tool
 
 TOOL = "final_answer"

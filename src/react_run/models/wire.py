@@ -7,18 +7,15 @@ what was wrong, behaviour H2), empty results a visible placeholder.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from pydantic_core import to_json
-
 from react_run.messages import CALL_FIELDS, Message, MessageView, ModelRequest, ToolRequest
 from react_run.models.coerce import as_mapping
 from react_run.support.dataclasses import dataclass
-from react_run.support.jsonable import to_jsonable
+from react_run.support.jsonable import encode
 
 if TYPE_CHECKING:
     from react_run.tools.tool import Tool
@@ -30,27 +27,10 @@ BREAKPOINT: Mapping[str, object] = {"type": "ephemeral"}
 """The ``cache_control`` that ends a cached prefix."""
 
 _LONGEST_NAME = 64
-_STRICT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _PIECE = 65_536
 _MOST_BYTES = 32 * 2**20
 _MOST_CONVERSATIONS = 64
-
-
-def encode(value: object) -> bytes:
-    """``value`` as compact UTF-8 JSON; values that JSON cannot represent become text, lone surrogates ``?``."""
-    try:
-        return to_json(value, inf_nan_mode="strings")
-    except Exception:  # what is below is for the same as this, and more; it takes three times as long
-        return _encode_carefully(value)
-
-
-def _encode_carefully(value: object) -> bytes:
-    try:
-        text = _STRICT.encode(value)
-    except Exception:  # foreign objects and keys, NaN: from a plugin or a custom model
-        text = json.dumps(to_jsonable(value), ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
 
 
 def message_json(
@@ -185,7 +165,7 @@ class Wire:
 class _Tools:
     def __init__(self, tools: tuple[Tool, ...]) -> None:
         self.tools = tools  # keep them, because their ids are the key of this entry
-        self.fragment = b',"tools":' + encode([tool.wire for tool in tools]) if tools else b""
+        self.fragment = b',"tools":[' + b",".join([tool.encoded for tool in tools]) + b"]" if tools else b""
 
 
 class _Conversation:

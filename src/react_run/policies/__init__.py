@@ -10,13 +10,16 @@ if TYPE_CHECKING:
 
 
 def policies_for(agent: ReActAgent, plugins: Sequence[object] = ()) -> list[object]:
-    """The policies of one agent, outermost first.
+    """The policies of one agent, outermost first: ``failure_handling``, ``tool_disclosure``, then the guards.
 
     Args:
         agent: The agent, whose configuration selects them. plugins: The plugins listed in its file or passed from
             Python; a plugin that names a guard replaces it.
     """
     from react_run.policies.disclosure.disclosure import disclosure_for
-    from react_run.policies.standard import standard_policies
+    from react_run.policies.order import built_in, order_policies
+    from react_run.policies.safe import own_handling
 
-    return standard_policies(agent, plugins, disclosure_for(agent))
+    made = (policy.for_agent(agent.config, plugins) for policy in built_in())
+    guards = [policy for policy in made if policy is not None]
+    return [*own_handling(agent.config), *disclosure_for(agent), *order_policies(guards, plugins)]

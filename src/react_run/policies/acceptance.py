@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
 from react_run.checks import Check
-from react_run.engine.execution import describe
+from react_run.engine.execution import describe_error
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
@@ -19,6 +20,7 @@ from react_run.support.logs import log_failure
 from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 logger = logging.getLogger(__name__)
@@ -39,11 +41,20 @@ class Acceptance(Policy):
     """
 
     kind: ClassVar[str] = "acceptance"
+    inside: ClassVar[Mapping[str, str]] = {
+        "last_answer": "a last answer is not checked: there is no iteration left to improve it",
+    }
 
     checks: list[Check] = Field(default_factory=list)
     """The checks that an answer must pass, in order."""
     iterations: int = Field(default=2, ge=0)
     """How often these checks and plugins may refuse an answer before it is kept as unaccepted."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        if config.checks or any(hasattr(plugin, "react_check_answer") for plugin in plugins):
+            return cls(checks=config.checks, iterations=config.limits.max_check_attempts)
+        return None
 
     @hookimpl
     @inline
@@ -58,7 +69,7 @@ class Acceptance(Policy):
                 from react_run.workspace.seals import digests
 
                 seal = partial(in_thread, partial(digests, Folder(run.workspace), check.sealed))
-                run.state(Seals)[check] = await run.recorded(f"files sealed for {label(check)}", seal)
+                run.state(Seals)[check] = await run.recorded(f"files sealed for {check_label(check)}", seal)
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
@@ -80,15 +91,17 @@ class Acceptance(Policy):
         return [self._broken(run, check, what) for check, what in found if what]
 
     def _broken(self, run: Run, check: Check, what: str) -> Verdict:
-        return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+        return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=check_label(check), what=what))
 
     async def _verdict(self, check: Check, run: Run, answer: str) -> Verdict:
         try:
             verdict = await check.check(run, answer)
         except Exception as error:  # any failure of a check counts as not passed
             mask = run.agent.config.masker.mask
-            log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
-            return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
+            log_failure(logger, logging.ERROR, f"check {check_label(check)} failed", error, mask)
+            return self._refused(
+                run, "check_failed", NOT_RUN.format(check=check_label(check), why=describe_error(error))
+            )
         if what := await _breach(check, run):  # the check's own command may have changed them
             return self._broken(run, check, what)
         return verdict
@@ -122,9 +135,9 @@ async def _breach(check: Check, run: Run) -> str:
     from react_run.workspace.seals import broken
 
     look = partial(in_thread, partial(broken, Folder(run.workspace), check.sealed, sealed))
-    return await run.recorded(f"seal of {label(check)}", look)
+    return await run.recorded(f"seal of {check_label(check)}", look)
 
 
-def label(check: Check) -> str:
+def check_label(check: Check) -> str:
     """The name of a check in messages."""
     return check.kind or type(check).__name__

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from react_run.policies.deadline import Deadline
 from react_run.policies.order import Policy
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 WARNING = "[{share:.0%} of {what}. {advice}]"
@@ -39,19 +40,29 @@ class BudgetWarnings(Policy):
     """
 
     kind: ClassVar[str] = "budget_warnings"
+    inside: ClassVar[Mapping[str, str]] = {
+        "result_limit": "the warning is added after the result is cut",
+        "stuck": "a run that ends now needs no warning",
+    }
 
     at: list[float] = Field(default_factory=lambda: [0.5, 0.8])
     """The shares of a budget, from 0 to 1, at which the model is warned."""
 
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if is_limited(config) and config.failure_handling != "legacy" else None
+
     @hookimpl
     async def react_settle(self, run: Run, iteration: Iteration) -> None:
+        if run.outcome.stop_reason is not None:
+            return
         told = run.state(Told).shares
         used = list(budgets(run))
         if run.agent.config.limits.run_timeout and told.get("time", 0.0) < max(self.at, default=0.0):
             used.append(await self._time(run))
         for name, share, what in used:
             reached = max((mark for mark in self.at if mark - TOLERANCE <= share < 1), default=0.0)
-            if reached > told.get(name, 0.0) and run.outcome.stop_reason is None:
+            if reached > told.get(name, 0.0):
                 told[name] = reached
                 run.note(self.guard, f"{share:.0%} of {what}")
                 advice = NEARLY if reached >= max(self.at) else HALF
@@ -66,6 +77,13 @@ class BudgetWarnings(Policy):
 
         share = await run.recorded(f"budget_warnings:time:{len(run.iterations)}", look)
         return "time", share, f"the {run.agent.config.limits.run_timeout:g} seconds are used"
+
+
+def is_limited(config: ReActAgentConfig) -> bool:
+    """Whether a limit is set that the model can be warned about."""
+    limits = config.limits
+    chosen = (limits.max_cost, limits.max_total_tokens, limits.run_timeout)
+    return "max_iterations" in config.model_fields_set or any(limit is not None for limit in chosen)
 
 
 def budgets(run: Run) -> Iterator[tuple[str, float, str]]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Outcome
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.results import StopReason
 from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run, ToolCall
 
 Key = tuple[str, Hashable]
@@ -25,6 +27,8 @@ NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})
 
 class Ledger:
     """The failures of a run by tool, since the tool last succeeded."""
+
+    __slots__ = ("counts",)
 
     def __init__(self) -> None:
         self.counts: dict[str, dict[Key, int]] = {}
@@ -48,11 +52,19 @@ class Failures(Policy):
     """
 
     kind: ClassVar[str] = "failures"
+    inside: ClassVar[Mapping[str, str]] = {
+        "duplicate_calls": "a repeated call has its answer before failures are counted",
+    }
 
     corrections: int = Field(default=1, ge=0)
     """How many failures of one kind the model may correct."""
     searches: int = Field(default=1, ge=0)
     """How often a tool that found nothing may be called again with materially different arguments."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        safe = safe_handling(config)
+        return None if safe is None else cls(corrections=safe.corrections)
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from react_run.engine.standing import Standing
 from react_run.errors import ModelError
@@ -14,9 +14,11 @@ from react_run.messages import Message
 from react_run.outcome import Disposition
 from react_run.policies.last_answer import LastWords
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.results import ReActStep, RunResult, StopReason, Unresolved
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Run
 
 BY_POLICY = frozenset(
@@ -53,6 +55,13 @@ class Grounding(Policy):
     """
 
     kind: ClassVar[str] = "grounding"
+    inside: ClassVar[Mapping[str, str]] = {
+        "failures": "calls are judged before the answer that depends on them",
+    }
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else None
 
     @hookimpl
     @late(when=may_lack_facts, errors=Exception)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from react_run.engine.iteration import call_model, new_request
 from react_run.errors import ModelError
@@ -13,10 +13,12 @@ from react_run.hookspecs import hookimpl
 from react_run.messages import Message
 from react_run.policies.order import Policy
 from react_run.policies.reply_checks import called_in_text
+from react_run.policies.safe import safe_handling
 from react_run.results import RunResult, StopReason
 from react_run.run import Iteration
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Run
 
 ASK = (
@@ -49,6 +51,15 @@ class LastAnswer(Policy):
     """
 
     kind: ClassVar[str] = "last_answer"
+    inside: ClassVar[Mapping[str, str]] = {
+        "grounding": "the last answer is grounded, too",
+        "limits": "the limits include the last answer",
+        "more_iterations": "a person is asked for more iterations first",
+    }
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else None
 
     @hookimpl
     @late(when=is_out)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from react_run.policies.order import Policy
 from react_run.results import RunResult, StopReason
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 OnLimit = Literal["end", "ask"]
@@ -40,6 +41,7 @@ class RunLimits(Policy):
     """
 
     kind: ClassVar[str] = "limits"
+    inside: ClassVar[Mapping[str, str]] = {"run_timeout": "nobody is asked for more money when the time is up"}
     inherited_by_subagents: ClassVar[bool | None] = True
     stacks: ClassVar[bool] = True  # a parent's limits apply in addition to a run's own
 
@@ -52,6 +54,18 @@ class RunLimits(Policy):
 
     on_limit: OnLimit = "end"
     """Whether a person is asked for more before the run ends."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        limits = config.limits
+        if limits.max_cost is None and limits.max_total_tokens is None:
+            return None
+        return cls(
+            max_cost=limits.max_cost,
+            allow_unknown_cost=limits.allow_unknown_cost,
+            max_total_tokens=limits.max_total_tokens,
+            on_limit=limits.on_limit,
+        )
 
     @hookimpl(trylast=True)
     async def react_model_call(self, run: Run, iteration: Iteration) -> ModelResponse | None:
@@ -93,7 +107,7 @@ class RunLimits(Policy):
         """Whether a person has granted more than was used; one question at a time, for all subagents."""
         if self.on_limit == "end":
             return False
-        from react_run.policies.extensions import SHARE, extended
+        from react_run.policies.more_iterations import SHARE, extended
 
         allowed = owner.state(self._extra)
         async with allowed.asking:
@@ -128,11 +142,21 @@ class RunTimeout(Policy):
     """Ends a run when its time is up, with a result of everything so far; what is still running is cancelled."""
 
     kind: ClassVar[str] = "run_timeout"
+    inside: ClassVar[Mapping[str, str]] = {"grounding": "what a run found before its time was up is grounded, too"}
+    outside: ClassVar[Mapping[str, str]] = {
+        "last_answer": "the time limit includes the last answer",
+        "acceptance": "the time limit includes the checks",
+    }
 
     seconds: float = Field(gt=0)
     """Time limit for the whole run, not counting the time spent waiting for a person."""
     on_limit: OnLimit = "end"
     """Whether a person is asked for more before the run ends."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        limits = config.limits
+        return None if limits.run_timeout is None else cls(seconds=limits.run_timeout, on_limit=limits.on_limit)
 
     @hookimpl(tryfirst=True)
     @inline
@@ -168,7 +192,7 @@ class RunTimeout(Policy):
 
     async def _more(self, run: Run, limit: float) -> float:
         """The seconds that a person grants beyond ``limit``."""
-        from react_run.policies.extensions import SHARE, extended
+        from react_run.policies.more_iterations import SHARE, extended
 
         more = self.seconds / SHARE
         return more if await extended(run, f"{limit:g} s", f"{more:g} s", by_clock=True) else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
@@ -26,6 +26,10 @@ class ModelRetries(Policy):
     """
 
     kind: ClassVar[str] = "model_retries"
+    inside: ClassVar[Mapping[str, str]] = {
+        "reply_checks": "a reply is judged when no more attempts follow",
+        "compaction": "an overflow is not transient, so a smaller request is made outside",
+    }
 
     attempts: int = Field(default=4, ge=1)
     """Maximum number of attempts, including the first."""

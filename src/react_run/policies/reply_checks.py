@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -14,9 +14,11 @@ from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse, ToolChoice
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.results import StopReason
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 Proceed = Callable[[], Awaitable[ModelResponse]]
@@ -43,12 +45,15 @@ _FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 def needs_more(run: Run, iteration: Iteration, response: ModelResponse) -> bool:
     """Whether a reply may be anything but a whole answer or calls."""
-    return run.outcome.stop_reason is None and (
-        response.finish_reason in REFUSALS or not response.message.tool_requests
-    )
+    if run.outcome.stop_reason is not None or response.finish_reason in REFUSALS:
+        return run.outcome.stop_reason is None
+    if response.message.tool_requests:
+        return False
+    text = response.text.strip()
+    return not text or response.finish_reason == "length" or _may_be_a_call(text)
 
 
-class Replies(Policy):
+class ReplyChecks(Policy):
     """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
     A call written as text counts as empty: it is never run. These model calls count in ``usage.requests``, not as
@@ -56,11 +61,18 @@ class Replies(Policy):
     """
 
     kind: ClassVar[str] = "reply_checks"
+    inside: ClassVar[Mapping[str, str]] = {
+        "budget_warnings": "what judges an iteration surrounds what judges its model calls",
+    }
 
     empty_replies: int = Field(default=2, ge=0)
     """How often to ask again after an empty reply; the last time, unless it is also the first, without tools."""
     continuations: int = Field(default=1, ge=0)
     """How often to have a truncated answer continued."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if safe_handling(config) else cls(empty_replies=0, continuations=0)
 
     @hookimpl
     @late(when=needs_more)
@@ -143,13 +155,17 @@ def is_empty(response: ModelResponse) -> bool:
     return not response.message.tool_requests and not response.text.strip()
 
 
+def _may_be_a_call(text: str) -> bool:
+    return _MARKUP.match(text) is not None and text[-1] in "]})>`"
+
+
 async def called_in_text(run: Run, message: Message) -> bool:
     """Whether a reply is just the markup of a call to an existing tool, which the server should have parsed (S3).
 
     JSON that the agent was told to answer with is not a call.
     """
     text = message.said.strip()
-    if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":
+    if message.tool_requests or not _may_be_a_call(text):
         return False  # the usual case
     if text[0] in "<[" and not text.startswith("[{"):
         return any(re.search(rf"\b{re.escape(name)}\b", text) for name in run.all_tools)

@@ -4,8 +4,9 @@ T4).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
@@ -15,6 +16,7 @@ from react_run.policies.order import Policy
 from react_run.support.preview import parts, size_of
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.policies.spill import Saved
     from react_run.run import Iteration, Run, ToolCall
 
@@ -26,7 +28,7 @@ STUB = 200
 """Bytes reserved for each later result of an iteration."""
 
 
-class Ceiling(Policy):
+class ResultLimit(Policy):
     """Keeps each result, and all results of an iteration together, within a size limit; the rest is saved to a file.
 
     Longer results are saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are
@@ -34,11 +36,19 @@ class Ceiling(Policy):
     """
 
     kind: ClassVar[str] = "result_limit"
+    inside: ClassVar[Mapping[str, str]] = {
+        "duplicate_calls": "a shared result is cut for every call that gets it",
+        "acceptance": "what judges a run surrounds what judges its iterations",
+    }
 
     max_bytes: int = Field(default=24_576, ge=1_024)
     """Maximum bytes of one result; an iteration may have four times as many."""
     spill: bool = True
     """Whether longer results are saved to a file; otherwise they are cut, with a note."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls(max_bytes=config.limits.max_result_bytes, spill=config.limits.spill)
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
 from react_run.components import Plugin
-from react_run.policies.duplicate_calls import Repeats
-from react_run.policies.failures import Failures
-from react_run.policies.grounding import Grounding
-from react_run.policies.last_answer import LastAnswer
-from react_run.policies.order import Policy
-from react_run.policies.reply_checks import Replies
-from react_run.policies.stuck import Stuck
+
+if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
 
 
 class Safe(Plugin):
@@ -31,27 +27,17 @@ class Safe(Plugin):
     stop_at: int = Field(default=3, ge=1)
     """After this many consecutive iterations with nothing new, the run ends."""
 
-    def policies(self) -> list[Policy]:
-        """The guards it includes."""
-        return [
-            Repeats(),
-            Failures(corrections=self.corrections),
-            Grounding(),
-            LastAnswer(),
-            Stuck(nudge_at=self.nudge_at, stop_at=self.stop_at),
-            Replies(),
-        ]
 
+def safe_handling(config: ReActAgentConfig) -> Safe | None:
+    """The options of ``failure_handling: safe``; ``None`` if failures are handled in another way.
 
-def failure_policies(chosen: object) -> tuple[list[Policy], list[object]]:
-    """The built-in guards and the custom policy for a value of ``failure_handling``.
-
-    Args:
-        chosen: ``"safe"``, ``"legacy"``, or a plugin.
+    The policies that belong to it ask this in ``for_agent``.
     """
-    if chosen == "safe":
-        chosen = Safe()
-    if isinstance(chosen, Safe):
-        return chosen.policies(), []
-    refusals_only = Replies(empty_replies=0, continuations=0)
-    return [refusals_only], [] if chosen == "legacy" else [chosen]
+    chosen = config.failure_handling
+    return Safe() if chosen == "safe" else chosen if isinstance(chosen, Safe) else None
+
+
+def own_handling(config: ReActAgentConfig) -> list[object]:
+    """The custom policy that ``failure_handling`` names, if it does."""
+    chosen = config.failure_handling
+    return [] if isinstance(chosen, (str, Safe)) else [chosen]

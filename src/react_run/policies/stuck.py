@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from pydantic import Field
 
 from react_run.engine.context import MovedOut
 from react_run.hookspecs import hookimpl
 from react_run.policies.order import Policy
+from react_run.policies.safe import safe_handling
 from react_run.results import StopReason
 from react_run.tools.arguments.key import arguments_key
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run, ToolCall
 
 NUDGE = (
@@ -32,6 +34,8 @@ Key = tuple[str, Hashable]
 
 class Answers:
     """The results of a run's calls, and how long the run has made no progress."""
+
+    __slots__ = ("failing", "known", "moves", "stale")
 
     def __init__(self) -> None:
         self.known: dict[Key, tuple[str, int, str]] = {}
@@ -67,6 +71,11 @@ class Stuck(Policy):
     """
 
     kind: ClassVar[str] = "stuck"
+    inside: ClassVar[Mapping[str, str]] = {
+        "failures": "a failure that ends the run is the reason, not the circle",
+        "result_limit": "the nudge is added after the result is cut",
+        "truncated_calls": "cut replies that end the run are the reason, not the circle",
+    }
 
     nudge_at: int = Field(default=2, ge=1)
     """How often the same stale iteration may occur before the model gets a nudge: by default, the second time."""
@@ -78,6 +87,11 @@ class Stuck(Policy):
     """After this many consecutive iterations in which every call failed, the model gets a nudge."""
     failing_stop_at: int = Field(default=6, ge=1)
     """After this many consecutive iterations in which every call failed, the run ends."""
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        safe = safe_handling(config)
+        return None if safe is None else cls(nudge_at=safe.nudge_at, stop_at=safe.stop_at)
 
     @hookimpl
     def react_settle(self, run: Run, iteration: Iteration) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
@@ -16,10 +17,14 @@ if TYPE_CHECKING:
 TOO_LONG = "The model's replies were cut off by its output token limit {count} times in a row, so no call could run."
 
 
-class CutOff(Policy):
+class TruncatedCalls(Policy):
     """Ends a run whose tool calls are cut off by the token limit again and again."""
 
     kind: ClassVar[str] = "truncated_calls"
+    inside: ClassVar[Mapping[str, str]] = {
+        "failures": "a failure that ends the run is the reason, not the cut replies",
+        "result_limit": "results are cut before their iteration is judged",
+    }
 
     in_a_row: int = Field(default=3, ge=1)
     """After this many truncated replies in a row, the run ends."""

@@ -1,4 +1,4 @@
-"""The agents of a server, built from their files, and rebuilt when the files change."""
+"""The agents of a server: built from their files, and rebuilt when the files change."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from react_run.agent import ReActAgent
 
 _VARIANTS = 8
-"""Agents with overrides that are kept ready for each file."""
+"""How many agents with overrides are kept per file."""
 _WRITING = ("files", "shell")
 
 MakeJournal = Callable[[Mapping[str, object]], object]
 
 
 class Problems(ConfigError):
-    """Everything that is wrong with the files."""
+    """All problems found in the agent files."""
 
 
 @dataclass(kw_only=True, eq=False)
@@ -32,8 +32,8 @@ class ServedAgent:
     """One agent, ready to run.
 
     Args:
-        name: What requests call it.
-        options: How it is made from its file.
+        name: The name that requests use.
+        options: How to build it from its file.
         agent: The agent.
     """
 
@@ -43,11 +43,11 @@ class ServedAgent:
 
     @property
     def file(self) -> str:
-        """Its file."""
+        """The path of the agent file."""
         return self.options.file
 
     def mask(self, data: object) -> Any:
-        """``data`` without the secrets of this agent."""
+        """``data`` with this agent's secrets masked."""
         return self.agent.config.masker.mask_data(data)
 
 
@@ -57,7 +57,7 @@ class Agents:
     Args:
         options: How each file is read.
         plugins: Makes the plugins that every agent gets.
-        journal: Makes what keeps the journals of an agent's runs.
+        journal: Makes the recorder of an agent's runs.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Agents:
         self._served: dict[str, ServedAgent] = {}
         self._variants: dict[str, OrderedDict[str, ServedAgent]] = {}
         self._retired: list[ServedAgent] = []
-        """Those that no new run gets any more, and that may still be at work."""
+        """Agents that take no new runs, but may still have runs in flight."""
         self.begun = False
 
     def __iter__(self) -> Any:
@@ -86,21 +86,21 @@ class Agents:
         return self._served.get(name)
 
     def of_file(self, file: str | None) -> ServedAgent | None:
-        """The agent that is made from ``file``."""
+        """The agent that was built from ``file``."""
         wanted = None if file is None else Path(file).absolute()
         return next((one for one in self._served.values() if Path(one.file).absolute() == wanted), None)
 
     def load(self) -> None:
-        """Read all files.
+        """Build the agents of all files.
 
         Raises:
-            Problems: What is wrong with each of them, a line each.
+            Problems: Some files are wrong; one line for each.
         """
         found: dict[str, ServedAgent] = {}
         problems: list[str] = []
         for options in self._options:
             try:
-                served = self._built(options)
+                served = self._build(options)
             except ReactError as error:
                 text = str(error)
                 problems.append(text if text.startswith(options.file) else f"{options.file}: {text}")
@@ -117,19 +117,19 @@ class Agents:
         self._served = found
 
     async def begin(self) -> None:
-        """Open what the agents hold."""
+        """Open all agents."""
         for served in self._served.values():
             await served.agent.__aenter__()
         self.begun = True
 
     async def end(self) -> None:
-        """Close what the agents hold."""
+        """Close all agents."""
         variants = [served for kept in self._variants.values() for served in kept.values()]
         self._retired += [*variants, *self._served.values()]
         await self.close_retired(())
 
     async def close_retired(self, used: Collection[ServedAgent]) -> None:
-        """Close what no new run gets any more, but for those that are still at work."""
+        """Close retired agents, except those with runs in flight."""
         closing = [served for served in self._retired if served not in used]
         self._retired = [served for served in self._retired if served in used]
         for served in closing:
@@ -137,11 +137,11 @@ class Agents:
                 await served.agent.__aexit__(None, None, None)
 
     async def reload(self) -> list[str]:
-        """Read all files again; agents whose file is wrong stay as they are. What happened, a line each."""
+        """Reload all files, and return one line for each about what happened. An agent whose file is wrong is kept."""
         said: list[str] = []
         for old in list(self._served.values()):
             try:
-                new = self._built(old.options)
+                new = self._build(old.options)
                 if new.name != old.name:
                     raise ConfigError(f"the agent was named {old.name!r} and would be {new.name!r}: restart the server")
                 await new.agent.__aenter__()
@@ -154,10 +154,10 @@ class Agents:
         return said
 
     async def variant(self, name: str, overrides: Mapping[str, object]) -> ServedAgent:
-        """The agent called ``name`` with values of its file replaced.
+        """The agent called ``name`` with some values overridden.
 
         Raises:
-            ReactError: The values do not fit.
+            ReactError: An override is not valid for this agent.
         """
         base = self._served[name]
         if not overrides:
@@ -165,7 +165,7 @@ class Agents:
         kept = self._variants.setdefault(name, OrderedDict())
         key = repr(sorted(overrides.items()))
         if key not in kept:
-            served = self._built(replace(base.options, overrides={**(base.options.overrides or {}), **overrides}))
+            served = self._build(replace(base.options, overrides={**(base.options.overrides or {}), **overrides}))
             await served.agent.__aenter__()
             kept[key] = served
             if len(kept) > _VARIANTS:
@@ -173,7 +173,7 @@ class Agents:
         kept.move_to_end(key)
         return kept[key]
 
-    def _built(self, options: AgentOptions) -> ServedAgent:
+    def _build(self, options: AgentOptions) -> ServedAgent:
         config = options.config()
         plugins = [*self._plugins(), *options.extra_plugins()]
         agent = built(config, plugins, self._journal(options.to_record()))
@@ -181,7 +181,7 @@ class Agents:
 
 
 def sharing_a_workspace(agents: Iterable[ServedAgent]) -> list[str]:
-    """The names of the agents that may change files of the workspace that all their runs share."""
+    """The names of the agents that may change files in the workspace shared by all their runs."""
     return [
         served.name
         for served in agents

@@ -29,11 +29,11 @@ Endpoint = Callable[["Request"], Awaitable[Response]]
 
 
 def application(service: Service, gate: Gate) -> ASGIApp:
-    """Everything that a server answers.
+    """Build the ASGI application.
 
     Args:
         service: The server.
-        gate: Who is let in.
+        gate: Authenticates requests.
     """
     chat, runs = ChatApi(service), RunsApi(service)
     responses = ResponsesApi(chat)

@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from react_run.journal.values import Record
 
 _REMEMBERED = 1_000
-"""Decisions that a second answer is told about without a look into journals."""
+"""How many decisions are remembered, so that a second answer is refused without reading journals."""
 EXPIRED = "expired"
 
 
 @dataclass(kw_only=True, eq=False)
 class Approval:
-    """One question that waits.
+    """A question that waits for an answer.
 
     Args:
-        id: Names it, on this server.
-        run_id: The run that is answered to; what was asked in a subagent belongs to the run above it.
+        id: Its id on this server.
+        run_id: The run to continue with the answer; a question of a subagent belongs to the parent run.
         agent: The name of the agent.
-        question: What is asked, secrets masked.
-        asked: When, in seconds since 1970.
-        expires: When it is answered with no.
-        answered: Where the answer of a run that waits goes; ``None`` when the run was put aside.
+        question: The question, with secrets masked.
+        asked: When it was asked, in seconds since 1970.
+        expires: When it is answered with no, in seconds since 1970.
+        answered: Receives the answer if the run is waiting; ``None`` if the run is parked.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Approval:
     answered: asyncio.Future[Answer] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The question as JSON, for API clients."""
         question = self.question
         return {
             "id": self.id,
@@ -65,11 +65,11 @@ class Approval:
 
 @dataclass(kw_only=True)
 class Approvals:
-    """All questions that wait, and the latest that were answered.
+    """All open questions, and the most recent decisions.
 
     Args:
-        go_on: Takes the decision about a run that was put aside, keeps it, and has the run go on.
-        note: Writes into the journal of a run why somebody decided so.
+        go_on: Records the decision about a parked run, and resumes that run.
+        note: Writes the reason for a decision into the journal of a run.
     """
 
     go_on: Callable[[Approval, Answer, str], None]
@@ -89,7 +89,7 @@ class Approvals:
         return [approval for approval in self if approval.run_id == run_id]
 
     def name(self, run_id: str, question: Question) -> str:
-        """An id for a question: the same for the same question, unless that waits already."""
+        """An id for a question: always the same for the same question, unless an identical one is still waiting."""
         wanted, number = f"{run_id}-{question.id}", 1
         name = wanted
         while name in self.waiting:
@@ -98,27 +98,27 @@ class Approvals:
         return name
 
     def add(self, approval: Approval) -> None:
-        """Something is asked."""
+        """Add a question."""
         self.waiting[approval.id] = approval
         self.changed.fire()
 
     def remove(self, approval: Approval) -> None:
-        """Nobody needs the answer any more."""
+        """Remove a question whose answer is no longer needed."""
         if self.waiting.get(approval.id) is approval:
             del self.waiting[approval.id]
             self.changed.fire()
 
     def answer(self, id_: str, value: object, *, by: str, note: str = "") -> dict[str, Any]:
-        """Take an answer; the first one counts.
+        """Answer a question; the first answer counts.
 
         Args:
-            id_: The question.
+            id_: The id of the question.
             value: The answer.
-            by: Who says so.
-            note: Why, for the journal.
+            by: Who answers.
+            note: The reason, for the journal.
 
         Raises:
-            ApiError: There is no such question, it was answered, or this is not an answer to it.
+            ApiError: The question does not exist or was answered already, or the answer does not fit it.
         """
         if id_ in self._decided:
             first = self._decided[id_]
@@ -146,13 +146,13 @@ class Approvals:
         return {"id": id_, "run": approval.run_id, "answer": read, "by": by}
 
     def remember(self, id_: str, answer: Answer) -> None:
-        """Keep a decision, for whoever answers once more."""
+        """Remember a decision, to tell anyone who answers again."""
         self._decided[id_] = {"answer": answer.value, "by": answer.by}
         if len(self._decided) > _REMEMBERED:
             self._decided.popitem(last=False)
 
     def expire(self) -> None:
-        """Answer with no what nobody answered in time."""
+        """Answer with no all questions whose time is up."""
         for approval in list(self.waiting.values()):
             if approval.expires <= time():
                 no = "no" if "no" in approval.question.choices or not approval.question.choices else None
@@ -161,12 +161,12 @@ class Approvals:
                     continue
                 try:
                     self.answer(approval.id, no, by=EXPIRED, note="nobody answered in time")
-                except ApiError:  # its journal is gone, or another process is at it
+                except ApiError:  # the journal is gone, or another process is running it
                     self.remove(approval)
 
 
 def question_from(record: Record) -> Question:
-    """The question that a record of a journal holds."""
+    """The question in a journal record."""
     return Question(
         record["text"],
         choices=tuple(record.get("choices", ())),
@@ -179,9 +179,9 @@ def question_from(record: Record) -> Question:
 
 
 def open_questions(records: list[Record], run_id: str) -> list[Record]:
-    """The questions of a run and of its subagents that nobody has answered, from its journal.
+    """The unanswered questions of a run and its subagents, from the journal.
 
-    Those of a subagent that does not go on are left out: an answer to them would reach nobody.
+    Questions of a subagent that does not continue are left out: nothing would read the answer.
     """
     asked: dict[tuple[str, str, str], Record] = {}
     going_on = {run_id}
@@ -202,6 +202,6 @@ _OF_QUESTIONS = ("type", "time", "text", "choices", "schema", "tool", "arguments
 
 
 def decided(record: Record, answer: Answer) -> Record:
-    """The record of a decision about the question in ``record``."""
+    """The journal record of a decision about the question in ``record``."""
     place = {name: value for name, value in record.items() if name not in _OF_QUESTIONS}
     return {"type": "decided", **place, "time": round(time(), 6), "answer": answer.value, "by": answer.by}

@@ -1,4 +1,4 @@
-"""OpenAI's API: models, and chat completions, with or without streaming."""
+"""OpenAI's API: models and chat completions, with or without streaming."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from react_run.serve.service import Service
 
 SILENCE = 15.0
-"""Seconds without a byte after which a comment is sent: proxies cut connections that are silent for long."""
+"""Seconds without output after which a comment is sent, because proxies cut idle connections."""
 SESSION = "x-react-session"
 STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class ChatApi:
-    """Answers requests as OpenAI's API does.
+    """Answers requests to OpenAI's API.
 
     Args:
         service: The server.
@@ -39,7 +39,7 @@ class ChatApi:
         self.service = service
 
     async def models(self, request: Request) -> Response:
-        """``GET /v1/models``: the agents."""
+        """``GET /v1/models``: list the agents."""
         return JSONResponse({"object": "list", "data": [self._model(served) for served in self.service.agents]})
 
     async def model(self, request: Request) -> Response:
@@ -67,10 +67,10 @@ class ChatApi:
         return await self.whole(request, job, lambda: completion(job))
 
     async def job(self, request: Request, asked: Asked, body: bytes) -> Job:
-        """The run of a request: started now, or by the same request before.
+        """The run for a request: a new one, or the one that an identical request with the same key started.
 
         Raises:
-            ApiError: It cannot be started.
+            ApiError: The run cannot be started.
         """
         service, by = self.service, request.state.by
         served = await service.chosen(service.agent(asked.model), asked.overrides)
@@ -93,12 +93,12 @@ class ChatApi:
         return await service.once.started(request.headers.get("idempotency-key"), by, request.url.path, body, start)
 
     async def whole(self, request: Request, job: Job, shape: Callable[[], object]) -> Response:
-        """Wait for a run, or for its first question, and answer with it; a client that leaves ends it.
+        """Wait until a run ends or asks a question, and respond. If the client leaves first, it may be cancelled.
 
         Args:
             request: The request.
             job: The run.
-            shape: Makes the answer.
+            shape: Makes the body of the response.
         """
         job.watchers += 1
         left = asyncio.ensure_future(_gone(request))
@@ -113,7 +113,7 @@ class ChatApi:
                 await asyncio.gather(left, done, return_exceptions=True)
         headers = {"X-Request-Id": job.id}
         if not job.ended and not job.questions:
-            return Response(status_code=499, headers=headers)  # nobody reads it
+            return Response(status_code=499, headers=headers)  # the client has gone
         if job.ended and job.result is None:
             error = error_of(job)
             error.headers.update(headers)
@@ -148,7 +148,7 @@ class ChatApi:
             self.leave(job, gone=not told)
 
     def leave(self, job: Job, *, gone: bool) -> None:
-        """A client reads no more; when it was the last one and left early, its run need not go on."""
+        """Unsubscribe a client; if it was the last and left early, cancel the run unless the options keep it going."""
         job.watchers -= 1
         if not gone:
             job.detached = job.detached or bool(job.questions)

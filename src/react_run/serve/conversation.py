@@ -33,7 +33,7 @@ SETTINGS = (
     "top_p",
     "verbosity",
 )
-"""What reaches the model. Anything else stays here: some libraries take addresses and keys among the settings."""
+"""The settings passed to the model. Others are dropped: some libraries accept addresses and keys as settings."""
 _NUMBERS = {
     "frequency_penalty": (-2, 2),
     "max_completion_tokens": (1, None),
@@ -48,7 +48,7 @@ MOST_MESSAGES = 50_000
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A request that makes sense."""
+    """A valid request."""
 
     model: object
     prompt: str
@@ -61,10 +61,10 @@ class Asked:
 
 
 def json_of(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body.
+    """Parse the JSON object in a request body.
 
     Raises:
-        ApiError: It holds none.
+        ApiError: The body is not a JSON object.
     """
     try:
         data = json.loads(body.decode("utf-8"))
@@ -78,14 +78,14 @@ def json_of(body: bytes) -> dict[str, Any]:
 
 
 def asked_by(data: Mapping[str, Any], *, ignore_tools: bool = False) -> Asked:
-    """What a request for a chat completion asks for.
+    """Parse a request for a chat completion.
 
     Args:
         data: The body of the request.
-        ignore_tools: Whether tools that it offers are left out.
+        ignore_tools: Whether to ignore tools that the request offers.
 
     Raises:
-        ApiError: Something about it is wrong, or cannot be had here.
+        ApiError: The request is invalid, or asks for something that is not supported.
     """
     if "model" not in data:
         raise wrong("`model` is missing: it names the agent", "model", "missing_model")
@@ -115,14 +115,14 @@ def asked_by(data: Mapping[str, Any], *, ignore_tools: bool = False) -> Asked:
 
 
 def refuse_foreign(data: Mapping[str, Any], *, ignore_tools: bool = False) -> None:
-    """Refuse what an agent decides itself.
+    """Refuse settings that only the agent may decide.
 
     Args:
         data: The body of the request.
-        ignore_tools: Whether tools that it offers are left out: a model is free to call none of them.
+        ignore_tools: Whether to ignore tools that the request offers: a model is free to call none of them.
 
     Raises:
-        ApiError: A request brings tools, or wants several answers.
+        ApiError: The request brings tools, or wants several answers.
     """
     for name in () if ignore_tools else _OWN_TOOLS:
         if data.get(name) not in (None, []):
@@ -137,7 +137,7 @@ def refuse_foreign(data: Mapping[str, Any], *, ignore_tools: bool = False) -> No
 
 
 def settings_in(data: Mapping[str, Any]) -> dict[str, object]:
-    """The settings that reach the model.
+    """The settings of a request that are passed to the model.
 
     Raises:
         ApiError: A number is out of range.
@@ -155,10 +155,10 @@ def settings_in(data: Mapping[str, Any]) -> dict[str, object]:
 
 
 def overrides_in(data: Mapping[str, Any]) -> dict[str, object]:
-    """What a request wants to change about the agent.
+    """The agent options that a request overrides.
 
     Raises:
-        ApiError: It is not an object of names and values.
+        ApiError: They are not an object of names and values.
     """
     own = data.get("react_run")
     if own is None:
@@ -172,7 +172,7 @@ def _messages(given: object) -> list[Message]:
     if not isinstance(given, list) or not given:
         raise wrong("`messages` must be a list of at least one message", "messages")
     if len(given) > MOST_MESSAGES:
-        raise wrong(f"a conversation may have {MOST_MESSAGES:,} messages", "messages")
+        raise wrong(f"a conversation may have at most {MOST_MESSAGES:,} messages", "messages")
     found = []
     for index, message in enumerate(given):
         try:
@@ -196,10 +196,10 @@ def _checked(message: object) -> dict[str, Any]:
 
 
 def check_bytes(part: Mapping[str, Any], where: str) -> None:
-    """Refuse an image or file whose bytes cannot be read, which would count as if it were not there.
+    """Refuse an image or file whose bytes cannot be decoded; it would otherwise be dropped silently.
 
     Raises:
-        ValueError: It is one; the text says what is wrong with it.
+        ValueError: The bytes cannot be decoded; the message says why.
     """
     try:
         read_part(part)

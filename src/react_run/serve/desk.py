@@ -21,13 +21,12 @@ CLIENT = "# Instructions of the client"
 
 
 class Desk:
-    """Where questions of runs are answered, in place of the terminal.
+    """Asks people through the server instead of the terminal.
 
     Args:
-        approvals: The questions that wait.
-        spool: The runs that have not begun.
-        park_after: Seconds after which a run that waits is put aside: it costs nothing then, and goes on when the
-            answer is there.
+        approvals: The open questions.
+        spool: The accepted runs that have not started.
+        park_after: Seconds after which a waiting run is parked: it is stopped, and resumed when the answer arrives.
         expires: Seconds after which a question is answered with no.
     """
 
@@ -57,7 +56,7 @@ class Desk:
     async def react_ask(self, run: Run, question: Question) -> Answer:
         job = current_job.get()
         if job is None:
-            return Answer(None)  # nobody is asked at the server's own terminal
+            return Answer(None)  # never ask at the server's own terminal
         now = time()
         approval = Approval(
             id=self.approvals.name(job.id, question),
@@ -71,8 +70,8 @@ class Desk:
         return await self._wait(job, approval, may_park=goes_on(run))
 
     async def _wait(self, job: Job, approval: Approval, *, may_park: bool) -> Answer:
-        assert approval.answered is not None  # made with it
-        assert job.turn is not None  # a run that asks is at work
+        assert approval.answered is not None  # react_ask sets it
+        assert job.turn is not None  # a run that asks has its turn
         entry = (approval.id, approval.question)
         self.approvals.add(approval)
         job.questions.append(entry)

@@ -1,4 +1,4 @@
-"""Runs that an earlier server began, for a client that asks for them again with its key."""
+"""Finds runs of an earlier server for clients that repeat a request with the same idempotency key."""
 
 from __future__ import annotations
 
@@ -30,20 +30,19 @@ async def earlier(
     approvals: Approvals,
     resume: Callable[..., Awaitable[Job]],
 ) -> Job | None:
-    """The run with this id: under way, with the result it ended with, or going on from now; ``None`` when there is
-    no journal of it.
+    """Find the run with this id: in flight, finished, waiting, or resumed now; ``None`` when it has no journal.
 
     Args:
         run_id: The run.
-        by: Who asks.
-        jobs: The runs under way here.
-        shelf: The runs that are kept.
+        by: Who is asking.
+        jobs: The runs of this server.
+        shelf: The journals.
         agents: The agents that are served.
-        approvals: The questions that wait for a person.
-        resume: Has a run go on.
+        approvals: The open questions.
+        resume: Resumes a run.
 
     Raises:
-        ApiError: It cannot go on.
+        ApiError: The run cannot be resumed.
     """
     if (job := jobs.live.get(run_id)) is not None:
         return job
@@ -53,21 +52,21 @@ async def earlier(
     served = agents.of_file(journal.header["agent"]["file"])
     if served is not None:
         if waiting := approvals.of_run(run_id):
-            return _waiting(served, journal, waiting)
-        if (over := _over(served, journal)) is not None:
+            return _waiting_job(served, journal, waiting)
+        if (over := _ended_job(served, journal)) is not None:
             return over
     return await resume(run_id, by=by)
 
 
-def _waiting(served: ServedAgent, journal: Journal, waiting: Sequence[Approval]) -> Job:
+def _waiting_job(served: ServedAgent, journal: Journal, waiting: Sequence[Approval]) -> Job:
     job = _job(served, journal)
     job.ended = False
     job.questions = [(approval.id, approval.question) for approval in waiting]
     return job
 
 
-def _over(served: ServedAgent, journal: Journal) -> Job | None:
-    """A run that does not go on; ``None`` for one that does."""
+def _ended_job(served: ServedAgent, journal: Journal) -> Job | None:
+    """A run that has ended for good; ``None`` for one that may continue."""
     footer = journal.footer
     if footer is None:
         return None
@@ -99,7 +98,7 @@ def _ending(journal: Journal) -> Ending:
 
 
 def _error(journal: Journal) -> BaseException:
-    """What the run ended with; a provider's error with its status."""
+    """The error that ended the run; a provider's error keeps its status."""
     error = journal.own[-1]["error"]
     try:
         last = journal.calls[max(journal.calls)].error

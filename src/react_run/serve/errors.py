@@ -24,18 +24,18 @@ _TYPES = {
     504: ("server_error", "run_timeout"),
 }
 RETRY_AFTER = 2
-"""Seconds after which a client that found the queue full, or a server that drains, may try again."""
+"""Seconds after which a client may retry when the queue is full or the server is draining."""
 
 
 class ApiError(Exception):
-    """A request that gets an error as its answer.
+    """A request is answered with an error.
 
     Args:
         status: The HTTP status.
         message: What is wrong and what to do about it.
-        code: A short name for programs; ``None`` takes the usual one of the status.
+        code: A short name for programs; ``None`` means the status's default.
         param: The field of the request that is wrong.
-        headers: More headers of the answer.
+        headers: Additional headers of the response.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class ApiError(Exception):
 
     @property
     def response(self) -> JSONResponse:
-        """The answer to the request."""
+        """The HTTP response."""
         return JSONResponse(self.body, status_code=self.status, headers=self.headers)
 
 
 def wrong(message: str, param: str | None = None, code: str | None = None) -> ApiError:
-    """A 400: the request itself is wrong."""
+    """A 400: the request is invalid."""
     return ApiError(400, message, param=param, code=code)

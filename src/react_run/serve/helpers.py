@@ -1,4 +1,4 @@
-"""Requests that chat pages make beside the conversation, such as for a title: a small model answers them."""
+"""Answers side requests of chat pages, such as one for a title, with a small model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LIBRECHAT = re.compile(
 
 
 def is_helper_request(asked: Asked) -> bool:
-    """Whether a chat page asks for something about the conversation: a title, tags, follow-up questions."""
+    """Whether a request is a chat page's side request: a title, tags, or follow-up questions."""
     return bool(_OPEN_WEBUI.match(asked.prompt) or _LIBRECHAT.match(asked.prompt))
 
 
@@ -39,7 +39,7 @@ class Helper:
         self._agent: ReActAgent | None = None
 
     async def answer(self, asked: Asked) -> Response:
-        """The answer, in the shape that was asked for.
+        """Answer in the requested format.
 
         Raises:
             ApiError: The model failed.

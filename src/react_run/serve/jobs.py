@@ -1,4 +1,4 @@
-"""Active runs: each waits for its turn, runs, and notifies its watchers."""
+"""Active runs: each waits for its turn, runs, and notifies its listeners."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ logger = logging.getLogger(__name__)
 Ending = Literal["stopped", "disconnected", "drained", "parked", "timeout"]
 current_job: ContextVar[Job | None] = ContextVar("react_run_job", default=None)
 _KEPT_EVENTS = 20_000
-"""Events of one run that a reader who comes late still gets."""
+"""How many events of a run are kept for readers that join late."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Job:
-    """One run on this server, from the request to its end.
+    """One run on this server, from request to end.
 
     Args:
         served: The agent.
-        prompt: What to answer.
-        attached: The images and files that go with it.
+        prompt: The prompt.
+        attached: Images and files that belong to the prompt.
         messages: The conversation so far.
         id: The id of the run.
-        settings: What reaches the model with every request.
-        system: Instructions of the client, added behind the agent's own prompt.
-        workspace: Where the run works.
+        settings: Settings passed to the model with every request.
+        system: The client's instructions, appended to the agent's own prompt.
+        workspace: The directory to work in.
         session: The name of the conversation it belongs to.
-        by: Who asked for it.
-        streams: Whether the model's text is wanted in pieces.
-        options: What the journal says about how the run was started.
-        agent: What runs, when it is not the agent itself: one that goes on from a journal.
-        around: Surrounds the run, such as a turn of a conversation.
-        unused: Called when it ends before it had its turn.
+        by: Who started it.
+        streams: Whether to stream the model's text.
+        options: How the run was started, for the journal.
+        agent: The agent to run instead of the served one, when resuming from a journal.
+        around: A context manager around the run, such as a turn of a conversation.
+        unused: Called if the run ends before it gets its turn.
     """
 
     served: ServedAgent
@@ -75,14 +75,14 @@ class Job:
     unused: Callable[[], None] | None = None
 
     spooled: bool = False
-    """Whether it is kept on disk until its journal begins."""
+    """Whether it is stored on disk until its journal begins."""
     created: float = field(default_factory=time)
     started: float | None = None
     events: list[StreamEvent] = field(default_factory=list)
     questions: list[tuple[str, Question]] = field(default_factory=list)
-    """The questions that wait for an answer, each with the id of its approval."""
+    """The open questions, each with the id of its approval."""
     decisions: dict[str, Any] = field(default_factory=dict)
-    """Answers given while the run was put aside, by the digest of the question."""
+    """Answers given while the run was parked, by the digest of the question."""
     run: Run | None = None
     result: RunResult | None = None
     error: BaseException | None = None
@@ -90,7 +90,7 @@ class Job:
     ended: bool = False
     watchers: int = 0
     detached: bool = False
-    """Whether it goes on when nobody watches."""
+    """Whether it continues when no client is watching."""
     changed: Signal = field(default_factory=Signal)
     recorded: Signal = field(default_factory=Signal)
     turn: Turn | None = None
@@ -98,12 +98,12 @@ class Job:
 
     @property
     def asked(self) -> str | list[str | Part]:
-        """The prompt with what goes with it."""
+        """The prompt together with its attachments."""
         return [self.prompt, *self.attached] if self.attached else self.prompt
 
     @property
     def status(self) -> str:
-        """How it stands."""
+        """``queued``, ``running``, ``waiting`` (for a person) or ``ended``."""
         if self.ended:
             return "ended"
         if self.questions:
@@ -111,13 +111,13 @@ class Job:
         return "queued" if self.started is None else "running"
 
     def emit(self, event: StreamEvent) -> None:
-        """Something happened in the run."""
+        """Pass on an event of the run."""
         if len(self.events) < _KEPT_EVENTS:
             self.events.append(event)
         self.changed.fire()
 
     def cancel(self, ending: Ending, note: str = "") -> None:
-        """End the run before its time; the journal says why, and it can be resumed."""
+        """Cancel the run; the journal says why, and it can be resumed."""
         if self.ended or self.ending is not None:
             return
         self.ending = ending
@@ -127,18 +127,18 @@ class Job:
             self.task.cancel()
 
     async def wait(self) -> None:
-        """Wait until it has ended, or asks a person."""
+        """Wait until the run ends or asks a question."""
         while not (self.ended or self.questions):
             await self.changed.wait(3600)
 
 
 class Jobs:
-    """All runs under way.
+    """All runs in flight.
 
     Args:
-        slots: How many may work at the same time.
-        run_timeout: Seconds that a run may work.
-        on_end: Told of each run that ended.
+        slots: How many may run at the same time.
+        run_timeout: The most seconds that a run may take.
+        on_end: Called with each run that has ended.
     """
 
     def __init__(
@@ -151,20 +151,20 @@ class Jobs:
         self._idle = Signal()
 
     def check(self) -> None:
-        """Refuse a new run when none can be started.
+        """Refuse a new run if none can be started.
 
         Raises:
-            ApiError: The server is about to stop, or too many runs wait already.
+            ApiError: The server is shutting down, or the queue is full.
         """
         if self.draining:
             raise ApiError(503, "the server is shutting down and accepts no new runs: try again later")
         self.slots.check()
 
     def start(self, job: Job) -> Job:
-        """Begin a run.
+        """Start a run.
 
         Raises:
-            ApiError: The server is about to stop, or too many runs wait already.
+            ApiError: The server is shutting down, or the queue is full.
         """
         self.check()
         if job.id in self.live:
@@ -175,14 +175,14 @@ class Jobs:
         return job
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Have something done beside everything else."""
+        """Run something in the background."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     async def drain(self, seconds: float) -> list[str]:
-        """Take no new runs, wait for those under way, then end them; the ids of the runs that were cut short."""
+        """Take no new runs, wait for those in flight, then cancel the rest; return the ids of the cancelled ones."""
         self.draining = True
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
@@ -197,7 +197,7 @@ class Jobs:
         return cut
 
     def _working(self) -> bool:
-        """Whether a run works that is not waiting for a person."""
+        """Whether any run is not waiting for a person."""
         return any(not job.questions for job in self.live.values())
 
     async def _work(self, job: Job) -> None:
@@ -209,7 +209,7 @@ class Jobs:
                 job.started = time()
                 job.changed.fire()
                 async with self._deadline(job):
-                    job.result = await _driven(job)
+                    job.result = await _run_agent(job)
         except asyncio.CancelledError as error:
             job.error = error
         except BaseException as error:
@@ -244,7 +244,7 @@ class Jobs:
 
 
 async def _end_in(job: Job, seconds: float) -> None:
-    """End the run when it has worked for so long; waiting for a person does not count."""
+    """Cancel the run after ``seconds`` of work; time spent waiting for a person does not count."""
     begun = asyncio.get_running_loop().time()
     while (left := seconds - (asyncio.get_running_loop().time() - begun - _waited(job))) > 0:
         await Signal().wait(max(left, 0.01))
@@ -255,7 +255,7 @@ def _waited(job: Job) -> float:
     return 0.0 if job.run is None else paused_seconds(job.run)
 
 
-async def _driven(job: Job) -> RunResult:
+async def _run_agent(job: Job) -> RunResult:
     from react_run.results import RunResult
 
     agent = job.agent or job.served.agent

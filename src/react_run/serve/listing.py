@@ -1,4 +1,4 @@
-"""Lists runs: those active here, and all saved ones."""
+"""Lists runs: the active ones and all saved ones."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Entry:
 
     @property
     def is_live(self) -> bool:
-        """Whether something may still happen in it by itself."""
+        """Whether it is still queued or running."""
         return self.status in ("queued", "running")
 
     def to_dict(self) -> dict[str, Any]:
-        """For programs."""
+        """The entry as JSON, for API clients."""
         return {
             "id": self.id,
             "agent": self.agent,
@@ -59,12 +59,12 @@ class Entry:
 
 
 def entries(jobs: Jobs, shelf: Shelf, approvals: Approvals) -> Iterator[Entry]:
-    """All runs, the latest first.
+    """All runs, latest first.
 
     Args:
-        jobs: Those under way here.
-        shelf: Those that are kept.
-        approvals: The questions that runs wait for.
+        jobs: The runs of this server.
+        shelf: The journals.
+        approvals: The open questions.
     """
     live = jobs.live
     shown = set()
@@ -77,7 +77,7 @@ def entries(jobs: Jobs, shelf: Shelf, approvals: Approvals) -> Iterator[Entry]:
 
 
 def of_job(job: Job) -> Entry:
-    """A run under way here."""
+    """The entry of a run of this server."""
     usage = job.run.usage if job.run is not None and job.run.usage.requests else None
     prompt = job.prompt or next((message.text for message in reversed(job.messages) if message.role == "user"), "")
     agent = job.agent or job.served.agent
@@ -96,7 +96,7 @@ def of_job(job: Job) -> Entry:
 
 
 def of_summary(approvals: Approvals, summary: Summary) -> Entry:
-    """A run that is kept."""
+    """The entry of a saved run."""
     data = summary.to_dict()
     waits = bool(approvals.of_run(summary.run_id))
     usage = summary.usage
@@ -116,7 +116,7 @@ def of_summary(approvals: Approvals, summary: Summary) -> Entry:
 
 
 def _last_words(incoming: list[dict[str, Any]]) -> str:
-    """What the user said last, when the prompt was a part of the conversation."""
+    """The user's last message, for a run whose prompt was part of the conversation."""
     for message in reversed(incoming):
         content = message.get("content")
         if message.get("role") == "user" and isinstance(content, str):
@@ -127,10 +127,10 @@ def _last_words(incoming: list[dict[str, Any]]) -> str:
 
 
 def full(approvals: Approvals, journal: Journal | None, job: Job | None) -> dict[str, Any]:
-    """Everything about one run that fits into an object."""
+    """Everything about one run that fits into a JSON object."""
     entry = of_job(job) if job is not None else None
     if entry is None:
-        assert journal is not None  # one of both is there
+        assert journal is not None  # there is a job or a journal
         entry = next(of_summary(approvals, summary) for summary in [summary_of(journal)])
     data = entry.to_dict()
     footer = journal.footer if journal is not None and job is None else None

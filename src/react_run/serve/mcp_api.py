@@ -1,6 +1,6 @@
 """An agent as an MCP server: the whole agent as one tool, or its tools individually.
 
-Callers are not trusted, so everything happens within runs: permissions, limits and the journal apply as always.
+Callers are not trusted, so everything happens within runs: permissions, limits and the journal apply as usual.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 Context = ServerRequestContext[Any]
 _asking: ContextVar[Context | None] = ContextVar("react_run_mcp_client", default=None)
-"""The request that a run is at work for."""
+"""The request that the current run belongs to."""
 TASK = {
     "type": "object",
-    "properties": {"task": {"type": "string", "description": "What to do, complete in itself."}},
+    "properties": {"task": {"type": "string", "description": "What to do, with all the context it needs."}},
     "required": ["task"],
     "additionalProperties": False,
 }
@@ -49,28 +49,28 @@ RESULT = {
     "properties": {
         "answer": {"type": "string"},
         "success": {"type": "boolean"},
-        "stop_reason": {"type": "string", "description": "Why it ended: completed, or which limit or failure."},
-        "run_id": {"type": "string", "description": "Names the run in its journal."},
+        "stop_reason": {"type": "string", "description": "Why the run ended, such as completed or timeout."},
+        "run_id": {"type": "string", "description": "The id of the run and of its journal."},
     },
     "required": ["answer", "success", "stop_reason", "run_id"],
 }
 
 
 class _Counted:
-    """The calls of one run so far."""
+    """The number of calls of one run so far."""
 
     def __init__(self) -> None:
         self.calls = 0
 
 
 class Client:
-    """A plugin: questions and progress of a run go to the client that asked for it."""
+    """A plugin that sends a run's questions and progress to the MCP client that started it."""
 
     kind = "mcp_client"
 
     @hookimpl
     async def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
-        """While an agent works, its calls are its progress."""
+        """Report each of the agent's calls as progress."""
         context = _asking.get()
         if context is not None and run.parent is None and run.state(EngineState).model_name != CALLER:
             counted = run.state(_Counted)
@@ -79,7 +79,7 @@ class Client:
 
     @hookimpl
     async def react_ask(self, run: Run, question: Question) -> Answer | None:
-        """The client's user decides, where the client can ask; the terminal of the server is not asked."""
+        """Ask the client's user, if the client supports it. The server's own terminal is never asked."""
         context = _asking.get()
         if context is None:
             return None
@@ -94,7 +94,7 @@ class Client:
 
     @hookimpl
     async def react_tool_progress(self, done: float | None, total: float | None, message: str) -> None:
-        """What a tool reports is passed on as it is."""
+        """Forward a tool's progress unchanged."""
         context = _asking.get()
         if context is not None and done is not None:
             await context.session.report_progress(done, total, message or None)
@@ -104,8 +104,8 @@ class Offered:
     """What one MCP server offers.
 
     Args:
-        agent: The agent; it was built with :class:`Client` among its plugins.
-        one_by_one: Whether its tools are offered, instead of the whole agent.
+        agent: The agent, built with :class:`Client` among its plugins.
+        one_by_one: Whether to offer its tools instead of the whole agent.
     """
 
     def __init__(self, agent: ReActAgent, *, one_by_one: bool) -> None:
@@ -115,7 +115,7 @@ class Offered:
         self.name = re.sub(r"[^A-Za-z0-9_-]+", "_", name).strip("_")[:64] or "agent"
 
     def server(self) -> Server[Any]:
-        """The server, to be run on any transport."""
+        """The MCP server, for any transport."""
         return Server(self.name, version=__version__, on_list_tools=self._list, on_call_tool=self._call)
 
     async def _list(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -135,7 +135,7 @@ class Offered:
             if not isinstance(task, str) or not task.strip():
                 return _result("task is missing: say what to do, as text", failed=True)
             return await self._answered(task)
-        except ReactError as error:  # the provider failed, or a plugin did: the client is told, and the server goes on
+        except ReactError as error:  # a provider or plugin failed: tell the client, and keep serving
             return _result(self.agent.config.masker.mask(str(error)), failed=True)
 
     async def _answered(self, task: str) -> CallToolResult:

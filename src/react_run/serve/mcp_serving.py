@@ -22,12 +22,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where to listen.
+    """The address to listen on.
 
     Args:
-        host: A name or an address of this machine.
-        port: 0 takes any free one.
-        token: What clients must send as ``Authorization: Bearer``; needed beyond this machine.
+        host: A host name or an address of this machine.
+        port: The port; 0 picks any free one.
+        token: What clients must send as ``Authorization: Bearer``; required beyond this machine.
     """
 
     host: str
@@ -36,10 +36,10 @@ class Address:
 
     @classmethod
     def parsed(cls, text: str, token_variable: str | None) -> Address:
-        """The address that the command line names as ``HOST:PORT``.
+        """Parse ``HOST:PORT`` from the command line.
 
         Raises:
-            ConfigError: It is none, or other machines could come in without a token.
+            ConfigError: It is malformed, or other machines could connect without a token.
         """
         host, sign, port = text.rpartition(":")
         host = host.strip("[]")
@@ -57,7 +57,7 @@ class Address:
 
 
 async def serve_on_stdio(offered: Offered) -> None:
-    """Serve one client until the input ends; whatever else is written to standard output goes to standard error."""
+    """Serve one client until the input ends; other writes to standard output are redirected to standard error."""
     from mcp.server.stdio import stdio_server
 
     server = offered.server()
@@ -67,15 +67,15 @@ async def serve_on_stdio(offered: Offered) -> None:
 
 
 async def serve_over_http(offered: Offered, address: Address, ready: Callable[[str], None]) -> None:
-    """Serve any number of clients until a signal ends it.
+    """Serve any number of clients until a signal stops the server.
 
     Args:
         offered: What to serve.
         address: Where to listen.
-        ready: Told the URL once clients can come.
+        ready: Called with the URL once clients can connect.
 
     Raises:
-        ConfigError: The port is taken.
+        ConfigError: The port is in use.
     """
     import uvicorn
 
@@ -103,7 +103,7 @@ def _server_of(config: Any, ready: Callable[[int], None]) -> Any:
 
 
 class _Guarded:
-    """Lets in who sends the token."""
+    """Lets in requests that carry the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token
@@ -115,7 +115,7 @@ class _Guarded:
         if scope["type"] == "http":
             kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
             if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), self._token.encode()):
-                refusal = PlainTextResponse("a token is needed\n", 401, {"WWW-Authenticate": "Bearer"})
+                refusal = PlainTextResponse("a token is required\n", 401, {"WWW-Authenticate": "Bearer"})
                 return await refusal(scope, receive, send)
         await self._app(scope, receive, send)
         return None

@@ -1,4 +1,4 @@
-"""What is counted for Prometheus."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300, 1_000, 3_000)
 
 
 class Measures:
-    """The counters of one server.
+    """The metrics of one server.
 
     Args:
-        slots: The places at which runs are at work.
-        approvals: The questions that wait for a person.
+        slots: Counts running and queued runs.
+        approvals: The open questions.
     """
 
     def __init__(self, slots: Slots, approvals: Approvals) -> None:
@@ -37,15 +37,15 @@ class Measures:
         self.tokens = Counter("react_run_tokens", "Tokens used, where known.", ["agent", "kind"], registry=registry)
         self.cost = Counter("react_run_cost_usd", "USD spent, where known.", ["agent"], registry=registry)
         self.failures = Counter("react_run_tool_failures", "Failed tool calls.", ["agent", "tool"], registry=registry)
-        self._gauge("working", "Runs at work now.", lambda: slots.working)
-        self._gauge("queued", "Runs that wait for their turn.", lambda: slots.queued)
-        self._gauge("approvals_waiting", "Questions that wait for a person.", lambda: len(approvals))
+        self._gauge("working", "Runs in flight now.", lambda: slots.working)
+        self._gauge("queued", "Runs waiting for their turn.", lambda: slots.queued)
+        self._gauge("approvals_waiting", "Questions waiting for a person.", lambda: len(approvals))
 
     def _gauge(self, name: str, text: str, value: object) -> None:
         Gauge(f"react_run_{name}", text, registry=self.registry).set_function(value)  # type: ignore[arg-type]  # untyped callables
 
     def ended(self, job: Job) -> None:
-        """Count a run that ended."""
+        """Count a run that has ended."""
         agent, result = job.served.name, job.result
         reason = str(result.stop_reason) if result is not None else job.ending or type(job.error).__name__
         self.runs.labels(agent, reason).inc()
@@ -63,12 +63,12 @@ class Measures:
             self.cost.labels(agent).inc(usage.cost)
 
     def text(self) -> bytes:
-        """The counters in Prometheus' text format."""
+        """The metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
 class _Failures:
-    """The plugin that counts tool failures."""
+    """A plugin that counts tool failures."""
 
     def __init__(self, measures: Measures) -> None:
         self.measures = measures

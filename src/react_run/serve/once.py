@@ -18,18 +18,18 @@ from react_run.serve.jobs import Job
 from react_run.support.dataclasses import dataclass
 
 LIFE = 86_400.0
-"""Seconds for which a key is remembered."""
+"""Seconds for which a key is valid."""
 _MOST = 2_000
-"""Runs that are kept in memory with their events; those of other keys are looked up in their journals."""
+"""How many runs are kept in memory with their events; for other keys the journals are read."""
 _LONGEST = 255
 _SWEEP = 600.0
 _GOES_ON = ("disconnected", "drained", "parked")
-"""Endings after which a run goes on when its client comes back."""
+"""Endings after which a run is resumed when its client repeats the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What a file says about a key."""
+    """What is stored for a key."""
 
     request: str
     run: str
@@ -37,11 +37,11 @@ class _Kept:
 
 
 class Once:
-    """The runs of requests that came with a key, each with a file that outlives the server.
+    """The runs of requests with an idempotency key, each with a file that outlives the server.
 
     Args:
-        directory: Where the files are.
-        earlier: The run that an earlier request began, by its id and who asks; ``None`` when it never began.
+        directory: The directory of the files.
+        earlier: Finds the run with an id for a caller; ``None`` if it never started.
     """
 
     def __init__(self, directory: Path, earlier: Callable[[str, str], Awaitable[Job | None]]) -> None:
@@ -51,17 +51,17 @@ class Once:
         self._swept = float("-inf")
 
     async def started(self, key: str | None, by: str, path: str, body: bytes, start: Callable[[str], Job]) -> Job:
-        """The run of a request: a new one, or that of the same request before.
+        """The run of a request: a new one, or the one that an identical request started.
 
         Args:
-            key: What the client calls the request.
-            by: Who asks; keys of different people are different.
-            path: Where the request went.
-            body: What it said.
-            start: Starts the run, with the given id.
+            key: The client's idempotency key.
+            by: Who is asking; each user has keys of their own.
+            path: The path of the request.
+            body: The body of the request.
+            start: Starts a run with the given id.
 
         Raises:
-            ApiError: The key stands for another request, or no run can be started now.
+            ApiError: The key belongs to another request, or no run can be started now.
         """
         if key is None:
             return start(uuid4().hex)
@@ -87,10 +87,10 @@ class Once:
         try:
             self._write(name, _Kept(request, run_id, time()))
         except OSError as error:
-            raise ApiError(500, f"the Idempotency-Key cannot be kept: {error.strerror or error}") from None
+            raise ApiError(500, f"the Idempotency-Key cannot be stored: {error.strerror or error}") from None
         try:
             return self._remember(name, start(run_id))
-        except BaseException:  # nothing was begun: the key is free
+        except BaseException:  # no run was started, so the key stays free
             self._path(name).unlink(missing_ok=True)
             raise
 
@@ -102,7 +102,7 @@ class Once:
         return job
 
     def _write(self, name: str, kept: _Kept) -> None:
-        """Keep a key, before its run is begun."""
+        """Store a key before its run starts, so that a crash cannot start it twice."""
         self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(name)
         part = path.with_suffix(".part")
@@ -116,7 +116,7 @@ class Once:
         try:
             data = json.loads(self._path(name).read_text(encoding="utf-8"))
             kept = _Kept(str(data["request"]), str(data["run"]), float(data["since"]))
-        except (OSError, ValueError, KeyError, TypeError):  # not there, or not one of ours
+        except (OSError, ValueError, KeyError, TypeError):  # missing, or not one of ours
             return None
         return kept if time() - kept.since < LIFE else None
 
@@ -124,7 +124,7 @@ class Once:
         return self._directory / f"{name}.json"
 
     def _sweep(self) -> None:
-        """Forget the keys whose time is over."""
+        """Delete expired keys."""
         if time() - self._swept < _SWEEP:
             return
         self._swept = time()

@@ -14,7 +14,7 @@ from react_run.support.dataclasses import dataclass
 
 TOKEN_VARIABLE = "REACT_RUN_TOKEN"
 SHORTEST_TOKEN = 16
-"""Characters that a token must have at least: anything shorter can be guessed."""
+"""The fewest characters of a token: a shorter one could be guessed."""
 OVERRIDES = ("model", "max_cost", "max_iterations")
 
 
@@ -25,26 +25,26 @@ class ServeOptions:
     Args:
         host: The address to listen on.
         port: The port; 0 lets the system choose.
-        tokens: The tokens that are accepted, by the name that goes into journals.
-        allow_hosts: More host names that requests may name.
+        tokens: The accepted tokens, by the name that goes into journals.
+        allow_hosts: More host names accepted in requests.
         allow_origins: Origins whose pages may send requests.
-        max_runs: Runs at the same time.
-        queue: Runs that may wait for their turn.
-        max_body: Bytes of a request's body.
-        run_timeout: Seconds that a run may work; waiting for a person does not count.
-        grace: Seconds that runs may go on after SIGTERM.
-        on_disconnect: What becomes of a run whose client left.
-        drafts: Where text goes that may be withdrawn.
-        client_tools: What becomes of tools that a request brings.
+        max_runs: How many runs may be in flight.
+        queue: How many runs may wait for their turn.
+        max_body: The largest request body, in bytes.
+        run_timeout: The most seconds that a run may take; waiting for a person does not count.
+        grace: Seconds that runs may continue after SIGTERM.
+        on_disconnect: What happens to a run whose client has left.
+        drafts: Where to send text that may be withdrawn.
+        client_tools: What to do with tools that a request brings.
         allow_override: What a request may set for its run.
-        workspaces: Where each session gets its directory.
-        title_model: The model that answers the helper requests of chat pages.
-        page: Whether the page is served.
+        workspaces: The parent of the sessions' directories.
+        title_model: The model that answers the side requests of chat pages.
+        page: Whether to serve the page.
         save: Whether journals outlive the server.
         trust: Whether the directories of the agent files are trusted.
-        resume: Whether interrupted runs go on at the start.
-        park_after: Seconds after which a run that waits for a person is put aside.
-        expires: Seconds after which a question that nobody answered is answered with no.
+        resume: Whether to resume interrupted runs at start.
+        park_after: Seconds after which a run that waits for a person is parked.
+        expires: Seconds after which an unanswered question is answered with no.
     """
 
     host: str = "127.0.0.1"
@@ -76,7 +76,7 @@ class ServeOptions:
         return is_loopback(self.host)
 
     def check(self) -> None:
-        """Refuse what would let strangers in.
+        """Refuse options that would let strangers in.
 
         Raises:
             ConfigError: Other machines could reach the server, and no token is required.
@@ -89,7 +89,7 @@ class ServeOptions:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether ``host`` names this machine, to itself alone."""
+    """Whether ``host`` is reachable from this machine alone."""
     if host == "localhost":
         return True
     try:
@@ -101,10 +101,10 @@ def is_loopback(host: str) -> bool:
 def tokens_from(file: str | None) -> dict[str, str]:
     """The tokens of ``--token-file`` and ``REACT_RUN_TOKEN``, by name.
 
-    A line of the file is a token, or ``NAME TOKEN``; ``#`` begins a comment. The name says in journals who it was.
+    A line of the file is a token, or ``NAME TOKEN``; ``#`` begins a comment. The name tells in journals who it was.
 
     Raises:
-        ConfigError: The file cannot be read, or a token in it is too short or named twice.
+        ConfigError: The file cannot be read, a token is too short, or two tokens have the same name.
     """
     found: dict[str, str] = {}
     if file is not None:
@@ -133,7 +133,7 @@ def _add(found: dict[str, str], words: list[str], place: str) -> None:
             "`python -c 'import secrets; print(secrets.token_urlsafe())'` makes a good one"
         )
     if not token.isascii():
-        raise ConfigError(f"{place}: a token is made of ASCII characters")
+        raise ConfigError(f"{place}: a token may contain ASCII characters only")
     if name in found:
         raise ConfigError(f"{place}: there is already a token named {name!r}")
     found[name] = token

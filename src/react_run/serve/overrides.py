@@ -1,4 +1,4 @@
-"""What a request may change about its agent."""
+"""The settings of an agent that a request may override."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 def checked_overrides(
     served: ServedAgent, overrides: Mapping[str, object], allowed: Sequence[str]
 ) -> Iterable[tuple[str, object]]:
-    """What a request changes about its agent, as values of the agent file; limits can only be lowered.
+    """Yield a request's overrides as values of the agent file; limits can only be lowered.
 
     Raises:
-        ApiError: It may not be changed, or not that way.
+        ApiError: An override is not allowed, or its value is not valid.
     """
     config = served.agent.config
     limits: dict[str, tuple[str, Callable[[object], bool], float | None]] = {

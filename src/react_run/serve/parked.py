@@ -1,4 +1,4 @@
-"""Parked runs, which wait for a person: decisions are written to their journals."""
+"""Parked runs: decisions about their questions are written to their journals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 class Parked:
-    """The journals of runs that nobody is at.
+    """The journals of runs that are not running anywhere.
 
     Args:
         shelf: The journals.
-        agents: Whose secrets are masked.
+        agents: The served agents, whose secrets are masked.
     """
 
     def __init__(self, shelf: Shelf, agents: Agents) -> None:
@@ -37,10 +37,10 @@ class Parked:
     def take_up(
         self, approvals: Approvals, agent: str, journal: Journal, asked: Sequence[Record], expires: float
     ) -> None:
-        """Have the questions of a run wait that an earlier server left.
+        """Reopen the questions that a run of an earlier server left unanswered.
 
         Args:
-            approvals: Where they wait.
+            approvals: The open questions, to which these are added.
             agent: The name of the agent.
             journal: The run.
             asked: The records of the questions.
@@ -60,32 +60,32 @@ class Parked:
             )
 
     def decide(self, approval: Approval, answer: Answer, note: str) -> bool:
-        """Keep a decision; whether nothing else of the run is open.
+        """Record a decision; return whether it answered the run's last open question.
 
         Raises:
-            ApiError: It cannot be kept.
+            ApiError: The question was answered already, or the decision cannot be written.
         """
         path, journal = self._journal(approval.run_id)
         asked = open_questions(list(journal.records), journal.run_id)
         wanted = (approval.question.id, approval.question.digest)
         record = next((record for record in asked if (record["question"], record["digest"]) == wanted), None)
         if record is None:
-            raise ApiError(409, "it was answered already", code="already_answered")
+            raise ApiError(409, "it was already answered", code="already_answered")
         written = [decided(record, answer)]
         if note:
-            written.append(_noted(record, "desk", f"{answer.by or 'somebody'}: {note}"))
+            written.append(_guard_record(record, "desk", f"{answer.by or 'someone'}: {note}"))
         self._write(path, journal, written)
         return len(asked) == 1
 
     def stop(self, run_id: str, by: str) -> None:
-        """Write down that a run shall not go on.
+        """Record that a run was stopped and must not be resumed.
 
         Raises:
-            ApiError: That cannot be kept.
+            ApiError: The record cannot be written.
         """
         path, journal = self._journal(run_id)
-        detail = f"stopped by {by or 'somebody at this machine'}"
-        self._write(path, journal, [_noted(journal.own[-1], "serve", detail)])
+        detail = f"stopped by {by or 'someone at this machine'}"
+        self._write(path, journal, [_guard_record(journal.own[-1], "serve", detail)])
 
     def _journal(self, run_id: str) -> tuple[Path, Journal]:
         path, journal = self._shelf.path_of(run_id), self._shelf.read(run_id)
@@ -94,24 +94,24 @@ class Parked:
         return path, journal
 
     def _write(self, path: Path, journal: Journal, records: Iterable[Record]) -> None:
-        """Append records, and make them last."""
+        """Append records and sync them to disk."""
         served = self._agents.of_file(journal.header["agent"]["file"])
         masker = Masker() if served is None else served.agent.config.masker
         try:
             sink = TellingSink.open(path)
         except JournalBusy:
-            raise ApiError(409, "another process is at this run", code="run_live") from None
+            raise ApiError(409, "another process is running it", code="run_live") from None
         try:
             for record in records:
                 sink.write(*encoded(record, masker))
             with path.open("rb") as file:
                 os.fsync(file.fileno())
         except (JournalError, OSError) as error:
-            raise ApiError(500, f"the decision cannot be kept: {error}") from None
+            raise ApiError(500, f"the decision cannot be stored: {error}") from None
         finally:
             sink.close()
 
 
-def _noted(record: Mapping[str, Any], guard: str, detail: str) -> Record:
+def _guard_record(record: Mapping[str, Any], guard: str, detail: str) -> Record:
     place = {name: record[name] for name in ("run", "parent", "iteration") if name in record}
     return {"type": "guard", **place, "time": round(time(), 6), "guard": guard, "detail": detail}

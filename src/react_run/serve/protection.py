@@ -28,7 +28,7 @@ PAGE_FIELD = "_page"
 COOKIE = "react_run"
 COOKIE_LIFE = 30 * 86_400
 BODY_SECONDS = 30.0
-"""Seconds within which a request's body has to be there."""
+"""The most seconds that a request body may take to arrive."""
 MOST_HEADERS = 100
 LARGEST_HEADERS = 32_768
 _OPEN = ("/healthz", "/login", "/static/")
@@ -45,21 +45,21 @@ _SECURITY = {
 
 
 class Gate:
-    """Knows the hosts, origins and tokens that are accepted.
+    """Decides which hosts, origins and tokens are accepted.
 
     Args:
-        options: What the command line says.
+        options: The options from the command line.
     """
 
     def __init__(self, options: ServeOptions) -> None:
         self.options = options
         self.page_token = secrets.token_urlsafe(24)
-        """What the page's own requests carry, made anew at every start."""
+        """A token for the page's own requests, new at every start."""
         self._hosts = {host.lower() for host in options.allow_hosts}
         self._origins = {origin.rstrip("/").lower() for origin in options.allow_origins}
 
     def check_host(self, host: str) -> None:
-        """Refuse a name that is not ours: a page of somebody else may have had it point to this machine.
+        """Refuse an unknown host name, which a hostile page may have pointed at this machine (DNS rebinding).
 
         Raises:
             ApiError: 403.
@@ -72,7 +72,7 @@ class Gate:
         raise ApiError(403, f"this server does not answer to the host {name!r}: --allow-host {name} allows it")
 
     def allowed_origin(self, origin: str, host: str) -> bool:
-        """Whether a page of ``origin`` may ask.
+        """Whether a request from ``origin`` needs permission headers, and gets them.
 
         Raises:
             ApiError: 403.
@@ -81,7 +81,7 @@ class Gate:
         if found in self._origins:
             return True
         if found.partition("://")[2] == host.lower():
-            return False  # our own page, which needs no permission
+            return False  # our own page, which needs no CORS headers
         raise ApiError(
             403,
             f"pages of {origin} may not use this server: --allow-origin {origin} allows it",
@@ -89,14 +89,14 @@ class Gate:
         )
 
     def who(self, headers: Headers) -> str | None:
-        """The name of whoever sent a request, by token or cookie; ``None`` when nobody is known."""
+        """The name of the sender, by token or cookie; ``None`` if unknown."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self.name_of(token.strip())
         return self._of_cookie(headers.get("cookie", ""))
 
     def name_of(self, token: str) -> str | None:
-        """The name of a token; every one is compared, in constant time."""
+        """The name that belongs to a token; all tokens are compared, in constant time."""
         given = token.encode(errors="replace")
         found = None
         for name, known in self.options.tokens.items():
@@ -105,7 +105,7 @@ class Gate:
         return found
 
     def cookie_for(self, name: str) -> str:
-        """What a browser keeps once ``name`` has logged in."""
+        """The cookie for ``name``, who has logged in."""
         stamp = f"{name}.{int(time())}"
         return f"{stamp}.{self._signature(name, stamp)}"
 
@@ -131,8 +131,8 @@ class Protection:
     """The outermost layer of the application.
 
     Args:
-        app: What answers requests that are let through.
-        gate: Who is let through.
+        app: The application that handles accepted requests.
+        gate: Decides which requests are accepted.
     """
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:
@@ -146,7 +146,7 @@ class Protection:
         headers = Headers(scope=scope)
         extra = dict(_SECURITY)
         try:
-            answer = self._checked(scope, headers, extra)
+            answer = self._refusal(scope, headers, extra)
         except ApiError as error:
             answer = error.response
 
@@ -159,11 +159,13 @@ class Protection:
 
         await (answer or self.app)(scope, receive, with_headers)
 
-    def _checked(self, scope: Scope, headers: Headers, extra: dict[str, str]) -> Response | None:
-        """An answer of our own, or ``None`` for a request that is let through."""
+    def _refusal(self, scope: Scope, headers: Headers, extra: dict[str, str]) -> Response | None:
+        """A refusal or redirect, or ``None`` if the request may proceed."""
         size = sum(len(name) + len(value) for name, value in scope["headers"])
         if size > LARGEST_HEADERS or len(scope["headers"]) > MOST_HEADERS:
-            raise ApiError(431, f"a request may have {MOST_HEADERS} headers of {LARGEST_HEADERS:,} bytes together")
+            raise ApiError(
+                431, f"a request may have at most {MOST_HEADERS} headers with {LARGEST_HEADERS:,} bytes in total"
+            )
         host = headers.get("host", "")
         self.gate.check_host(host)
         origin = headers.get("origin")
@@ -180,32 +182,32 @@ class Protection:
         path: str = scope["path"]
         gate = self.gate
         scope.setdefault("state", {})["by"] = "" if not gate.options.tokens else (gate.who(headers) or "")
-        if gate.options.tokens and not self._needs_nobody(path):
+        if gate.options.tokens and not self._is_public(path):
             if not scope["state"]["by"]:
                 if _API.match(path) or path in _OPEN_LOCALLY:
-                    raise ApiError(401, "this server needs a token: send it as `Authorization: Bearer TOKEN`")
+                    raise ApiError(401, "this server requires a token: send it as `Authorization: Bearer TOKEN`")
                 return RedirectResponse("/login", status_code=303)
             by_cookie = "authorization" not in headers
             if by_cookie and scope["method"] not in _SAFE and _API.match(path):
                 self.check_page(headers.get(PAGE_HEADER))
         return None
 
-    def _needs_nobody(self, path: str) -> bool:
+    def _is_public(self, path: str) -> bool:
         return path in _OPEN or path.startswith("/static/") or (path in _OPEN_LOCALLY and self.gate.options.is_local)
 
     def check_page(self, token: str | None) -> None:
-        """Refuse a request of the page that does not come from the page."""
+        """Refuse a request that does not come from our page."""
         check_page(self.gate, token)
 
 
 def check_page(gate: Gate, token: str | None) -> None:
-    """Refuse what claims to come from the page and does not.
+    """Refuse a request that claims to come from our page but does not.
 
     Raises:
         ApiError: 403.
     """
     if token is None or not hmac.compare_digest(token.encode(errors="replace"), gate.page_token.encode()):
-        raise ApiError(403, "this request does not come from the page as it is now: reload it", code="page_token")
+        raise ApiError(403, "this request does not come from the current page: reload the page", code="page_token")
 
 
 def _preflight(headers: Headers) -> Response:
@@ -240,7 +242,7 @@ async def body_of(request: Request, limit: int) -> bytes:
     Raises:
         ApiError: It is too large, or takes too long to arrive.
     """
-    too_large = ApiError(413, f"the body of a request may have {limit:,} bytes (--max-body)")
+    too_large = ApiError(413, f"the body of a request may have at most {limit:,} bytes (--max-body)")
     declared = request.headers.get("content-length", "")
     if declared.isdigit() and int(declared) > limit:
         raise too_large
@@ -258,10 +260,10 @@ async def body_of(request: Request, limit: int) -> bytes:
 
 
 def form_of(body: bytes) -> Mapping[str, str]:
-    """The fields of a form.
+    """Parse the fields of a form.
 
     Raises:
-        ApiError: It is not UTF-8.
+        ApiError: It is not UTF-8, or has too many fields.
     """
     from urllib.parse import parse_qsl
 

@@ -22,7 +22,7 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=st
 
 
 def usage_of(usage: Usage | None) -> dict[str, Any]:
-    """Usage in numbers: clients cannot take anything else. What is unknown is 0, and said to be unknown."""
+    """Usage in OpenAI's format. Clients need numbers, so unknown ones are 0, and ``usage_known`` says so."""
     read, written = (None, None) if usage is None else (usage.input_tokens, usage.output_tokens)
     return {
         "prompt_tokens": read or 0,
@@ -35,7 +35,7 @@ def usage_of(usage: Usage | None) -> dict[str, Any]:
 
 
 def about(job: Job) -> dict[str, Any]:
-    """The field ``react_run`` of an answer: the run, how it stands, and what it waits for."""
+    """The field ``react_run`` of a response: the run, its status, and the approvals it waits for."""
     if not job.ended and job.questions:
         return {"status": "waiting", "run": job.id, "approvals": [id_ for id_, _ in job.questions]}
     result = job.result
@@ -50,16 +50,16 @@ def about(job: Job) -> dict[str, Any]:
 
 
 def content_of(job: Job) -> str:
-    """What the client is told: the answer, or the questions that wait for a person."""
+    """The text for the client: the answer, or the questions that wait for a person."""
     if not job.ended and job.questions:
         asked = "\n\n".join(str(question) for _, question in job.questions)
-        return f"{asked}\n\nThis waits for a person: answer it on the server's page, or by POST /api/approvals/ID."
+        return f"{asked}\n\nThe run is waiting for a person. Answer on the web page, or with POST /api/approvals/ID."
     assert job.result is not None  # see about()
     return str(job.served.mask(job.result.answer))
 
 
 def completion(job: Job) -> dict[str, Any]:
-    """The object that a plain request is answered with."""
+    """The body of a response without streaming."""
     choice: dict[str, Any] = {
         "index": 0,
         "message": {"role": "assistant", "content": content_of(job)},
@@ -83,7 +83,7 @@ def completion(job: Job) -> dict[str, Any]:
 
 
 def error_of(job: Job) -> ApiError:
-    """Why a run has no result."""
+    """The error for a run that has no result."""
     error = job.error
     match job.ending:
         case "drained":
@@ -93,7 +93,7 @@ def error_of(job: Job) -> ApiError:
         case "stopped":
             return ApiError(409, f"run {job.id} was stopped", code="run_stopped")
         case "parked" | "disconnected":
-            return ApiError(409, f"run {job.id} was put aside", code="run_parked")
+            return ApiError(409, f"run {job.id} was parked", code="run_parked")
     if isinstance(error, ModelError):
         status = f" (status {error.status})" if error.status else ""
         return ApiError(502, f"the model of {job.served.name} failed{status}: {job.served.mask(str(error))}")
@@ -103,29 +103,29 @@ def error_of(job: Job) -> ApiError:
 
 
 class Chunks:
-    """Makes the chunks of a streamed answer.
+    """Builds the chunks of a streamed response.
 
     Args:
         job: The run.
-        drafts: Where text goes that may be withdrawn: ``reasoning``, ``content``, or ``none``.
-        held: Keeps secrets out of text that comes in pieces.
+        drafts: Where to send text that may be withdrawn: ``reasoning``, ``content`` or ``none``.
+        held: Masks secrets in streamed text.
     """
 
     def __init__(self, job: Job, drafts: str, held: StreamMasker) -> None:
         self._job, self._drafts, self._held = job, drafts, held
         self._sent = ""
-        """The content since the last text was withdrawn."""
+        """The content sent since text was last withdrawn."""
         name, created = _encode(job.served.name), int(job.created or time())
         self._head = (
             f'data: {{"id":"chatcmpl-{job.id}","object":"chat.completion.chunk","created":{created},"model":{name},'
         )
 
     def first(self) -> str:
-        """The chunk that says who speaks."""
+        """The first chunk, which names the role."""
         return self._delta({"role": "assistant", "content": ""})
 
     def of(self, event: StreamEvent) -> str:
-        """What an event of the run becomes; nothing for most."""
+        """The chunk for an event of the run; empty for most events."""
         match event:
             case TextDelta():
                 return self._draft(self._held.add(event.text))
@@ -152,7 +152,7 @@ class Chunks:
         return "" if self._drafts == "none" else self._delta({"reasoning_content": text})
 
     def last(self, *, include_usage: bool) -> Iterator[str]:
-        """The answer, why it ended, what it used, and the end."""
+        """Yield the answer, the finish reason, the usage and the end marker."""
         job = self._job
         if job.ended and job.result is None:
             yield f"data: {_encode(error_of(job).body)}\n\ndata: [DONE]\n\n"

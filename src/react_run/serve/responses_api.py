@@ -37,10 +37,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=st
 
 
 class ResponsesApi:
-    """Answers requests as OpenAI's Responses API does.
+    """Answers requests to OpenAI's Responses API.
 
     Args:
-        chat: Starts runs, and waits for them.
+        chat: Starts runs and waits for them.
     """
 
     def __init__(self, chat: ChatApi) -> None:
@@ -60,7 +60,7 @@ class ResponsesApi:
         return await self.chat.whole(request, job, lambda: response_object(job, data))
 
     async def one(self, request: Request) -> Response:
-        """``GET /v1/responses/{id}``: a response that is kept."""
+        """``GET /v1/responses/{id}``: a saved response."""
         id_ = request.path_params["id"]
         run_id = id_.removeprefix(_PREFIX)
         job = self.service.jobs.live.get(run_id)
@@ -85,7 +85,7 @@ class ResponsesApi:
         return journal
 
     def _previous(self, id_: object, by: str, agent: object) -> list[Message]:
-        """The conversation that a kept response ended with."""
+        """The conversation that a saved response ended with."""
         if id_ is None:
             return []
         if not isinstance(id_, str):
@@ -98,7 +98,7 @@ class ResponsesApi:
             ) from None
         served = self.service.agents.of_file(journal.header["agent"]["file"])
         if served is None or served.name != agent:
-            raise wrong(f"response {id_} is of another agent", "previous_response_id")
+            raise wrong(f"response {id_} belongs to another agent", "previous_response_id")
         return [message for message in journal.messages if message.role != "system"]
 
     async def _events(self, job: Job, data: Mapping[str, Any]) -> AsyncIterator[str]:
@@ -124,7 +124,7 @@ class ResponsesApi:
 
 
 def _answered(job: Job, data: Mapping[str, Any], numbers: Iterator[int]) -> Iterator[str]:
-    """The events of an answer that is there."""
+    """Yield the events of a finished answer."""
     text, item = content_of(job), _message(job.id, "")
     place = {"item_id": item["id"], "output_index": 0}
     inside = {**place, "content_index": 0}
@@ -147,7 +147,7 @@ def _event(numbers: Iterator[int], kind: str, **fields: Any) -> str:
 
 
 def response_object(job: Job, data: Mapping[str, Any]) -> dict[str, Any]:
-    """The object that a request is answered with."""
+    """The body of a response without streaming."""
     cut = job.result is not None and job.result.finish_reason == "length"
     shape = _shape(job.id, job.served.name, job.created, "incomplete" if cut else "completed", data)
     shape["incomplete_details"] = {"reason": "max_output_tokens"} if cut else None
@@ -205,11 +205,13 @@ def _asked(data: Mapping[str, Any], previous: list[Message], *, ignore_tools: bo
     refuse_foreign(data, ignore_tools=ignore_tools)
     for name in ("background", "conversation", "prompt"):
         if data.get(name):
-            raise wrong(f"{name} is not possible here", name, "unsupported_parameter")
+            raise wrong(f"{name} is not supported", name, "unsupported_parameter")
     text = data.get("text") or {}
     if not isinstance(text, dict) or (text.get("format") or {}).get("type", "text") != "text":
         raise wrong(
-            "text.format: an agent's own `output_schema` decides about its answers", "text", "unsupported_parameter"
+            "text.format: the agent's own `output_schema` decides their format",
+            "text",
+            "unsupported_parameter",
         )
     instructions = data.get("instructions")
     if instructions is not None and not isinstance(instructions, str):
@@ -221,7 +223,7 @@ def _asked(data: Mapping[str, Any], previous: list[Message], *, ignore_tools: bo
     system = [message.text for message in messages if message.role == "system"]
     talk = [*previous, *(message for message in messages if message.role != "system")]
     if not talk or talk[-1].role != "user" or talk[-1].blank:
-        raise wrong("the input must end with a message of the user", "input")
+        raise wrong("the input must end with a user message", "input")
     plain = isinstance(talk[-1].content, str)
     settings = {ours: data[theirs] for theirs, ours in _SETTINGS.items() if data.get(theirs) is not None}
     return Asked(
@@ -246,7 +248,7 @@ def _input(given: object) -> list[Message]:
 def _of_item(item: object, where: str) -> Message:
     if not isinstance(item, dict) or item.get("type", "message") != "message":
         raise wrong(
-            f"{where}: only messages are possible; the tools are the agent's own", where, "unsupported_parameter"
+            f"{where}: only messages are supported; the tools are the agent's own", where, "unsupported_parameter"
         )
     role, content = item.get("role"), item.get("content")
     if role not in _ROLES:

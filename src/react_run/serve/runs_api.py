@@ -29,7 +29,7 @@ PAGE = 50
 
 
 class RunsApi:
-    """Answers requests about runs.
+    """Answers requests about runs and their questions.
 
     Args:
         service: The server.
@@ -39,7 +39,7 @@ class RunsApi:
         self.service = service
 
     def routes(self) -> list[Route]:
-        """The paths."""
+        """The routes."""
         return [
             Route("/api/runs", self.create, methods=["POST"]),
             Route("/api/runs", self.listing, methods=["GET"]),
@@ -59,13 +59,13 @@ class RunsApi:
     # -- runs -------------------------------------------------------------------------------------------------------
 
     async def create(self, request: Request) -> Response:
-        """``POST /api/runs``: start a run that goes on when nobody watches."""
+        """``POST /api/runs``: start a run that continues without a client."""
         service = self.service
         body = await body_of(request, service.options.max_body)
         data = json_of(body)
         prompt, session = data.get("prompt"), data.get("session")
         if not isinstance(prompt, str) or not prompt.strip():
-            raise wrong("`prompt` must be text: what is the agent to do?", "prompt")
+            raise wrong("`prompt` must be text that says what the agent should do", "prompt")
         if session is not None and not isinstance(session, str):
             raise wrong("`session` must be the name of a conversation", "session")
         overrides, messages = overrides_in(data), _messages(data.get("messages", []))
@@ -92,7 +92,7 @@ class RunsApi:
         return JSONResponse(shown, status_code=202, headers={"X-Request-Id": job.id, "Location": f"/api/runs/{job.id}"})
 
     async def listing(self, request: Request) -> Response:
-        """``GET /api/runs``: the latest first, chosen by ``agent``, ``status``, ``q``, ``limit`` and ``after``."""
+        """``GET /api/runs``: runs, latest first, filtered by ``agent``, ``status``, ``q``, ``limit`` and ``after``."""
         wanted = request.query_params
         limit = _number(wanted.get("limit"), "limit", PAGE, 1, _MOST)
         after = _number(wanted.get("after"), "after", 0, 0, None)
@@ -114,7 +114,7 @@ class RunsApi:
         return JSONResponse(self.service.about(self._id(request)))
 
     def _id(self, request: Request) -> str:
-        """The id of the run that is meant, also by its beginning.
+        """The full id of the requested run; an unambiguous prefix is accepted.
 
         Raises:
             ApiError: There is no such run.
@@ -122,7 +122,7 @@ class RunsApi:
         return self.service.run_named(request.path_params["id"])
 
     async def events(self, request: Request) -> Response:
-        """``GET /api/runs/{id}/events``: the records of its journal, as they are written."""
+        """``GET /api/runs/{id}/events``: stream the records of the journal as they are written."""
         run_id = self._id(request)
         last = request.headers.get("last-event-id") or request.query_params.get("after")
         after = _number(last, "Last-Event-ID", 0, 0, None)
@@ -150,36 +150,36 @@ class RunsApi:
         yield "event: end\ndata: {}\n\n"
 
     async def stop(self, request: Request) -> Response:
-        """``POST /api/runs/{id}/stop``: end a run before its time."""
+        """``POST /api/runs/{id}/stop``: stop a run."""
         run_id = self._id(request)
         return JSONResponse(self.service.stop(run_id, by=request.state.by), status_code=202)
 
     async def resume(self, request: Request) -> Response:
-        """``POST /api/runs/{id}/resume``: have an interrupted run go on."""
+        """``POST /api/runs/{id}/resume``: resume an interrupted run."""
         data = await self._data(request)
         job = await self.service.resume(self._id(request), by=request.state.by, force=data.get("force") is True)
         return JSONResponse({"id": job.id, "status": job.status}, status_code=202, headers={"X-Request-Id": job.id})
 
     async def replay(self, request: Request) -> Response:
-        """``POST /api/runs/{id}/replay``: drive a run again on its recording; what differs, if anything."""
+        """``POST /api/runs/{id}/replay``: replay a run from its journal; the response names the first difference."""
         return JSONResponse(await self.service.replayed(self._id(request)))
 
     # -- questions --------------------------------------------------------------------------------------------------
 
     async def approvals(self, request: Request) -> Response:
-        """``GET /api/approvals``: the questions that wait for a person."""
+        """``GET /api/approvals``: list the open questions."""
         self.service.approvals.expire()
         return JSONResponse({"approvals": [approval.to_dict() for approval in self.service.approvals]})
 
     async def answer(self, request: Request) -> Response:
-        """``POST /api/approvals/{id}``: answer one."""
+        """``POST /api/approvals/{id}``: answer a question."""
         data = await self._data(request)
         if "answer" not in data:
-            raise wrong("`answer` is missing: yes, always or no, or what the question asks for", "answer")
+            raise wrong("`answer` is missing: it is yes, always or no, or fits the question's schema", "answer")
         by, note = data.get("by", ""), data.get("note", "")
         if not isinstance(by, str) or not isinstance(note, str):
             raise wrong("`by` and `note` must be text", "by")
-        who = request.state.by or by or "somebody at this machine"
+        who = request.state.by or by or "someone at this machine"
         found = self.service.approvals.answer(
             request.path_params["id"], data["answer"], by=who[:200], note=note[:2_000]
         )

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 _BACKLOG = 2_048
 _LAST_WORDS = 1.0
-"""Seconds that answers may take to be sent when everything else is done."""
+"""The most seconds that responses in flight may take once everything else has ended."""
 
 
 def listener(options: ServeOptions) -> socket.socket:
-    """Take the port, before anything else is done.
+    """Bind the port before anything else happens.
 
     Raises:
-        ConfigError: It cannot be had.
+        ConfigError: The port cannot be bound.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -48,13 +48,13 @@ def listener(options: ServeOptions) -> socket.socket:
 
 
 def address_of(found: socket.socket) -> str:
-    """The address as a URL."""
+    """The listener's address as a URL."""
     host, port = found.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 class _Uvicorn(uvicorn.Server):
-    """Leaves signals to us: uvicorn closes the listener at once, so nobody could ask whether we are ready."""
+    """Leaves signals to us: uvicorn would close the listener at once, and readiness checks would fail to connect."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -62,12 +62,12 @@ class _Uvicorn(uvicorn.Server):
 
 
 class Server:
-    """Serves until a signal ends it.
+    """Serves until a signal stops it.
 
     Args:
         service: The server without HTTP.
-        found: Where it listens.
-        say: Tells the person at the terminal something.
+        found: The listening socket.
+        say: Prints a line at the terminal.
     """
 
     def __init__(self, service: Service, found: socket.socket, say: Callable[[str], None]) -> None:
@@ -90,10 +90,10 @@ class Server:
         self._draining: asyncio.Task[None] | None = None
 
     async def run(self, ready: Callable[[], None]) -> int:
-        """Serve; the exit status.
+        """Serve until stopped, and return the exit status.
 
         Args:
-            ready: Called when requests are answered.
+            ready: Called once the server accepts requests.
         """
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -115,7 +115,7 @@ class Server:
             await self.service.end()
 
     def end(self) -> None:
-        """Stop in good order; called once more, at once."""
+        """Shut down gracefully; the second call shuts down at once."""
         self._signals += 1
         if self._signals == 1:
             self._draining = asyncio.ensure_future(self._drain(self.service.options.grace))
@@ -129,17 +129,18 @@ class Server:
         count = len(self.service.jobs.live)
         if count:
             self.say(
-                f"stopping: {count} run{'' if count == 1 else 's'} may go on for {seconds:g} s (again to stop now)"
+                f"stopping: {count} run{'' if count == 1 else 's'} may continue for {seconds:g} s "
+                "(interrupt again to stop now)"
             )
         self.service.approvals.changed.fire()
         for job in self.service.jobs.live.values():
             job.recorded.fire()
         for run_id in await self.service.jobs.drain(seconds):
-            self.say(f"run {run_id} was cut short; react-run resume {run_id[:12]}")
+            self.say(f"run {run_id} was interrupted; continue it with react-run resume {run_id[:12]}")
         self._uvicorn.should_exit = True
 
     def reload(self) -> None:
-        """Read the agent files again."""
+        """Reload the agent files."""
         self.service.jobs.spawn(self._reload())
 
     async def _reload(self) -> None:

@@ -39,16 +39,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _LOOK_AGAIN = 0.05
 _SWEEP = 20.0
-"""Seconds between two looks for questions that nobody answered in time."""
+"""Seconds between two checks for expired questions."""
 
 
 class Service:
-    """Everything that a server does, behind its HTTP interfaces.
+    """Everything a server does, apart from HTTP.
 
     Args:
-        options: How it is run.
-        files: How each agent file is read.
-        directory: Where journals are kept.
+        options: The server's options.
+        files: The options of each agent file.
+        directory: The directory of the journals.
     """
 
     def __init__(self, options: ServeOptions, files: Sequence[AgentOptions], directory: Path) -> None:
@@ -85,7 +85,7 @@ class Service:
     # -- the life of the server -------------------------------------------------------------------------------------
 
     async def begin(self) -> list[str]:
-        """Open the agents and find the runs that an earlier server left; what there is to say, a line each."""
+        """Open the agents and find the runs that an earlier server left; return one line about each run."""
         await self.agents.begin()
         said = []
         for journal in self.shelf.interrupted():
@@ -94,18 +94,18 @@ class Service:
                 continue
             if asked := open_questions(list(journal.records), journal.run_id):
                 self.parked.take_up(self.approvals, served.name, journal, asked, self.options.expires)
-                said.append(f"run {journal.run_id[:12]} waits for an answer")
+                said.append(f"run {journal.run_id[:12]} is waiting for an answer")
             elif self.options.resume:
-                said.append(f"run {journal.run_id[:12]} goes on")
+                said.append(f"run {journal.run_id[:12]} is being resumed")
                 self.jobs.spawn(self._go_on_later(journal.run_id, ""))
             else:
-                said.append(f"run {journal.run_id[:12]} was interrupted; --resume has it go on")
+                said.append(f"run {journal.run_id[:12]} was interrupted; --resume resumes it")
         said += self._accepted()
         self.jobs.spawn(self._sweep())
         return said
 
     def _accepted(self) -> Iterator[str]:
-        """Take up the runs that an earlier server accepted and did not begin."""
+        """Start the runs that an earlier server accepted but did not start, if ``resume`` is on."""
         for data in self.spool.left():
             run_id = str(data["id"])
             if self.shelf.path_of(run_id) is not None:
@@ -114,9 +114,9 @@ class Service:
                 continue
             elif self.options.resume:
                 self.jobs.spawn(self._start_later(data))
-                yield f"run {run_id[:12]} begins"
+                yield f"run {run_id[:12]} is being started"
             else:
-                yield f"run {run_id[:12]} was accepted and has not begun; --resume begins it"
+                yield f"run {run_id[:12]} was accepted but not started; --resume starts it"
 
     async def _start_later(self, data: Mapping[str, Any]) -> None:
         while self.jobs.slots.full:
@@ -126,19 +126,19 @@ class Service:
             fields = {name: data[name] for name in ("session", "by", "id", "settings", "system")}
             self.start(self.new_job(served, data["prompt"], data["messages"], streams=True, detached=True, **fields))
         except (ApiError, ReactError) as error:
-            logger.warning("run %s cannot begin: %s", str(data["id"])[:12], error)
+            logger.warning("run %s cannot start: %s", str(data["id"])[:12], error)
 
     def start(self, job: Job) -> Job:
-        """Begin a run that goes on when nobody watches; from here on no crash loses it.
+        """Start a run that continues without a client, and store it first, so that it survives a crash.
 
         Raises:
-            ApiError: It cannot be started, or kept.
+            ApiError: It cannot be started or stored.
         """
         self.jobs.check()
         try:
             self.spool.keep(job)
         except OSError as error:
-            raise ApiError(500, f"the run cannot be kept: {error.strerror or error}") from None
+            raise ApiError(500, f"the run cannot be stored: {error.strerror or error}") from None
         job.spooled = True
         return self.jobs.start(job)
 
@@ -158,7 +158,7 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether new runs are taken."""
+        """Whether new runs are accepted."""
         return self.agents.begun and not self.jobs.draining and not self.jobs.slots.full
 
     # -- new runs ---------------------------------------------------------------------------------------------------
@@ -180,10 +180,10 @@ class Service:
         return served
 
     async def chosen(self, served: ServedAgent, overrides: Mapping[str, object]) -> ServedAgent:
-        """The agent with what a request may change about it.
+        """The agent with a request's overrides applied.
 
         Raises:
-            ApiError: The request may not change that, or not that way.
+            ApiError: An override is not allowed or not valid.
         """
         if not overrides:
             return served
@@ -203,18 +203,18 @@ class Service:
         by: str = "",
         **fields: Any,
     ) -> Job:
-        """A run that can be started.
+        """Create a run, ready to be started.
 
         Args:
             served: The agent.
-            prompt: What to answer.
-            messages: The conversation so far; that of a kept one is read when its turn comes.
-            session: The name of a kept conversation.
-            by: Who asks.
-            fields: The other fields of :class:`Job`.
+            prompt: The prompt.
+            messages: The conversation so far; a stored one is read when the run gets its turn.
+            session: The name of a stored conversation.
+            by: Who is asking.
+            fields: Other fields of :class:`Job`.
 
         Raises:
-            ApiError: The session's name cannot be one.
+            ApiError: The session's name is not valid.
         """
         kept = None if session is None else self.sessions.named(served.name, session, by)
         job = Job(served=served, prompt=prompt, messages=messages, session=session, by=by, **fields)
@@ -236,12 +236,12 @@ class Service:
     # -- looking at runs --------------------------------------------------------------------------------------------
 
     def entries(self, *, agent: str | None = None, status: str | None = None, text: str = "") -> Iterator[Entry]:
-        """The runs, the latest first.
+        """The matching runs, latest first.
 
         Args:
-            agent: Only those of this agent.
-            status: Only those that stand so.
-            text: Only those with this in their prompt, or whose id begins with it.
+            agent: Only runs of this agent.
+            status: Only runs with this status.
+            text: Only runs whose prompt contains this, or whose id starts with it.
         """
         text = text.casefold().strip()
         for entry in entries(self.jobs, self.shelf, self.approvals):
@@ -254,7 +254,7 @@ class Service:
             yield entry
 
     def run_named(self, name: str) -> str:
-        """The id of the run whose id is, or begins with, ``name``.
+        """The id of the run whose id is, or starts with, ``name``.
 
         Raises:
             ApiError: There is no such run, or there are several.
@@ -270,7 +270,7 @@ class Service:
         raise ApiError(404, f"there is no run {name!r}; GET /api/runs lists them", code="run_not_found")
 
     def about(self, run_id: str) -> dict[str, Any]:
-        """Everything about one run that fits into an object."""
+        """Everything about one run that fits into a JSON object."""
         job = self.jobs.live.get(run_id)
         journal = self.shelf.read(run_id)
         if job is None and journal is None:
@@ -278,28 +278,28 @@ class Service:
         return full(self.approvals, journal, job)
 
     def stop(self, run_id: str, *, by: str = "") -> dict[str, Any]:
-        """End a run before its time; one that was put aside is not asked about any more.
+        """Stop a run; if it is parked, withdraw its questions.
 
         Raises:
-            ApiError: It has ended already.
+            ApiError: The run has ended.
         """
         job = self.jobs.live.get(run_id)
         if job is not None:
-            job.cancel("stopped", f"stopped by {by or 'somebody at this machine'}")
+            job.cancel("stopped", f"stopped by {by or 'someone at this machine'}")
             return {"id": run_id, "status": "stopping"}
         waiting = self.approvals.of_run(run_id)
         if not waiting:
-            raise ApiError(409, f"run {run_id} is not under way", code="run_ended")
+            raise ApiError(409, f"run {run_id} is not running", code="run_ended")
         self.parked.stop(run_id, by)
         for approval in waiting:
             self.approvals.remove(approval)
         return {"id": run_id, "status": "stopped"}
 
     async def replayed(self, run_id: str) -> dict[str, Any]:
-        """Drive a run again on its recording, tools included: nothing leaves the process.
+        """Replay a run from its journal, with recorded tool results, so that it has no outside effects.
 
         Raises:
-            ApiError: There is no such run, or its agent is not served here.
+            ApiError: The run does not exist, or its agent is not served here.
         """
         from react_run.errors import ReplayMismatch
         from react_run.journal.replay.replay import replay
@@ -321,19 +321,19 @@ class Service:
     # -- runs that go on --------------------------------------------------------------------------------------------
 
     async def resume(self, run_id: str, *, by: str = "", force: bool = False, wait: bool = False) -> Job:
-        """Have an interrupted run go on.
+        """Resume an interrupted run.
 
         Args:
             run_id: The run.
-            by: Who asks.
-            force: Go on although the agent has changed.
-            wait: Let it wait for a turn beyond the queue's length.
+            by: Who is asking.
+            force: Resume although the agent has changed.
+            wait: Wait for a free slot even if the queue is full.
 
         Raises:
-            ApiError: There is no such run, it has ended, or it cannot go on.
+            ApiError: The run does not exist, has ended, or cannot be resumed.
         """
         if run_id in self.jobs.live:
-            raise ApiError(409, f"run {run_id} is under way", code="run_live")
+            raise ApiError(409, f"run {run_id} is already running", code="run_live")
         path = self.shelf.path_of(run_id)
         journal = self.shelf.read(run_id) if path is not None else None
         if path is None or journal is None:
@@ -354,7 +354,7 @@ class Service:
         try:
             ready = prepare(path, served.agent, force=force, open_file=open_file)
         except JournalBusy:
-            raise ApiError(409, f"run {run_id} is under way in another process", code="run_live") from None
+            raise ApiError(409, f"run {run_id} is running in another process", code="run_live") from None
         except JournalError as error:
             raise ApiError(409, str(error), code="run_ended") from None
         except ReactError as error:
@@ -382,7 +382,7 @@ class Service:
         return self.jobs.start(job)
 
     def _go_on(self, approval: Approval, answer: Answer, note: str) -> None:
-        """Keep the decision about a run that was put aside; it goes on when nothing else is open."""
+        """Record the decision about a parked run, and resume the run once it has no open questions."""
         if self.parked.decide(approval, answer, note):
             self.jobs.spawn(self._go_on_later(approval.run_id, answer.by))
 
@@ -390,7 +390,7 @@ class Service:
         try:
             await self.resume(run_id, by=by, wait=True)
         except ApiError as error:
-            logger.warning("run %s cannot go on: %s", run_id[:12], error)
+            logger.warning("run %s cannot be resumed: %s", run_id[:12], error)
 
     def _note(self, run_id: str, text: str) -> None:
         job = self.jobs.live.get(run_id)

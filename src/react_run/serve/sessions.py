@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from react_run.serve.jobs import Job
 
 _LOOK_AGAIN = 0.05
-"""Seconds between two looks at a conversation that another process is in."""
+"""Seconds between two attempts to lock a conversation that another process is using."""
 
 
 class Sessions:
-    """The turns of kept conversations."""
+    """The turns of stored conversations."""
 
     def __init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}
 
     def named(self, agent: str, name: str, by: str) -> Session:
-        """The conversation that somebody has with an agent under a name.
+        """The conversation that a user has with an agent under ``name``.
 
         Raises:
-            ApiError: The name cannot be one.
+            ApiError: The name is not valid.
         """
         try:
             Session.named(name)
@@ -41,7 +41,7 @@ class Sessions:
 
     @asynccontextmanager
     async def turn(self, job: Job, kept: Session) -> AsyncIterator[None]:
-        """One turn of a conversation: those of other requests, and of other processes, wait."""
+        """Run one turn of a conversation, while turns of other requests and processes wait."""
         async with self._lock(kept), _file_lock(kept):
             job.messages = [*kept.read(), *job.messages]
             yield
@@ -50,7 +50,7 @@ class Sessions:
 
     @asynccontextmanager
     async def late_turn(self, job: Job, kept: Session) -> AsyncIterator[None]:
-        """A turn that goes on later: it is kept unless the conversation has gone on without it."""
+        """Run a resumed turn. It is stored only if the conversation has not continued without it."""
         yield
         async with self._lock(kept), _file_lock(kept):
             if job.result is not None and list(kept.read()) == list(job.messages):
@@ -66,7 +66,7 @@ def _plain(name: str) -> str:
 
 @asynccontextmanager
 async def _file_lock(kept: Session) -> AsyncIterator[None]:
-    """Keep other processes out of a conversation."""
+    """Lock a conversation against other processes."""
     kept.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lock = os.open(kept.path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:

@@ -1,4 +1,4 @@
-"""A server's journals on disk: saved, found, and followed as they grow."""
+"""A server's journals on disk: written, found, and followed as they grow."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 SERVED = "served"
-"""The field of a header's options that says that a server started the run."""
+"""The option in a journal's header that marks runs started by a server."""
 _KEPT = 4
-"""Journals that are kept after they were read: a page looks at one several times."""
+"""How many parsed journals are cached: a page reads the same one several times."""
 _LOOK_AGAIN = 0.25
-"""Seconds between two looks at a journal that another process writes."""
+"""Seconds between two looks at a journal that another process is writing."""
 
 
 class TellingSink:
-    """Takes records, and tells whoever follows the run.
+    """Passes records on, and notifies the run's listeners.
 
     Args:
-        sink: Where they go.
+        sink: The sink that writes them.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -60,7 +60,7 @@ class TellingSink:
 
 
 class ServedRecorder(Recorder):
-    """Keeps the journal of each run, with what the server knows about it."""
+    """Records runs, adding what the server knows about them."""
 
     def session_of(self, run: Run) -> str | None:
         job = current_job.get()
@@ -75,23 +75,23 @@ class Shelf:
     """The journals of runs, in one directory.
 
     Args:
-        directory: Where they are.
+        directory: The directory of the journals.
     """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._read: dict[tuple[Path, int, int], Journal] = {}
-        """The journals that were read last, as they were."""
+        """The journals read last, by path, modification time and size."""
 
     def recorder(self, options: Mapping[str, object]) -> Recorder:
-        """What keeps the journals of an agent's runs."""
+        """A recorder for an agent's runs."""
         return ServedRecorder.into(self._sink_of, options=dict(options))
 
     def _sink_of(self, run: Run) -> Sink:
         return TellingSink.open(self.directory / f"{run.id}.jsonl")
 
     def path_of(self, run_id: str) -> Path | None:
-        """The journal of a run, when there is one; those of batches and evaluations are among them."""
+        """The path of a run's journal, if there is one; batches and evaluations are searched, too."""
         if not run_id.isalnum():
             return None
         path = self.directory / f"{run_id}.jsonl"
@@ -101,7 +101,7 @@ class Shelf:
         return next((found for home in homes for found in home.glob(f"*/runs/{run_id}.jsonl")), None)
 
     def find(self, name: str) -> Path | None:
-        """The journal of the run whose id begins with ``name``, when there is exactly one."""
+        """The path of the journal whose run id begins with ``name``, if exactly one does."""
         if not name.isalnum():
             return None
         if (path := self.path_of(name)) is not None:
@@ -110,7 +110,7 @@ class Shelf:
         return found[0] if len(found) == 1 else None
 
     def read(self, run_id: str) -> Journal | None:
-        """The journal of a run, as far as it is written."""
+        """The journal of a run, as far as it has been written."""
         path = self.find(run_id)
         if path is None:
             return None
@@ -126,16 +126,16 @@ class Shelf:
             return None
 
     def summaries(self) -> Iterator[Summary]:
-        """What there is to say about each run, the latest first."""
+        """A summary of each run, latest first."""
         return summaries(run_files(self.directory))
 
     def summary(self, run_id: str) -> Summary | None:
-        """What there is to say about one run, without reading all of its journal."""
+        """A summary of one run, without reading all of its journal."""
         path = self.path_of(run_id)
         return None if path is None else next(summaries([path]), None)
 
     def interrupted(self, limit: int = 10_000) -> Iterator[Journal]:
-        """The runs that a server started and that have not ended, the latest first."""
+        """The unfinished runs of this and earlier servers, latest first."""
         for summary in summaries(run_files(self.directory)[:limit]):
             if summary.header["options"].get(SERVED) and not summary.running and may_go_on(summary.last):
                 try:
@@ -145,14 +145,14 @@ class Shelf:
 
 
 def may_go_on(last: Record) -> bool:
-    """Whether a run whose last record this is was interrupted, and did not end by itself."""
+    """Whether a run with this last record was interrupted, rather than ending by itself."""
     if last["type"] != "footer":
         return True
     return bool(last["status"] == "failed" and last["error"]["type"] in ("CancelledError", "KeyboardInterrupt"))
 
 
 def stopped_by_somebody(journal: Journal) -> bool:
-    """Whether a run was ended on purpose, not by a fault or the end of the server."""
+    """Whether a run was stopped on purpose, not by an error or the shutdown of the server."""
     for record in reversed(journal.own):
         if record["type"] == "resumed":
             return False
@@ -164,15 +164,14 @@ def stopped_by_somebody(journal: Journal) -> bool:
 async def follow(
     path: Path, after: int, live: Callable[[], Job | None], *, ends: Callable[[], bool], more: Callable[[], bool]
 ) -> AsyncIterator[tuple[int, str] | None]:
-    """The records of a journal behind record number ``after``, as they are written; ``None`` when nothing happened
-    for a while.
+    """Yield a journal's numbered records after ``after`` as they are written, and ``None`` after 15 quiet seconds.
 
     Args:
-        path: The journal; it may not be there yet.
-        after: The number of the last record that is known; 0 begins with the first.
-        live: The run, while this server is at it.
-        ends: Whether nobody shall be told any more.
-        more: Whether something may follow though nobody is at the run now.
+        path: The journal; it need not exist yet.
+        after: The number of the last record already known; 0 starts at the beginning.
+        live: Returns the run while this server is running it.
+        ends: Returns whether to stop now.
+        more: Returns whether records may follow although the run is not active.
     """
     number, offset, quiet = 0, 0, 0.0
     while True:
@@ -203,7 +202,7 @@ async def _wait(job: Job | None) -> bool:
 
 
 def _lines(path: Path, offset: int) -> list[bytes]:
-    """The whole lines from ``offset`` on, at most about a megabyte of them."""
+    """The complete lines from ``offset`` on, about a megabyte at most."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -213,7 +212,7 @@ def _lines(path: Path, offset: int) -> list[bytes]:
 
 
 def _is_over(path: Path) -> bool:
-    """Whether nobody writes the journal now."""
+    """Whether no process is writing the journal."""
     from react_run.journal.locks import try_lock
 
     try:

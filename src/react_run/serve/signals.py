@@ -6,20 +6,20 @@ import asyncio
 
 
 class Signal:
-    """Wakes everybody who waits for it. All of it happens on the thread of the event loop."""
+    """Wakes all waiting tasks. To be used on the event loop's thread only."""
 
     def __init__(self) -> None:
         self._waiting: set[asyncio.Future[bool]] = set()
 
     def fire(self) -> None:
-        """Wake all who wait now."""
+        """Wake all tasks that are waiting now."""
         waiting, self._waiting = self._waiting, set()
         for future in waiting:
             if not future.done():
                 future.set_result(True)
 
     async def wait(self, seconds: float) -> bool:
-        """Wait for the signal, at most ``seconds``; whether it came."""
+        """Wait for the signal, at most ``seconds``; return whether it came."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[bool] = loop.create_future()
         self._waiting.add(future)

@@ -13,8 +13,8 @@ class Slots:
     """Gives each run its turn, in order of arrival.
 
     Args:
-        runs: Runs at the same time.
-        queue: Runs that may wait.
+        runs: How many may run at the same time.
+        queue: How many may wait.
     """
 
     def __init__(self, runs: int, queue: int) -> None:
@@ -24,35 +24,35 @@ class Slots:
 
     @property
     def queued(self) -> int:
-        """Runs that wait for their turn now."""
+        """The number of runs waiting for their turn."""
         return self.admitted - self.working
 
     @property
     def full(self) -> bool:
-        """Whether another run would have to be refused."""
+        """Whether another run would be refused."""
         return self.admitted >= self.runs + self.queue
 
     def admit(self) -> Turn:
-        """Let a run in.
+        """Admit a run.
 
         Raises:
-            ApiError: Too many wait already.
+            ApiError: The queue is full.
         """
         self.check()
         return Turn(self)
 
     def check(self) -> None:
-        """Refuse another run when there is no room.
+        """Refuse another run if the queue is full.
 
         Raises:
-            ApiError: Too many wait already.
+            ApiError: The queue is full.
         """
         if self.full:
-            raise ApiError(429, f"{self.runs} runs are at work and {self.queue} wait for their turn: try again later")
+            raise ApiError(429, f"{self.runs} runs are active and {self.queue} are waiting: try again later")
 
 
 class Turn:
-    """The turn of one run: it is counted from the beginning, and works between :meth:`take` and :meth:`give`."""
+    """The turn of one run: counted from the start, and active between :meth:`take` and :meth:`give`."""
 
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
@@ -60,26 +60,26 @@ class Turn:
         slots.admitted += 1
 
     async def take(self) -> None:
-        """Wait until there is room to work."""
+        """Wait for a free slot."""
         await self._slots.free.acquire()
         self._working = True
         self._slots.working += 1
 
     def give(self) -> None:
-        """Let another run work; doing so twice changes nothing."""
+        """Free the slot; a second call does nothing."""
         if self._working:
             self._working = False
             self._slots.working -= 1
             self._slots.free.release()
 
     def end(self) -> None:
-        """The run is over."""
+        """The run has ended: free its slot and its place in the queue."""
         self.give()
         self._slots.admitted -= 1
 
     @asynccontextmanager
     async def lent(self) -> AsyncIterator[None]:
-        """Let others work while a person is waited for, then wait until there is room again."""
+        """Lend the slot to others while waiting for a person, then wait for a free one."""
         self.give()
         self._slots.admitted -= 1
         try:

@@ -1,4 +1,4 @@
-"""Accepted runs that have not started: stored on disk, so that a crash loses none of them."""
+"""Accepted runs that have not started: stored on disk, so that they survive a crash."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class Spool:
-    """A file for each run that waits for its turn, secrets masked, until its journal has begun.
+    """Stores a file for each waiting run, with secrets masked, until its journal begins.
 
     Args:
-        directory: Where the files are.
+        directory: The directory of the files.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def keep(self, job: Job) -> None:
-        """Keep a run that was accepted.
+        """Store an accepted run.
 
         Raises:
-            OSError: It cannot be kept.
+            OSError: The file cannot be written.
         """
         data = {
             "id": job.id,
@@ -50,12 +50,12 @@ class Spool:
         part.replace(path)
 
     def drop(self, run_id: str) -> None:
-        """The run has begun, or is over."""
+        """Delete the file of a run that has started or ended."""
         with suppress(OSError):
             self._path(run_id).unlink()
 
     def left(self) -> Iterator[dict[str, Any]]:
-        """The runs that an earlier server accepted and did not begin, the earliest first."""
+        """The runs that an earlier server accepted but did not start, earliest first."""
         try:
             paths = sorted(self._directory.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
         except OSError:
@@ -65,7 +65,7 @@ class Spool:
                 data = json.loads(path.read_text(encoding="utf-8"))
                 data["messages"] = [message_from_dict(message) for message in data["messages"]]
             except (OSError, ValueError, KeyError, TypeError):
-                continue  # a file of somebody else
+                continue  # not one of our files
             yield data
 
     def _path(self, run_id: str) -> Path:

@@ -1,8 +1,9 @@
-"""Converts Python values to JSON values."""
+"""Converts Python values to JSON values, and encodes them."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set, ValuesView
@@ -12,6 +13,7 @@ from enum import Enum
 from typing import TypeGuard
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 MAX_DEPTH = 100
 """Maximum nesting depth."""
@@ -25,6 +27,7 @@ _MAGIC = (
     (b"\x1f\x8b", "application/gzip"),
 )
 _BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_STRICT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -81,6 +84,22 @@ def _ordered(values: Set[object]) -> list[object]:
         return sorted(values)  # type: ignore[type-var]  # when they do not compare, the next line sorts
     except TypeError:
         return sorted(values, key=lambda value: (type(value).__name__, str(to_jsonable_shallow(value))))
+
+
+def encode(value: object) -> bytes:
+    """``value`` as compact UTF-8 JSON; values that JSON cannot represent become text, lone surrogates ``?``."""
+    try:
+        return to_json(value, inf_nan_mode="strings")
+    except Exception:  # what is below is for the same as this, and more; it takes three times as long
+        return _encode_carefully(value)
+
+
+def _encode_carefully(value: object) -> bytes:
+    try:
+        text = _STRICT.encode(value)
+    except Exception:  # foreign objects and keys, NaN: from a plugin or a custom model
+        text = json.dumps(to_jsonable(value), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
 
 
 def to_jsonable(value: object) -> object:

@@ -6,7 +6,9 @@ It is the thought of a reply: it stays in the messages, but is neither an answer
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 _NAMES = r"(?:[a-z]+:)?(?:think|thinking|thought|thoughts|reasoning|reason|reflection)"
 _SPECIAL = {
@@ -16,23 +18,20 @@ _SPECIAL = {
     "channel": (r"<\|channel\|>analysis<\|message\|>", r"<\|channel\|>final<\|message\|>"),
 }
 """How thinking begins and ends where no tag marks it; in the last form it ends where the answer begins."""
+_FLAT = frozenset({"channel"})
+"""Forms of which a second beginning continues the first, however much stands between them."""
 _BEGINS = "|".join(f"(?P<{kind}>{begin})" for kind, (begin, _) in _SPECIAL.items())
-_ENDS = "|".join(f"(?P<{kind}>{end})" for kind, (_, end) in _SPECIAL.items())
+_ENDS = "|".join(f"(?P<{kind}_end>{end})" for kind, (_, end) in _SPECIAL.items())
+_BEGIN = rf"(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|{_BEGINS})"
 _END = rf"(?:</{_NAMES}>|\[/THINK(?:ING)?\]|◁/think▷)"
-_OPEN = re.compile(rf"\s*(?:<(?P<tag>{_NAMES})(?:\s[^<>]*)?>|{_BEGINS})", re.IGNORECASE)
-_BLOCK = re.compile(rf"<(?P<tag>{_NAMES})>|{_BEGINS}", re.IGNORECASE)
-_BLOCK_END = re.compile(rf"</(?P<tag>{_NAMES})\s*+>|{_ENDS}", re.IGNORECASE)
-_LONE = re.compile(rf"(?:\A|\n)[ \t]*{_END}|(?<![`'\"]){_END}(?=[ \t]*[\n{{\[])", re.IGNORECASE)
+OPEN = re.compile(rf"\s*{_BEGIN}", re.IGNORECASE)
+"""A beginning of thinking, where a reply begins."""
+_MARK = re.compile(rf"{_BEGIN}|</(?P<tag_end>{_NAMES})\s*>|{_ENDS}|(?P<value>[{{\[])", re.IGNORECASE)
+LONE = re.compile(rf"(?:\A|\n)[ \t]*{_END}|(?<![`'\"]){_END}(?=[ \t]*[\n{{\[])", re.IGNORECASE)
 """The end of thinking whose beginning the server removed: at the end or the beginning of a line, or before JSON."""
 _LONE_AT_END = re.compile(rf"(?<![`'\"]){_END}\s*\Z", re.IGNORECASE)
-_MAY_OPEN = re.compile(
-    r"\s*(?:[<\[◁][\w:]{0,20}(?:\s[^<>]{0,200})?|<\|[\w|]{0,20}(?:>[a-z]{0,8}(?:<[\w|]{0,9})?)?)?\Z", re.IGNORECASE
-)
-_MAY_CLOSE = re.compile(r"</|\[/|◁/")
-_OPENING = re.compile(rf"<{_NAMES}\b|\[THINK|◁think▷", re.IGNORECASE)
-_LONGEST_END = 32
-_WINDOW = 256
-"""The maximum length of an end marker, blanks included, in a streamed reply."""
+OPENING = re.compile(rf"<{_NAMES}\b|\[THINK|◁think▷", re.IGNORECASE)
+"""Enough of a beginning to tell that an end later in the text is not a lone one."""
 _ANY_TAG = re.compile(
     rf"</?{_NAMES}(?:\s[^<>]*)?>|<\|start\|>assistant|<\|end\|>|{'|'.join(map('|'.join, _SPECIAL.values()))}",
     re.IGNORECASE,
@@ -60,131 +59,148 @@ def without_tags(thinking: str) -> str:
     return _ANY_TAG.sub("", thinking).strip()
 
 
+class Block:
+    """A block of thinking whose text arrives in pieces. Blocks inside it end with their own end, not with its end.
+
+    Args:
+        opened: The match of :data:`OPEN`.
+    """
+
+    def __init__(self, opened: re.Match[str]) -> None:
+        self._marks = _marks(_kind(opened))
+        self._depth = 1
+        self._just_opened = True
+        self.read = 0
+        """How much of the last text is decided: up to its last mark."""
+        self.last_end = 0
+        """Where the last end mark in the last text ends; if the block never does, a beginning was a mention."""
+
+    def end(self, text: str, start: int = 0, *, more: bool = False) -> int:
+        """Find the position in ``text``, from ``start``, where the block ends; 0 if it goes on.
+
+        Args:
+            text: The text behind the beginning of the block, or behind what was ``read`` of it before.
+            start: Where to begin.
+            more: Whether more text may follow.
+        """
+        self.read = start
+        for mark in self._marks.finditer(text, start):
+            if mark["end"] is not None:
+                self._depth -= 1
+                self.last_end = mark.end()
+            elif more and mark.end() == len(text):
+                break  # whether it is quoted depends on the next character
+            elif self._nests(text, mark):
+                self._depth += 1
+            self._just_opened, self.read = mark["end"] is None, mark.end()
+            if not self._depth:
+                return self.read
+        return 0
+
+    def undecided(self, text: str, window: int) -> str:
+        """The part of the last ``text`` in which a mark may still begin: at most its last ``window`` characters."""
+        start = max(self.read, len(text) - window)
+        self._just_opened = self._just_opened and not text[self.read : start].strip()
+        return text[start:]
+
+    def _nests(self, text: str, mark: re.Match[str]) -> bool:
+        """Two beginnings in a row are one: the server wrote one of them, the model the other."""
+        repeated = self._just_opened and not text[self.read : mark.start()].strip()
+        return not repeated and not _is_quoted(text, mark)
+
+
+@cache
+def _marks(kind: str) -> re.Pattern[str]:
+    """The beginnings and ends of blocks of one kind."""
+    begin, end = _SPECIAL.get(kind, (rf"<{re.escape(kind)}(?:\s[^<>]*)?>", rf"</{re.escape(kind)}\s*>"))
+    return re.compile(f"(?P<end>{end})" if kind in _FLAT else f"(?P<end>{end})|{begin}", re.IGNORECASE)
+
+
+def _kind(found: re.Match[str]) -> str:
+    """The key that the beginning and the end of a block share."""
+    name = found.lastgroup or ""
+    return found[name].lower() if name in ("tag", "tag_end") else name.removesuffix("_end")
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    """Whether a mark is only mentioned: it stands between quotes."""
+    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+    return before == after and before in ("`", "'", '"')
+
+
 def _end_of_blocks(text: str) -> int:
     """The end of the thinking blocks at the beginning of ``text``; 0 if there are none."""
     end = 0
-    while opened := _OPEN.match(text, end):
-        closing = _closing(opened).search(text, opened.end())
-        if closing is None:
+    while opened := OPEN.match(text, end):
+        block = Block(opened)
+        end = block.end(text, opened.end()) or block.last_end
+        if not end:
             return len(text)
-        end = closing.end()
     return end
-
-
-def _closing(opened: re.Match[str]) -> re.Pattern[str]:
-    if opened["tag"]:
-        return re.compile(rf"</{re.escape(opened['tag'])}\s*>", re.IGNORECASE)
-    return re.compile(_SPECIAL[opened.lastgroup or ""][1], re.IGNORECASE)
 
 
 def _lone_end(text: str) -> int:
     """The end of thinking without an opening tag in a complete text; 0 if there is none."""
     if "</" not in text and "[/" not in text and "◁/" not in text:
         return 0
-    found = _LONE.search(text) or _LONE_AT_END.search(text)
-    opened = _OPENING.search(text[: found.start()]) if found else None
+    found = LONE.search(text) or _LONE_AT_END.search(text)
+    opened = OPENING.search(text[: found.start()]) if found else None
     return found.end() if found and not opened else 0
 
 
-def blanked(text: str) -> str:
-    """Replace every block of thinking in ``text`` with blanks of the same length."""
-    thinking, _ = split_thinking(text)
-    ends: dict[str, list[int]] = {}
-    for closing in _BLOCK_END.finditer(text):
-        ends.setdefault(_kind(closing), []).append(closing.end())
-    pieces, at = [" " * len(thinking)], len(thinking)
-    for opened in _BLOCK.finditer(text, at):
-        known = ends.get(_kind(opened), [])
-        following = bisect_left(known, opened.end())
-        if opened.start() >= at and following < len(known):
-            pieces += [text[at : opened.start()], " " * (known[following] - opened.start())]
-            at = known[following]
-    return "".join([*pieces, text[at:]])
+class Heard(NamedTuple):
+    """A reply without its thinking, for those who look for calls."""
+
+    text: str
+    """The reply, with every character that may be thinking replaced with a blank."""
+    certain: bool
+    """Whether all thinking begins and ends; otherwise some of the blanked text may have been meant for us."""
 
 
-def _kind(found: re.Match[str]) -> str:
-    """The key that the beginning and the end of a block share."""
-    return (found["tag"] or "").lower() or found.lastgroup or ""
+def heard(text: str, value_end: Callable[[str, int], int]) -> Heard:
+    """Blank the thinking in a reply, wherever it is; calls in it must not run.
 
+    In doubt it is thinking: after a beginning without an end, and before an end without a beginning.
 
-class VisibleDraft:
-    """Filters a streamed reply: everything except the thinking at its beginning is shown.
-
-    Each piece is examined only once, with a few characters before it, so the total time is linear.
+    Args:
+        text: The reply.
+        value_end: Where the JSON value that begins at a position ends, or 0; tags in such a value are data.
     """
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._recent = _Recent()
-        self._blanks: list[str] = []
-        self._undecided = ""
-        self._closing: re.Pattern[str] | None = None
-        self._open = False
-        self._thought = False
-
-    def feed(self, piece: str) -> tuple[bool, str]:
-        """Take a piece of the reply.
-
-        Returns:
-            Whether the text shown so far turned out to be thinking, and the text to show now.
-        """
-        self._pieces.append(piece)
-        behind = None if self._thought else self._recent.behind_lone_end(piece)
-        if behind is not None:
-            was_shown, self._thought, self._open = self._open, True, False
-            self._blanks, self._undecided, self._closing = [], "", None
-            return was_shown, self._begun(behind)
-        return False, piece if self._open else self._begun(piece)
-
-    def end(self) -> tuple[bool, str]:
-        """The reply is complete: as :meth:`feed`, with text that was held back and is not thinking after all."""
-        thinking, rest = split_thinking("".join(self._pieces))
-        if thinking and not self._thought:
-            return self._open, rest
-        return False, rest if not self._open else ""
-
-    def _begun(self, piece: str) -> str:
-        """The beginning of the answer, once it is certain."""
-        text, self._undecided = self._undecided + piece, ""
-        while True:
-            if self._closing is None:
-                begin = text.lstrip()
-                self._blanks.append(text[: len(text) - len(begin)])
-                text, opened = begin, _OPEN.match(begin)
-                if opened is None:
-                    break
-                self._closing, text = _closing(opened), text[opened.end() :]
-            closed = self._closing.search(text)
-            if closed is None:
-                self._undecided = text[-_WINDOW:]
-                return ""
-            self._closing, text, self._thought = None, text[closed.end() :], True
-        if _MAY_OPEN.fullmatch(text):  # another block may follow
-            self._undecided = text
-            return ""
-        self._open = True
-        return text if self._thought else "".join([*self._blanks, text])
+    spans: list[tuple[int, int]] = []
+    inside: list[str] = []
+    begun = passed = skipped = 0
+    certain = True
+    for mark in _MARK.finditer(text):
+        if mark.start() < skipped or _is_quoted(text, mark):
+            continue
+        kind = _kind(mark)
+        if kind == "value":
+            skipped = skipped if inside else value_end(text, mark.start())
+            continue
+        if mark.lastgroup == "tag" or kind == mark.lastgroup:
+            begun = begun if inside else mark.start()
+            if not _continues(inside, kind, text[passed : mark.start()]):
+                inside.append(kind)
+        elif kind in inside:
+            while inside.pop() != kind:  # what began inside it ends with it
+                pass
+            spans += [] if inside else [(begun, mark.end())]
+        elif not inside and kind not in _FLAT:
+            spans, certain = [(0, mark.end())], False
+        passed = mark.end()
+    if inside:
+        spans, certain = [*spans, (begun, len(text))], False
+    return Heard(_blanked(text, spans), certain)
 
 
-class _Recent:
-    """The last characters of a growing text, where thinking without a beginning may end."""
+def _continues(inside: list[str], kind: str, between: str) -> bool:
+    """Whether a beginning only repeats the one before it."""
+    return kind in inside and (kind in _FLAT or (inside[-1] == kind and not between.strip()))
 
-    def __init__(self) -> None:
-        self._text = ""
-        self._start = 0
-        self._has_opened = False
 
-    def behind_lone_end(self, piece: str) -> str | None:
-        """The text after such an end, if ``piece`` completes one; else ``None``."""
-        if self._has_opened:
-            return None
-        if len(self._text) > _WINDOW:
-            self._text, self._start = self._text[-_WINDOW:], 1  # its beginning is not the beginning of the text
-        self._text += piece
-        near = max(0, len(self._text) - len(piece) - _LONGEST_END)
-        opened = _OPENING.search(self._text, near)
-        lone = _LONE.search(self._text, self._start) if _MAY_CLOSE.search(self._text, near) else None
-        if opened and (lone is None or opened.start() < lone.start()):
-            self._has_opened = opened.end() < len(self._text)  # otherwise it may be the beginning of another word
-            return None
-        return self._text[lone.end() :] if lone else None
+def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], " " * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])

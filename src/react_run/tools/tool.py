@@ -13,6 +13,7 @@ from pydantic_core import core_schema
 
 from react_run.errors import ToolsetError
 from react_run.support.dataclasses import dataclass
+from react_run.support.jsonable import encode
 from react_run.tools.annotations import ToolAnnotations, ToolOptions
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.model_checking import ModelChecker, function_checker, spec_checker
@@ -93,9 +94,10 @@ class Tool(ToolAnnotations):
         if self.parameters is _LATER:
             object.__delattr__(self, "parameters")
         elif self.checker is None:
-            given = self.parameters
-            object.__setattr__(self, "checker", SchemaChecker(lambda: given))
-            _ = self.wire  # report an invalid schema now
+            checker = SchemaChecker.of(self.parameters)
+            object.__setattr__(self, "checker", checker)
+            if checker.sent is None or len(self.description) > MAX_DESCRIPTION:
+                _ = self.wire  # report an invalid schema now
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
@@ -114,12 +116,28 @@ class Tool(ToolAnnotations):
             if isinstance(self.checker, ModelChecker) and self.parameters is self.checker.parameters():
                 parameters = dict(self.parameters)  # it is clean already
             else:
-                own = self.checker.schema if isinstance(self.checker, SchemaChecker) else self.parameters
-                parameters = clean_schema(own)
+                checker = self.checker
+                parameters = checker.cleaned() if isinstance(checker, SchemaChecker) else clean_schema(self.parameters)
+                for text in checker.unchecked() if isinstance(checker, SchemaChecker) else ():
+                    _warn(self.name, text)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}
         return {"type": "function", "function": function}
+
+    @property
+    def encoded(self) -> bytes:
+        """:attr:`wire` as JSON."""
+        sent = self.checker.sent if isinstance(self.checker, SchemaChecker) else None
+        if sent is None or "wire" in self.__dict__:
+            return encode(self.wire)
+        names = encode({"name": self.name, "description": self._sent_description})
+        return b'{"type":"function","function":%b,"parameters":%b}}' % (names[:-1], sent)
+
+    @cached_property
+    def size(self) -> int:
+        """The length of :attr:`encoded` in bytes."""
+        return len(self.encoded)
 
     @cached_property
     def defaults(self) -> dict[str, object]:

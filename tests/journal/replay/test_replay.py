@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_format, of_type, recorded
+from tests.journal.recording import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_format, of_type, recorded
 
 from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.chat import ChatCompletionRequest, ChatMessage
@@ -183,7 +183,7 @@ def test_a_tool_that_returns_something_else_is_a_difference_of_a_live_replay() -
     with pytest.raises(ReplayMismatch) as raised:
         replayed(journal, agent("changed"), "live")
     assert str(raised.value).splitlines()[:3] == [
-        "iteration 1: the result of read is not as recorded",
+        "iteration 1: the result of read differs from the recording",
         "  expected: line one\\nline two as it was\\nline three",
         "  got:      line one\\nline two changed\\nline three",
     ]
@@ -201,7 +201,9 @@ def test_arguments_that_are_read_differently_are_a_difference() -> None:
         return agent_of([calls(("take", {"value": "5"})), says("done")], tools=[take])
 
     journal = recorded(agent(str))
-    with pytest.raises(ReplayMismatch, match=r'the call of take is not as recorded\n  expected: .*"5".*\n  got: .*:5'):
+    with pytest.raises(
+        ReplayMismatch, match=r'the call of take differs from the recording\n  expected: .*"5".*\n  got: .*:5'
+    ):
         replayed(journal, agent(int))
 
 
@@ -214,7 +216,7 @@ def test_a_guard_that_no_longer_fires_is_a_difference() -> None:
             run.note("watch", self.text)
 
     journal = recorded(agent_of([says("hi")], plugins=[Noting()]))
-    with pytest.raises(ReplayMismatch, match="iteration 1: guard watch is not as recorded"):
+    with pytest.raises(ReplayMismatch, match="iteration 1: guard watch differs from the recording"):
         replayed(journal, agent_of([says("hi")], plugins=[Noting(text="y")]))
 
 
@@ -382,7 +384,7 @@ def test_a_run_that_asks_more_often_than_was_recorded_is_a_difference(tmp_path: 
             return Verdict(accepted=False, feedback="no")
 
     unhappy = ReActAgent({}, model=model, plugins=[Unhappy()])
-    with pytest.raises(ReplayMismatch, match="the number of model calls is not as recorded"):
+    with pytest.raises(ReplayMismatch, match="the number of model calls differs from the recording"):
         unhappy.run_sync("anything")
 
 

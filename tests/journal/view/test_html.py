@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.journal.hostile import TAGS, hostile_journal
-from tests.journal.kit import add, agent_of, recorded
+from tests.journal.recording import add, agent_of, recorded
 
 from react_run.journal.reading import Journal
 from react_run.journal.view.html import page
@@ -86,7 +86,7 @@ def test_a_very_long_text_is_shown_in_part(tmp_path: Path) -> None:
     text = page(recorded(agent_of([says("a" * 300_000 + "the end")]), workspace=tmp_path))
     assert len(text) < 200_000
     assert "the end" in text
-    assert "characters are not shown here" in text
+    assert "characters left out here" in text
 
 
 # -- in a browser ------------------------------------------------------------------------------------------------------
@@ -278,8 +278,8 @@ def test_a_bar_of_several_iterations_is_their_mean_and_a_row_tells_of_failures(t
     agent = agent_of([*replies, says("done")], tools=[add])
     agent.config.max_iterations = 1_000
     text = page(recorded(agent, workspace=tmp_path))
-    assert "<title>Iterations 4 to 6, on average: 104 read (0 cached), 10 written</title>" in text
-    assert "One bar for 3 iterations: their mean." in text
+    assert "<title>Iterations 4 to 6, on average: 104 input (0 cached), 10 output</title>" in text
+    assert "Each bar is the mean of 3 iterations." in text
     assert "4 to 6 · ✗ 1 of 3 tool calls" in text
 
 

@@ -540,3 +540,11 @@ def test_no_text_breaks_decoding(raw: str) -> None:
     decoded = decode_arguments(raw)
     assert isinstance(decoded, dict | str)
     json.dumps(decoded, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
+@pytest.mark.parametrize("others", [[], [{"const": "x"}], [{"type": "string"}, {"type": "null"}]])
+def test_an_alternative_that_allows_nothing_breaks_no_message(keyword: str, others: list[object]) -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"b": {keyword: [*others, False]}}}
+    problem = schema_tool(schema).prepare({"b": 1}).problem
+    assert problem.startswith("Error: invalid arguments for t: b ")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call
 
 from react_run import ReActAgent, RunResult, hookimpl, read_journal, resume
 from react_run.cli.progress import Progress, planned
@@ -90,7 +90,7 @@ def test_the_status_line_shows_the_step_that_is_done_now() -> None:
 
     progress = Progress(Screen(), Masker(["secret-step"]))
     agent(("plan", {"steps": [*STEPS[1:], {"step": "secret-step"}]}), plugins=(Looks(),)).run_sync("go")
-    assert seen[0] == "step 1/10 · plan 0/3: Count it · 1.0 s"
+    assert seen[0] == "iteration 1/10 · plan 0/3: Count it · 1.0 s"
 
 
 @pytest.mark.parametrize(

@@ -98,12 +98,6 @@ def _locked(tool: Listed) -> dict[str, Any]:
     return data
 
 
-def lock_text(servers: Mapping[str, Mapping[str, Any]]) -> str:
-    """The content of a lock file for ``servers``."""
-    data = {"version": VERSION, "servers": dict(servers)}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
 def differences(locked: Listing | None, live: Listing) -> Iterator[str]:
     """The differences, one line per tool."""
     if locked is None:

@@ -1,4 +1,4 @@
-"""A kept result in the formats of others. Samples are read one by one, however many there are."""
+"""Exports a saved result to other formats. Samples are read one at a time, to save memory."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FORMATS = ("csv", "inspect", "junit", "promptfoo")
 
 
 def export(form: str, result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
-    """Write a result for others; the files that were written.
+    """Write a result in another format, and return the files written.
 
     Args:
         form: One of :data:`FORMATS`.
-        result: What ``result.json`` holds.
-        directory: The evaluation, with its samples.
+        result: The content of ``result.json``.
+        directory: The directory of the evaluation.
         path: The file to write.
 
     Raises:
-        ConfigError: It cannot be written, or a package is missing.
+        ConfigError: The file cannot be written, or a package is missing.
     """
     write: Callable[[Mapping[str, Any], Path, Path], list[Path]]
     write = import_module(f"{__name__}.{form}_file").write

@@ -1,4 +1,4 @@
-"""Samples as a table: a row for each run, a column for each scorer."""
+"""Samples as a table with a row per run and a column per scorer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
 
 
 def _cell(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula: answers are written by models."""
+    """A cell that no spreadsheet takes for a formula, since models write the answers."""
     if isinstance(value, str) and value.startswith(_FORMULA):
         return f"'{value}"
     return "" if value is None else value

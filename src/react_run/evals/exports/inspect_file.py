@@ -1,6 +1,6 @@
-"""The result as a log of inspect_ai (``.eval``): opens in ``inspect view``; a log for each variant.
+"""The result as logs of inspect_ai (``.eval``), one per variant, for ``inspect view``.
 
-A log is a zip archive of JSON members. Samples are added one by one, so that it takes no more memory than one of them.
+A log is a zip archive of JSON members. Samples are written one at a time, to save memory.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
-    """Write the logs; with several variants, each name gets that of its variant.
+    """Write the logs; with several variants, each file name contains the variant's.
 
     Raises:
-        ConfigError: inspect_ai is not installed, or cannot be used.
+        ConfigError: inspect_ai is not installed, or its import fails.
     """
     try:
-        import inspect_ai.log  # noqa: F401  # asked once, so that the text below is said before anything is written
+        import inspect_ai.log  # noqa: F401  # fails here, before anything is written
     except ImportError as error:
         raise ConfigError(f"--export inspect needs: pip install 'react-run[evals]' ({error})") from None
     written = []
@@ -162,7 +162,7 @@ def _journal(directory: Path, sample: Sample) -> Journal | None:
 
     try:
         return read_journal(directory / "runs" / f"{sample.run_id}.jsonl")
-    except JournalError:  # moved away, or never begun: the log has what the sample has
+    except JournalError:  # moved or never written: use the sample alone
         return None
 
 

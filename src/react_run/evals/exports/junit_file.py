@@ -1,4 +1,4 @@
-"""JUnit XML, for CI: a test case for each case and variant. ``react-run test`` writes its verdicts with it, too."""
+"""JUnit XML for CI: a test case per case and variant. ``react-run test`` uses it for its verdicts, too."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from react_run.support.render import escape
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One test case: what failed, or what kept it from being run; neither when it passed."""
+    """One test case: why it failed, or why it could not run; both are empty if it passed."""
 
     name: str
     seconds: float = 0.0
@@ -22,7 +22,7 @@ class Entry:
 
 
 def junit(suite: str, entries: Iterable[Entry]) -> bytes:
-    """Test cases as JUnit XML."""
+    """Format test cases as JUnit XML."""
     entries = list(entries)
     attributes = {
         "name": suite,
@@ -44,7 +44,7 @@ def junit(suite: str, entries: Iterable[Entry]) -> bytes:
 
 
 def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
-    """Write the cases; one fails when any of its runs does; see :func:`react_run.evals.exports.export`."""
+    """Write the cases; a case fails if any of its runs does; see :func:`react_run.evals.exports.export`."""
     entries = []
     several = len(result["variants"]) > 1
     for case in result["cases"]:
@@ -52,7 +52,7 @@ def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
             marks = found["marks"]
             passed, counted = marks.count("p"), len(marks) - marks.count("e")
             failure = f"{passed} of {counted} runs passed: {found['why']}" if passed < counted else ""
-            error = f"no run could be marked: {found['why']}" if not counted else ""
+            error = f"no run could be scored: {found['why']}" if not counted else ""
             name = f"{case['name']} [{variant}]" if several else case["name"]
             entries.append(Entry(name=name, seconds=found["seconds"] or 0.0, failure=failure, error=error))
     entries += [

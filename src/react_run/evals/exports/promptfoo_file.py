@@ -1,4 +1,4 @@
-"""The result as ``promptfoo import`` reads it (version 3 of its results)."""
+"""The result in the format that ``promptfoo import`` reads (version 3)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from react_run.evals.running import read_case_facts
 from react_run.evals.samples import Sample, read_samples
 
 _FAILED, _ERROR = 1, 2
-"""Why a result is none that passed, in promptfoo's numbers; 0 is that it did."""
+"""promptfoo's numbers for the reason of a failure; 0 means passed."""
 
 
 def write(result: Mapping[str, Any], directory: Path, path: Path) -> list[Path]:
-    """Write the results, one by one; see :func:`react_run.evals.exports.export`."""
+    """Write the results one at a time; see :func:`react_run.evals.exports.export`."""
     started = datetime.fromtimestamp(result.get("started") or result.get("finished") or 0.0, UTC)
     when = started.strftime("%Y-%m-%dT%H:%M:%S.000Z")
     digest = sha256(f"{result['title']}{when}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Describes how a replay differs from its recording: the iteration, expected and actual values, and the exact place."""
+"""Describes how a replay differs from its recording: the iteration, expected and actual values, and the position."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 MASK = "***"
-"""What stands in a journal where a secret was (behaviour J2); anything may have been there."""
+"""The mask that stands for a secret in a journal (behaviour J2); it matches any text."""
 _WIDTH = 160
-"""Characters of a value that are shown."""
+"""How many characters of a value are shown."""
 _BEFORE = 50
-"""Characters that are shown before the first difference."""
+"""How many characters before the first difference are shown."""
 _DIFF_LINES = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """The first difference of a replay; its text is for people."""
+    """The first difference between a replay and its recording."""
 
     iteration: int
     what: str
@@ -36,14 +36,14 @@ class Difference:
     got: object
 
     def error(self) -> ReplayMismatch:
-        """It as an error."""
+        """The difference as an error."""
         return ReplayMismatch(str(self))
 
     def __str__(self) -> str:
         expected, got = _text(self.expected), _text(self.got)
         start = max(0, _first_difference(expected, got) - _BEFORE)
         lines = [
-            f"iteration {self.iteration}: {self.what} is not as recorded",
+            f"iteration {self.iteration}: {self.what} differs from the recording",
             f"  expected: {_excerpt(expected, start)}",
             f"  got:      {_excerpt(got, start)}",
         ]
@@ -77,7 +77,7 @@ def _diff(expected: str, got: str) -> Iterator[str]:
 
 
 def same(expected: object, got: object) -> bool:
-    """Whether two values are equal, where a mask in the recorded one stands for anything."""
+    """Whether two values are equal; a mask in the expected one matches anything."""
     if expected == got:
         return True
     one, other = to_json(expected), to_json(got)
@@ -90,13 +90,13 @@ def same(expected: object, got: object) -> bool:
 def different_message(
     expected: Sequence[Message], got: Sequence[Message], run_ids: tuple[str, str], start: int = 0
 ) -> tuple[int, object, object] | None:
-    """The first message that is not as recorded: its index, what was recorded, and what there is.
+    """Find the first message that differs from the recording: its index, the expected and the actual message.
 
     Args:
-        expected: What was recorded.
-        got: What is about to be sent.
-        run_ids: The id of the recorded run, and of the one that is going on.
-        start: How many messages at the beginning are known to be the same.
+        expected: The recorded messages.
+        got: The messages about to be sent.
+        run_ids: The ids of the recorded and of the current run.
+        start: How many messages at the start are known to be equal.
     """
     for index in range(start, max(len(expected), len(got))):
         if index < min(len(expected), len(got)) and expected[index] == got[index]:

@@ -1,4 +1,4 @@
-"""Errors from a journal: raised again as what they were, as far as their classes can be found by name."""
+"""Raises recorded errors again, with their original classes as far as those can be found by name."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from react_run.outcome import ToolError
 
 
 class RecordedError(Exception):
-    """Stands for an error whose class is not known here; its subclasses have the names of those classes."""
+    """An error whose class cannot be found; subclasses have the recorded class's name."""
 
 
 def model_error(data: Record) -> Exception:
-    """The error that a model call ended in."""
+    """The error that ended a model call."""
     if data["type"] != ModelError.__name__:
         return error_from(data)
-    fields: dict[str, Any] = {name: value for name, value in data.items() if name not in ("type", "message")}
+    fields: dict[str, Any] = {name: value for name, value in data.items() if name not in ("type", "message", "sent")}
     error = ModelError(data["message"], **fields)
+    error.sent = data.get("sent", True)
     error.recorded = True
     return error
 
 
 def error_from(data: Record, code: str = "") -> Exception:
-    """The error that a tool call, or a run, ended in; ``code`` is that of a :class:`ToolError`."""
+    """The error that ended a tool call or a run; ``code`` is that of a :class:`ToolError`."""
     name, message = data["type"], data["message"]
     cls = _class(name)
     try:
         made = cls(message, code=code) if issubclass(cls, ToolError) else cls(message)
         if str(made) == message:
             return made
-    except Exception:  # a constructor that wants something else than a text
+    except Exception:  # a constructor that takes other arguments than a message
         pass
     return _stand_in(name)(message)
 

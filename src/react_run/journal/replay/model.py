@@ -21,23 +21,23 @@ from react_run.models.base import Model, streaming
 
 
 class ReplayModel(Model):
-    """Answers each model call of a run as it was answered in a recording; recorded errors are raised again.
+    """Answers each model call of a run from a recording; recorded errors are raised again.
 
     Raises (from ``complete``):
-        ReplayMismatch: A request is not as recorded; the text says what was expected and what came.
+        ReplayMismatch: A request differs from the recording; the message names the expected and the actual value.
         JournalError: The recording cannot be read.
     """
 
     kind = "replay"
 
     journal: LocalPath
-    """The recording: the journal of a run."""
+    """The journal that contains the run."""
     run: str | None = None
-    """The run, by the beginning of its id, if the file has several; by default the last one."""
+    """The start of the run's id, if the file contains several runs; by default the last run."""
     compare: bool = True
-    """Whether requests must match the recording."""
+    """Whether requests must match the recorded ones."""
     then: Model | None = None
-    """The model for calls that were not recorded; by default such calls are errors."""
+    """The model for calls after the end of the recording; without it, such a call is an error."""
 
     _compared: tuple[Sequence[Message], Sequence[Message]] | None = PrivateAttr(default=None)
 
@@ -45,7 +45,7 @@ class ReplayModel(Model):
     def of(
         cls, recording: Journal, answers: Mapping[int, ModelCall], *, compare: bool = True, then: Model | None = None
     ) -> Self:
-        """The model that gives the ``answers`` of a journal that has been read."""
+        """A model that gives the ``answers`` of a journal that was already read."""
         model = cls(journal=recording.path or Path(), compare=compare, then=then)
         model.__dict__.update(recording=recording, answers=answers)
         return model
@@ -57,12 +57,12 @@ class ReplayModel(Model):
 
     @cached_property
     def answers(self) -> Mapping[int, ModelCall]:
-        """The recorded calls that it answers, by number."""
+        """The recorded calls to answer, by number."""
         return self.recording.answers
 
     @cached_property
     def offers(self) -> Mapping[str, list[str]]:
-        """The recorded lists of tools, by digest."""
+        """The recorded lists of tool names, by digest."""
         return self.recording.offers
 
     @property
@@ -75,7 +75,7 @@ class ReplayModel(Model):
         return window if self.then is None else self.then.context_window
 
     def can_read(self, media_type: str) -> bool | None:
-        # What is recorded is compared as it is; but a copy is saved where whoever goes on may need one.
+        # Recorded parts are compared as they are; but if a real model continues, it may need a saved copy.
         return True if self.then is None or self.then.can_read(media_type) else None
 
     async def open(self) -> None:
@@ -88,7 +88,7 @@ class ReplayModel(Model):
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
         call = self.answers.get(request.call)
-        if self.then is not None and (call is None or self._is_of_another(request)):
+        if self.then is not None and (call is None or self._comes_from_subagent(request)):
             return await self.then.complete(_readable(request, self.then))
         if call is None:
             raise self._too_many(request)
@@ -99,7 +99,7 @@ class ReplayModel(Model):
         return _response(call)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        if self.then is not None and (request.call not in self.answers or self._is_of_another(request)):
+        if self.then is not None and (request.call not in self.answers or self._comes_from_subagent(request)):
             async with streaming(self.then, _readable(request, self.then)) as items:
                 async for item in items:
                     yield item
@@ -107,8 +107,8 @@ class ReplayModel(Model):
             async for item in super().stream(request):
                 yield item
 
-    def _is_of_another(self, request: ModelRequest) -> bool:
-        """Whether it is of a subagent that has no model of its own."""
+    def _comes_from_subagent(self, request: ModelRequest) -> bool:
+        """Whether the request comes from a subagent without a model of its own."""
         return request.run_id != self.recording.run_id
 
     def _check(self, call: ModelCall, request: ModelRequest) -> None:
@@ -125,7 +125,7 @@ class ReplayModel(Model):
             raise Difference(iteration=call.iteration, what=what, expected=expected, got=got).error()
 
     def _as_before(self, call: ModelCall, request: ModelRequest) -> int:
-        """How many messages were compared with the request before, because both only grew since."""
+        """How many messages were already compared for the previous request, because both conversations only grew."""
         compared, self._compared = self._compared, (call.messages, request.messages)
         if compared is None:
             return 0
@@ -145,9 +145,9 @@ class ReplayModel(Model):
 
 def _response(call: ModelCall) -> ModelResponse:
     record = call.response
-    assert record is not None  # what has no error has a response
+    assert record is not None  # a call without an error has a response
     return ModelResponse(
-        message=message_from_data(record["message"]),  # one of its own: the recorded one is what it is compared with
+        message=message_from_data(record["message"]),  # a copy, because the recorded one is compared with
         usage=usage_from_data(record["usage"]),
         finish_reason=record["finish_reason"],
         model=record["model"],
@@ -155,7 +155,7 @@ def _response(call: ModelCall) -> ModelResponse:
 
 
 def _readable(request: ModelRequest, model: Model) -> ModelRequest:
-    """``request`` as ``model`` can read it, which goes on where the recording ends."""
+    """``request`` in a form that ``model``, which continues after the recording, can read."""
     if all(type(message.content) is str for message in request.messages):
         return request
     from react_run.models.wire_parts import readable

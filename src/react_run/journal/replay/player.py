@@ -1,4 +1,4 @@
-"""What stands between a recorder and the loop and follows a recording, effect by effect (behaviours J3, J4)."""
+"""A plugin between recorder and loop that follows a recording, effect by effect (behaviours J3, J4)."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ Proceed = Callable[[], Awaitable[Observation]]
 
 
 class _Calls(dict[tuple[int, int], dict["ToolCall", int]]):
-    """The calls of one run that came to their tool, by iteration and position, and how often each did.
+    """The attempts of one run's calls, by iteration and position.
 
-    There are several at one place when a plugin has an iteration done once more.
+    A position has several calls when a plugin repeats an iteration.
     """
 
 
 class _Looks(dict[str, int]):
-    """How often one run has looked at each thing."""
+    """How often one run has recorded each value."""
 
 
 class Player:
-    """Follows a recording: the run gets its id, and goes live with the first effect that was not recorded.
+    """Follows a recording: the run gets the recorded id, and goes live at the first effect that was not recorded.
 
-    What the run finds out about the world outside (``run.recorded``) is what it found out then.
+    Values from the outside world (``run.recorded``) are taken from the recording.
 
     Args:
-        recording: What was recorded.
-        answers: The numbers of the model calls that the recording answers.
+        recording: The recorded run.
+        answers: The numbers of the model calls to answer from the recording.
     """
 
     inherited_by_subagents = False
@@ -53,14 +53,14 @@ class Player:
     def __init__(self, recording: Journal, answers: Container[int]) -> None:
         self.recording, self.answers = recording, answers
         self.uses: dict[tuple[int, int], list[ToolUse]] = {}
-        """Those that came to their tool, by iteration and position, in order."""
+        """The calls that reached their tool, by iteration and position, in order."""
         for use in [use for iteration in recording.iterations for use in iteration.tools if use.attempts]:
             self.uses.setdefault((use.iteration, use.position), []).append(use)
         self.looks: dict[str, list[object]] = {}
         self.decisions: dict[tuple[str, str], Record] = {}
-        """What people said, by the id of the question and what it was bound to."""
+        """Recorded answers, by question id and digest."""
         self.lasting: dict[str, Record] = {}
-        """What they said about every call of this kind, by what it was bound to."""
+        """Recorded answers that apply to all such calls, by digest."""
         for record in recording.valid:
             if record["type"] == "looked":
                 self.looks.setdefault(record["what"], []).append(record["value"])
@@ -72,7 +72,7 @@ class Player:
     @hookimpl(tryfirst=True)
     @inline
     def react_guide(self, run: Run) -> None:
-        """The first that happens in a run."""
+        """Give the run its recorded id, settings and values: this hook comes first in a run."""
         run.id = self.recording.run_id
         state = run.state(EngineState)
         state.replaying = True
@@ -90,7 +90,7 @@ class Player:
 
     @hookimpl(tryfirst=True)
     async def react_ask(self, run: Run, question: Question) -> Answer | None:
-        """What a person said then; it fits no other question, nor the same one about other arguments."""
+        """Answer with the recorded decision, if it was about the same question and arguments."""
         found = self.decisions.get((question.id, question.digest))
         if found is None and question.is_approval:
             found = self.lasting.get(question.digest)
@@ -100,7 +100,7 @@ class Player:
         return Answer(found.get("answer"), by=found.get("by", ""))
 
     def go_on(self, run: Run) -> None:
-        """Something happens that was not recorded."""
+        """Leave the recording: an effect happens that was not recorded."""
         run.state(EngineState).replaying = False
 
     @hookimpl(trylast=True)
@@ -111,11 +111,11 @@ class Player:
         return None
 
     async def beyond(self, run: Run, what: str) -> None:
-        """An effect that has no recorded end is about to happen."""
+        """Handle an effect whose end was not recorded."""
         self.go_on(run)
 
     def attempt(self, run: Run, call: ToolCall) -> Attempt | None:
-        """What was recorded of this attempt of a call."""
+        """The recorded attempt for this attempt of a call, if any."""
         place = len(run.iterations), call.position
         calls = run.state(_Calls).setdefault(place, {})
         calls[call] = number = calls.get(call, 0) + 1
@@ -124,7 +124,7 @@ class Player:
         return uses[which].attempts[number - 1] if len(uses) > which and len(uses[which].attempts) >= number else None
 
     def answer(self, run: Run, call: ToolCall, attempt: Attempt, finished: Record) -> Observation:
-        """The recorded result, with everything else that the tool left behind."""
+        """The recorded result of a call; its recorded side effects on the run are repeated, too."""
         if attempt.started is not None:
             self.start(run, call)
         for note in attempt.notes:
@@ -156,25 +156,25 @@ class Player:
         return taken_in(run, map(self.recording.attachment, finished["parts"]))
 
     def below(self, run: Run, call: ToolCall) -> list[Journal]:
-        """What was recorded of the runs that a call started."""
+        """The recorded runs of subagents that a call started."""
         place = [len(run.iterations), call.position]
         return [journal for journal in self.recording.below if journal.header.get("within") == place]
 
     def start(self, run: Run, call: ToolCall) -> None:
-        """Have it recorded that the tool was started."""
+        """Record that the tool was started."""
         call.executed = True
         for recording in run.state(Recordings):
             recording.started(call)
 
 
 def spend_for(run: Run, call: ToolCall, usage: Usage) -> None:
-    """Add what runs below a call used."""
+    """Add what a call's subagents used."""
     call.spent = call.spent + usage
     spend(run, usage)
 
 
-class _Shown:
-    """Stands for a value of which only the text is known."""
+class _TextOnly:
+    """Stands in for a value of which only the text is known."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -184,9 +184,9 @@ class _Shown:
 
 
 def _raw(content: str) -> object:
-    """The value that a structured result was, as far as its text tells."""
+    """The value of a structured result, as far as its text tells."""
     try:
         value, _ = json.JSONDecoder().raw_decode(content)
     except (ValueError, RecursionError):
         value = content
-    return _Shown(content) if isinstance(value, str) else value
+    return _TextOnly(content) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""Replays a run: runs the loop on the recorded replies, and shows the first difference (behaviour J3)."""
+"""Replays a run: runs the loop on recorded replies, and reports the first difference (behaviour J3)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay:
-    """A replay that was as recorded.
+    """A replay without differences.
 
-    ``result`` is ``None`` when the recorded run failed or was interrupted; ``complete`` says that it was not. ``error``
-    is what it failed with, again.
+    ``result`` is ``None`` if the recorded run failed or was interrupted. ``complete`` says that it was not interrupted.
+    ``error`` is the error it failed with.
     """
 
     result: RunResult | None
@@ -37,16 +37,16 @@ class Replay:
 
 
 async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorded", "live"] = "recorded") -> Replay:
-    """Run ``agent`` on the recorded prompt, with the recorded replies, and compare everything with the recording.
+    """Run ``agent`` on the recorded prompt and replies, and compare every step with the recording.
 
     Args:
         journal: The recording.
-        agent: The agent that was recorded, or a changed one.
-        tools: ``recorded`` answers tool calls from the recording, so that nothing leaves the process; ``live`` runs
-            them again.
+        agent: The recorded agent, or a changed one.
+        tools: ``recorded`` answers tool calls from the recording, so that the run has no outside effects; ``live``
+        runs the tools again.
 
     Raises:
-        ReplayMismatch: Something is not as recorded; the text says in which iteration, what was expected and what came.
+        ReplayMismatch: Something differs; the message names the iteration, the expected and the actual value.
     """
     from react_run.journal.recorder import Recorder
     from react_run.journal.replay.model import ReplayModel
@@ -76,7 +76,7 @@ async def replay(journal: Journal, agent: ReActAgent, *, tools: Literal["recorde
 
 
 def _compare(recorded: Journal, replayed: Journal, messages: Sequence[Message]) -> None:
-    """Compare two recordings, as they are where that is enough, and in their canonical form where it is not."""
+    """Compare two recordings directly, which is fast, and by canonical form only if that is not enough."""
     pairs = zip_longest(in_order(recorded), in_order(replayed), fillvalue=None)
     same = all(one and other and alike(one, other) for one, other in pairs)
     if not (same and list(recorded.messages) == list(messages)):
@@ -101,17 +101,17 @@ def _compare_canonical(expected: list[Record], got: list[Record]) -> None:
 
 
 def _tampered(request: Record, reply: Record) -> Difference:
-    """A conversation that is not the one its recorded digest was made of, although the replay went as recorded."""
+    """The difference for a conversation that does not match its recorded digest although the replay does."""
     return Difference(
         iteration=request.get("iteration", 0),
         what=f"the conversation before model call {request['call']}",
-        expected="what this recording was made of: a reply or result in it was changed afterwards",
+        expected="the conversation as it was recorded: a reply or result in this journal was changed afterwards",
         got=f"after the reply {to_json(reply.get('message', reply))}",
     )
 
 
 def _what(record: Record) -> str:
-    """What a record is about, in words."""
+    """What a record is about, in a few words."""
     kind = record["type"].replace("_", " ")
     name = record.get("name") or record.get("guard")
     return f"{kind} {name}" if name else kind

@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 
 
 class RecordingEnded(ReactError):
-    """A replay has come to where its recording was interrupted; everything before was as recorded."""
+    """The replay has reached the point where its recording was interrupted, without any difference."""
 
 
 class RecordedTools(Player):
-    """Answers every tool call from the recording; a call that is not as recorded is a difference."""
+    """Answers every tool call from the recording; a call that differs from it ends the replay."""
 
     @hookimpl(trylast=True)
     async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
         attempt, finished = await self.recorded(run, call)
         if call.problem is not None and attempt.started is None:
-            return await proceed()  # it cannot run: found anew, and compared
+            return await proceed()  # the call is invalid: the refusal is computed again and compared
         return self.answer(run, call, attempt, finished)
 
     async def recorded(self, run: Run, call: ToolCall) -> tuple[Attempt, Record]:
-        """What was recorded of this attempt, and its end.
+        """The recorded attempt for this attempt of a call, and its result.
 
         Raises:
-            ReplayMismatch: The call is not as recorded.
-            RecordingEnded: The recording was interrupted before it ended.
+            ReplayMismatch: The call differs from the recording.
+            RecordingEnded: The recording was interrupted before the call ended.
         """
         attempt = self.attempt(run, call)
         if attempt is None:
@@ -49,10 +49,10 @@ class RecordedTools(Player):
         return attempt, attempt.finished
 
     def check(self, run: Run, call: ToolCall, attempt: Attempt) -> None:
-        """Compare a call with what was recorded of it.
+        """Compare a call with the recorded attempt.
 
         Raises:
-            ReplayMismatch: It is not as recorded.
+            ReplayMismatch: The call differs.
         """
         if attempt.started is None:
             return
@@ -75,7 +75,7 @@ class RecordedTools(Player):
 
 
 class LiveTools(RecordedTools):
-    """Lets tools run again and compares their results with those recorded; runs below are taken from the recording."""
+    """Runs tools again and compares their results with the recorded ones; subagents are answered from the recording."""
 
     @hookimpl(trylast=True)
     async def react_tool_call(self, run: Run, call: ToolCall, proceed: Proceed) -> Observation:
@@ -95,7 +95,7 @@ def _has_clock(run: Run) -> bool:
 
 
 async def _time_is_up(run: Run) -> None:
-    """Let the run's own clock end it here, as it did when it was recorded."""
+    """Let the run's own timeout fire now, as it did when the run was recorded."""
     from react_run.policies.deadline import Deadline
 
     run.state(Deadline).expire()

@@ -1,4 +1,4 @@
-"""The conversation of a run in reverse: whole requests from what is new in each, and from references."""
+"""Rebuilds whole requests from the new messages and references in a journal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from react_run.parts import Part
 
 
-class Rebuilt:
-    """The messages of each request of a run, from what its journal has of them.
+class RebuiltConversation:
+    """The messages of each request of a run, rebuilt from its journal.
 
     Args:
-        incoming: The earlier turns, as the header lists them.
-        find: Finds the attachments that records refer to.
+        incoming: The earlier turns, in the order of the header.
+        find: Loads the attachments that records refer to.
     """
 
     def __init__(self, incoming: Sequence[Message], find: Callable[[Record], Part]) -> None:
@@ -27,7 +27,7 @@ class Rebuilt:
         self._messages = MessageList()
 
     def note_result(self, place: tuple[int, int], record: Record) -> None:
-        """Remember the latest result of a call."""
+        """Note the latest result of a call."""
         parts = [self._find(said) for said in record.get("parts", ())]
         self.results[place] = content_with(record["content"], parts)
 
@@ -35,7 +35,7 @@ class Rebuilt:
         """The messages of a request or footer.
 
         Raises:
-            ValueError: There were not as many messages as it keeps.
+            ValueError: It keeps more messages than there are.
         """
         if keep > len(self._messages):
             raise ValueError(f"{keep} messages cannot be kept of {len(self._messages)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
 from react_run.journal.files import FileSink
-from react_run.journal.header import changes, described
+from react_run.journal.header import changes, described_agent
 from react_run.journal.lines import encoded, to_json
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.differences import MASK
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 _LOOK_AGAIN = 0.1
-"""Seconds between two looks at a run that another process is at."""
+"""Seconds between two attempts to open a journal that another process is writing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resumption:
-    """A run that is ready to go on: run ``agent`` on ``prompt`` and ``incoming``.
+    """A run that is ready to continue: run ``agent`` on ``prompt`` and ``incoming``.
 
-    ``notes`` are for people: what is different from when the run began.
+    ``notes`` tell the user what has changed since the run began.
     """
 
     agent: ReActAgent
@@ -47,7 +47,7 @@ class Resumption:
 
 
 class RunEnded(JournalError):
-    """The run has ended, so it cannot be resumed; ``journal`` is what was recorded of it."""
+    """The run has ended, so it cannot be resumed; ``journal`` is its journal."""
 
     def __init__(self, journal: Journal) -> None:
         reason = journal.own[-1]["stop_reason"]
@@ -66,21 +66,21 @@ async def resume(
 ) -> RunResult:
     """Continue the run in the journal at ``path``, which was killed, interrupted, or failed.
 
-    Finished tool calls are never executed again. A call that had started and not finished is executed again only when
+    Finished tool calls are never executed again. A call that was started but did not finish is executed again only if
     its tool is ``read_only`` or ``idempotent``; otherwise the model is told that its outcome is unknown.
 
     Args:
-        path: The journal; it is continued.
+        path: The journal; new records are appended to it.
         agent: The agent of the run.
-        run: The beginning of the run's id, when the journal has several runs.
-        force: Continue even if the agent has changed since, or diverges from the recording.
-        ended: What a run that has ended gives: an error, or its result.
-        patience: Seconds to wait while another process is at the run.
+        run: The start of the run's id, if the journal contains several runs.
+        force: Continue even if the agent has changed, or diverges from the recording.
+        ended: What to do if the run has ended: raise an error, or return its result.
+        patience: Seconds to wait while another process is running the run.
 
     Raises:
-        ConfigError: The agent has changed; the text says what.
-        ReplayMismatch: The recorded part cannot be driven again as it was.
-        JournalBusy: Another process is at the run.
+        ConfigError: The agent has changed; the message says how.
+        ReplayMismatch: The recorded part diverges from the recording.
+        JournalBusy: Another process is running the run.
         RunEnded: The run has ended.
         JournalError: The journal cannot be read or written.
     """
@@ -110,22 +110,22 @@ def prepare(
     open_file: Callable[[Path], Sink] = FileSink,
     plugins: Sequence[object] = (),
 ) -> Resumption:
-    """Make everything ready to :func:`resume` a run.
+    """Prepare a run so that it can be resumed.
 
     Args:
         path: The journal.
         agent: The agent of the run.
-        run: The beginning of the run's id, when the journal has several runs.
-        force: Go on although the agent has changed since.
-        open_file: What opens the journal to append to it.
-        plugins: Stand next to the journal, outside of it.
+        run: The start of the run's id, if the journal contains several runs.
+        force: Continue even if the agent has changed.
+        open_file: Opens the journal for appending.
+        plugins: Plugins to add just outside the journal.
 
     Raises:
-        ConfigError, JournalError: As :func:`resume`; the run is nobody's then.
+        ConfigError, JournalError: As :func:`resume`; the journal is closed again.
     """
     path = Path(path)
-    read_journal(path, run)  # opening the file to append would make one that is not there
-    sink = open_file(path)  # nobody else writes from here on
+    read_journal(path, run)  # check first: opening the file for appending would create it
+    sink = open_file(path)  # it is locked from here on
     try:
         journal = read_journal(path, run)
         return _prepared(journal, sink, agent, force, plugins)
@@ -164,9 +164,9 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
 
 
 def _differences(journal: Journal, agent: ReActAgent) -> list[str]:
-    """What has changed about the agent, one line each."""
+    """How the agent has changed, one line per change."""
     masker = agent.config.masker
-    now, _ = encoded(described(agent, masker), masker)
+    now, _ = encoded(described_agent(agent, masker), masker)
     found = changes(journal.header, now)
     if journal.header["model"] != agent.model.name and not any(line.startswith("model") for line in found):
         found.append(f"model: was {journal.header['model']}, now {agent.model.name}")
@@ -174,7 +174,7 @@ def _differences(journal: Journal, agent: ReActAgent) -> list[str]:
 
 
 def _about_masks(journal: Journal) -> list[str]:
-    """Whether what the run goes on with was masked; the text of the agent file is there for readers alone."""
+    """A note if the recorded conversation was masked; masks in the text of the agent file do not matter."""
     head, *records = journal.own
     said = {key: head[key] for key in ("prompt", "incoming", "opening")}
     if MASK in to_json([said, *records]):

@@ -1,4 +1,4 @@
-"""Tool calls in a resumed run: what finished is answered, what had begun runs again only when it is safe (J4)."""
+"""Tool calls in a resumed run: finished ones are answered, started ones run again only if that is safe (J4)."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ UNKNOWN = (
 
 
 class ResumedTools(Player):
-    """Answers the calls that finished, and lets those run that had not begun (behaviour J4).
+    """Answers finished calls, and lets calls run that had not been started (behaviour J4).
 
-    What had begun and not finished runs again only when that can do no harm.
+    A call that was started but did not finish runs again only if that does no harm.
 
     Args:
-        recording: What was recorded.
-        answers: The numbers of the model calls that the recording answers.
-        go_live: Called before each effect that is a new one.
+        recording: The recorded run.
+        answers: The numbers of the model calls to answer from the recording.
+        go_live: Called before each new effect.
     """
 
     def __init__(self, recording: Journal, answers: Container[int], go_live: Callable[[], None]) -> None:
         super().__init__(recording, answers)
         self.go_live = go_live
         self.below_again: dict[ToolCall, Journal] = {}
-        """The runs of subagents that go on, by the call that handed them their task."""
+        """The subagents to continue, by the call that started them."""
         self.different: set[ToolCall] = set()
-        """The calls whose subagent does not do again what it did."""
+        """The calls whose subagent diverged from the recording."""
 
     def go_on(self, run: Run) -> None:
         super().go_on(run)
@@ -46,7 +46,7 @@ class ResumedTools(Player):
 
     @hookimpl(tryfirst=True)
     def react_run(self, run: Run) -> None:
-        """Begin as the run began: what was sent stays as it was, though guides may say something else today (L7)."""
+        """Start with the recorded conversation, even if guides would say something else today (L7)."""
         begun = self.recording.opening
         if different_message(begun, run.messages, (run.id, run.id)) is not None:
             run.messages = list(begun)
@@ -56,19 +56,19 @@ class ResumedTools(Player):
         attempt = self.attempt(run, call)
         if attempt is not None and attempt.finished is not None:
             return self.answer(run, call, attempt, attempt.finished)
-        begun = attempt is not None and attempt.started is not None  # else it was at most asked for permission
+        begun = attempt is not None and attempt.started is not None  # otherwise it only asked for permission
         if begun and call.tool is not None and call.tool.delegates and (below := self.below(run, call)):
             return await self._with_subagent(run, call, below[-1], proceed)
         await self.beyond(run, f"the call of {call.name}")
         for one in self.below(run, call):
-            spend_for(run, call, one.stats.usage)  # what was used until then was used, whatever becomes of the call
+            spend_for(run, call, one.stats.usage)  # earlier usage counts, whatever becomes of the call
         if not begun or (call.tool is not None and (call.tool.read_only or call.tool.idempotent)):
             return await proceed()
         self.start(run, call)
         return _unknown(run, call)
 
     async def _with_subagent(self, run: Run, call: ToolCall, below: Journal, proceed: Proceed) -> Observation:
-        """Have a tool run again whose only effects are those of a subagent, which goes on where it was."""
+        """Repeat a delegating call, whose only effects are its subagent's; the subagent continues where it was."""
         self.below_again[call] = below
         try:
             observation = await proceed()
@@ -79,5 +79,5 @@ class ResumedTools(Player):
 
 
 def _unknown(run: Run, call: ToolCall) -> Observation:
-    run.note("resume", f"{call.name}: it had been started and its outcome is unknown; it was not repeated")
+    run.note("resume", f"{call.name}: it had started, and its outcome is unknown; it was not repeated")
     return refused(UNKNOWN, code="cancelled")

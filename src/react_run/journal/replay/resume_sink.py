@@ -1,4 +1,4 @@
-"""The sink of a resumed run: what its journal has already is not written again (behaviour J4)."""
+"""The sink of a resumed run, which does not write again what the journal already contains (behaviour J4)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _ANSWERED = ("model_response", "model_error", "tool_started")
 
 
 class _Recorded:
-    """What is recorded of one run that is driven once more."""
+    """The records of one run that is being repeated."""
 
     def __init__(self, journal: Journal) -> None:
         self._first_call = journal.first_unanswered
         self._offers = set(journal.offers)
         self._left: dict[Hashable, list[Record]] = {}
-        """What was recorded in each place; most of it is never asked for."""
+        """The records at each place; most places are never looked up."""
         self._counted: dict[Hashable, Counter[str]] = {}
-        """The same where it was, and how often each is there."""
+        """The places that were looked up, with the number of times that each record occurs."""
         for record in kept(journal.valid, self._first_call):
             if not (record["type"] in ("header", "resumed") or says_nothing_new(record)):
                 self._left.setdefault(_place(record), []).append(record)
 
     def has(self, record: Record, text: str) -> bool:
-        """Whether a record is there already; each counts once."""
+        """Whether the journal contains a record that is not used up yet; if so, use it up."""
         place = _place(record)
         if place not in self._left:
             return False
@@ -42,7 +42,7 @@ class _Recorded:
         return True
 
     def answered(self, record: Record) -> bool:
-        """Whether it is about something that was answered from the journal, also when it is put differently today."""
+        """Whether a record is about something answered from the journal, even if it would read differently today."""
         match record["type"]:
             case "model_request":
                 return bool(record["call"] < self._first_call)
@@ -58,14 +58,14 @@ class _Recorded:
 
 
 class ContinuingSink:
-    """Appends to the journal of a run that is driven once more from its beginning.
+    """Appends to the journal of a run that is repeated from its start.
 
-    The run does again what it did, so it makes the same records again; those that are there are dropped one for one.
-    Until :meth:`go_live`, nothing is written: a run that turns out to do something else leaves its journal as it was.
+    The run repeats its effects, and so its records; those that the journal already contains are dropped one by one.
+    Nothing is written before :meth:`go_live`, so a run that diverges leaves its journal unchanged.
 
     Args:
-        sink: Takes what is new.
-        journal: What is recorded already.
+        sink: Takes new records.
+        journal: The recorded run.
     """
 
     def __init__(self, sink: Sink, journal: Journal) -> None:
@@ -75,15 +75,15 @@ class ContinuingSink:
         self._recorded = {journal.run_id: _Recorded(journal)}
 
     def follow(self, journal: Journal, resumed: Record, text: str) -> None:
-        """A run below goes on as well; ``resumed`` is its record of that."""
+        """Continue a subagent's run as well; ``resumed`` is its record of that."""
         self._sink.write(resumed, text)
         self._recorded[journal.run_id] = _Recorded(journal)
 
     def go_live(self) -> None:
-        """The next effect is a new one: write from here on, first what was held back.
+        """Write from here on, first what was held back: the next effect is a new one.
 
         Raises:
-            JournalError: It cannot be written.
+            JournalError: The journal cannot be written.
         """
         if not self._live:
             self._live = True
@@ -119,12 +119,12 @@ class ContinuingSink:
 
 
 def _differs(footer: Record) -> bool:
-    """Whether a run ended because it did not do again what it did."""
+    """Whether a run ended because it diverged from the recording."""
     return bool(footer["status"] == "failed" and footer["error"]["type"] == "ReplayMismatch")
 
 
 def _place(record: Record) -> Hashable:
-    """Where a record can only be found again."""
+    """The record's type and iteration, which never change when a run is repeated."""
     return record["type"], record.get("iteration")
 
 

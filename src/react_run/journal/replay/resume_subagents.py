@@ -1,4 +1,4 @@
-"""Subagents of a resumed run: each goes on from what the journal of the run above has about it (behaviour J4)."""
+"""Subagents of a resumed run: each continues from its records in the parent run's journal (behaviour J4)."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from react_run.run import Iteration, Run, ToolCall
 
 
-class _Driven:
-    """What follows the recording of one run; ``None`` for a run that was not recorded."""
+class _Followed:
+    """The player of one run; ``None`` if the run was not recorded."""
 
     def __init__(self) -> None:
         self.player: ResumedTools | None = None
 
 
 class ResumedSubagents:
-    """Drives the run of a subagent once more that was interrupted together with the run above it.
+    """Repeats subagent runs that were interrupted together with their parent run.
 
     Args:
-        top: Drives the run above all others.
-        sink: Where their records go.
-        compare: Whether requests must be as recorded.
+        top: The player of the outermost run.
+        sink: The sink of the resumed journal.
+        compare: Whether requests must match the recorded ones.
     """
 
     inherited_by_subagents = True
@@ -49,18 +49,18 @@ class ResumedSubagents:
     @hookimpl(tryfirst=True)
     @inline
     def react_guide(self, run: Run) -> None:
-        """The first that happens in a run: find out whether it was recorded, and answer its model from there."""
+        """Look up the run's recording, and answer its model calls from it: this hook comes first in a run."""
         from react_run.journal.replay.model import ReplayModel
 
-        driven = run.state(_Driven)
+        driven = run.state(_Followed)
         if run.parent is None:
             driven.player = self._top
             return
         journal = self._recorded(run)
         if journal is None:
             return
-        above, parent = run.parent.state(_Driven).player, run.parent
-        assert above is not None  # it has the recording
+        above, parent = run.parent.state(_Followed).player, run.parent
+        assert above is not None  # the recording came from it
         answers = recorded_answers(journal)
         driven.player = ResumedTools(journal, answers, lambda: above.go_on(parent))
         driven.player.react_guide(run)
@@ -69,8 +69,8 @@ class ResumedSubagents:
         run.agent = run.agent.replace(model=model)
 
     def _recorded(self, run: Run) -> Journal | None:
-        """What was recorded of the run of a subagent."""
-        above = None if run.parent is None else run.parent.state(_Driven).player
+        """The recording of a subagent's run, if any."""
+        above = None if run.parent is None else run.parent.state(_Followed).player
         call = run.state(EngineState).parent_call
         if above is None or call is None:
             return None
@@ -81,13 +81,13 @@ class ResumedSubagents:
 
     @hookimpl(tryfirst=True)
     def react_run(self, run: Run) -> None:
-        """Begin as the run began."""
+        """Start as the recorded run started."""
         if (player := _below(run)) is not None:
             player.react_run(run)
 
     @hookimpl(tryfirst=True)
     async def react_ask(self, run: Run, question: Question) -> Answer | None:
-        """What a person said then."""
+        """Answer with the recorded decision."""
         player = _below(run)
         return None if player is None else await player.react_ask(run, question)
 
@@ -103,26 +103,26 @@ class ResumedSubagents:
 
     @hookimpl
     def react_run_failed(self, run: Run, error: BaseException) -> None:
-        """Tell the run above that its subagent does something else: what became of the call is unknown then."""
+        """Tell the parent run that its subagent diverged, so that the call's outcome is unknown."""
         call = run.state(EngineState).parent_call
         if isinstance(error, ReplayMismatch) and run.parent is not None and call is not None:
-            above = run.parent.state(_Driven).player
+            above = run.parent.state(_Followed).player
             if above is not None:
                 above.different.add(call)
 
 
 def _below(run: Run) -> ResumedTools | None:
-    return None if run.parent is None else run.state(_Driven).player
+    return None if run.parent is None else run.state(_Followed).player
 
 
 def recorded_answers(journal: Journal) -> Mapping[int, ModelCall]:
-    """The model calls that a resumed run does not make again."""
+    """The model calls that a resumed run does not repeat."""
     first = journal.first_unanswered
     return {number: call for number, call in journal.answers.items() if number < first}
 
 
 def resumed_record(journal: Journal, changes: Sequence[str] = ()) -> Record:
-    """The record that says that a run goes on."""
+    """The record that marks a run as resumed."""
     from react_run import __version__
 
     above = {"parent": journal.header["parent"]} if "parent" in journal.header else {}

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from react_run.journal.reading import Journal
 
 MOST_BARS = 300
-"""Of a longer run, several iterations share a bar: no screen shows more, and a page has to be drawn in a second."""
+"""The most bars of a chart. In a longer run, several iterations share a bar, since no screen can show more."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """One column: parts from the bottom up, each a class and a number, and what is said about it."""
+    """One column: parts from bottom to top, each a class and a number, and a tooltip."""
 
     title: str
     parts: Sequence[tuple[str, float]]
 
     @property
     def height(self) -> float:
-        """All parts together."""
+        """The sum of all parts."""
         return sum(size for _, size in self.parts)
 
 
 def shared(iterations: Sequence[Iteration]) -> Iterator[Sequence[Iteration]]:
-    """The iterations that share a bar: one each, or in a long run several."""
+    """Group iterations by bar: one per bar, or several in a long run."""
     size = -(-len(iterations) // MOST_BARS)
     return (iterations[at : at + size] for at in range(0, len(iterations), max(1, size)))
 
 
 def tokens(journal: Journal) -> Iterator[str]:
-    """Tokens per iteration: read, read from the provider's cache, written."""
-    legend = {"input": "read", "cached": "read, cached", "output": "written"}
+    """The chart of tokens per iteration: input, cached input, output."""
+    legend = {"input": "input", "cached": "cached input", "output": "output"}
     yield from _chart("Tokens per iteration", _numbered(journal), _token_bar, "{:,.0f}", legend)
 
 
 def costs(journal: Journal) -> Iterator[str]:
-    """Cost per iteration, where it is known."""
+    """The chart of cost per iteration, where known."""
     yield from _chart("Cost per iteration", _numbered(journal), _cost_bar, "${:.4f}", {"output": "USD"})
 
 
@@ -60,7 +60,7 @@ def _token_bar(iterations: Sequence[Iteration]) -> Bar:
     read = fmean(used.input_tokens or 0 for used in known)
     cached = fmean(used.cached_tokens or 0 for used in known)
     written = fmean(used.output_tokens or 0 for used in known)
-    title = f"{_named(iterations)}: {read:,.0f} read ({cached:,.0f} cached), {written:,.0f} written"
+    title = f"{_named(iterations)}: {read:,.0f} input ({cached:,.0f} cached), {written:,.0f} output"
     return Bar(title=title, parts=(("input", max(0.0, read - cached)), ("cached", cached), ("output", written)))
 
 
@@ -88,7 +88,7 @@ def _chart(
     highest = max((bar.height for bar in bars), default=0)
     if not highest:
         return
-    about = f'<p class="soft">One bar for {len(groups[0])} iterations: their mean.</p>' if len(groups[0]) > 1 else ""
+    about = f'<p class="soft">Each bar is the mean of {len(groups[0])} iterations.</p>' if len(groups[0]) > 1 else ""
     yield f'<section><h2>{title}</h2>\n<div class="card">{about}<ul class="legend">'
     yield from (f'<li><i class="fill-{kind}"></i>{name}</li>' for kind, name in legend.items())
     yield f'</ul><div class="chart"><div class="axis"><span>{axis.format(highest)}</span><span>0</span></div>'
@@ -101,7 +101,7 @@ def _chart(
 
 
 def _column(index: int, bar: Bar, highest: float) -> str:
-    made = [f'<rect x="{index * 10}" y="0" width="10" height="100" fill="transparent"/>']  # something to point at
+    made = [f'<rect x="{index * 10}" y="0" width="10" height="100" fill="transparent"/>']  # a target for the tooltip
     below = 100.0
     for kind, size in bar.parts:
         height = 100 * size / highest

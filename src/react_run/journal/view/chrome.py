@@ -1,4 +1,4 @@
-"""A run in the trace format that Perfetto and chrome://tracing open."""
+"""A run in the trace format of Perfetto and chrome://tracing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Event = dict[str, Any]
 
 
 def chrome_trace(journal: Journal) -> dict[str, object]:
-    """The trace events of a run and of the runs below it, one process per run."""
+    """The trace events of a run and its subagents, with one process per run."""
     events = [event for number, each in enumerate(_all(journal), 1) for event in _events(each, number)]
     return {"displayTimeUnit": "ms", "traceEvents": events}
 

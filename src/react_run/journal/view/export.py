@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 
-def as_json(journal: Journal) -> dict[str, object]:
-    """The run as one object: prompt, answer, usage, conversation in OpenAI's shape, and what became of each call."""
+def journal_as_data(journal: Journal) -> dict[str, object]:
+    """The run as one JSON object: prompt, answer, usage, conversation in OpenAI's format, and results of calls."""
     from react_run.models.stored import message_to_dict
 
     header, footer = journal.header, journal.footer or {}
@@ -45,12 +45,12 @@ def as_json(journal: Journal) -> dict[str, object]:
             for iteration in journal.iterations
             for use in iteration.tools
         ],
-        "runs_below": [as_json(child) for child in journal.below],
+        "runs_below": [journal_as_data(child) for child in journal.below],
     }
 
 
 def as_markdown(journal: Journal) -> str:
-    """The conversation of the run, tool calls included."""
+    """The conversation of the run, including tool calls."""
     return "\n".join([*_markdown(journal), ""])
 
 
@@ -83,7 +83,7 @@ def _message(message: Message) -> Iterator[str]:
 
 
 def fenced(text: str, language: str = "") -> Iterator[str]:
-    """``text`` as a code block that no line in it can end."""
+    """``text`` as a code block whose fence is longer than any in the text."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     yield f"{fence}{language}"

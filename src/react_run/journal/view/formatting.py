@@ -1,4 +1,4 @@
-"""Formats data of a journal for people: seconds, tokens, cost, arguments, how it ended."""
+"""Formats journal data for people: seconds, tokens, cost, arguments, status."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record, usage_from_data
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Iteration, ModelCall, ToolUse
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def seconds(value: float | None) -> str:
-    """A duration."""
+    """Format a duration."""
     if value is None:
         return "unfinished"
     if value >= 90:
@@ -25,22 +26,22 @@ def seconds(value: float | None) -> str:
 
 
 def tokens(value: int | None) -> str:
-    """A number of tokens."""
+    """Format a number of tokens."""
     return "tokens n/a" if value is None else f"{value:,} tokens"
 
 
 def cost(value: float | None) -> str:
     """Format USD; an amount too small to show is not shown as zero."""
-    return "cost n/a" if value is None else "<$0.0001" if 0 < value < 0.0001 else f"${value:.4f}"
+    return "cost n/a" if value is None else usd(value)
 
 
 def moment(value: float) -> str:
-    """A time, in UTC."""
+    """Format a time, in UTC."""
     return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def plural(number: int, noun: str) -> str:
-    """``2 iterations``."""
+    """Format a number with its noun: ``2 iterations``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -50,7 +51,7 @@ def one_line(text: str) -> str:
 
 
 def arguments(value: object) -> str:
-    """Arguments as a model sent them, on one line."""
+    """Format arguments, as a model sent them, on one line."""
     return one_line(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -60,7 +61,7 @@ def status(journal: Journal) -> str:
 
 
 def status_of(footer: Record | None) -> str:
-    """How a run ended, by its last record; ``None`` when that is none."""
+    """How a run ended, by its footer; ``None`` if there is none."""
     if footer is None:
         return "unfinished"
     if footer["status"] == "finished":
@@ -69,24 +70,24 @@ def status_of(footer: Record | None) -> str:
 
 
 def succeeded(journal: Journal) -> bool:
-    """Whether a run ended with a success."""
+    """Whether a run succeeded."""
     return journal.footer is not None and bool(journal.footer["success"])
 
 
 def name(journal: Journal) -> str:
-    """What the agent of a run is called."""
+    """The name of a run's agent."""
     return name_of(journal.header)
 
 
 def name_of(header: Record) -> str:
-    """The same, by the first record."""
+    """The name of the agent in a header."""
     agent = header["agent"]
     file = str(agent["file"] or "").replace("\\", "/").rpartition("/")[2]
     return str(agent["name"] or file or "agent")
 
 
 def usage_of(iteration: Iteration) -> Usage | None:
-    """What the model calls of an iteration used; ``None`` when none came to an end."""
+    """The usage of an iteration's model calls; ``None`` if none of them has a reply."""
     used = [usage_from_data(call.response["usage"]) for call in iteration.model_calls if call.response]
     total = None
     for usage in used:
@@ -95,7 +96,7 @@ def usage_of(iteration: Iteration) -> Usage | None:
 
 
 def totals(stats: RunStats) -> str:
-    """Everything a run used, in one line."""
+    """The usage of a run, on one line."""
     return " · ".join(
         (
             plural(stats.iterations, "iteration"),
@@ -114,7 +115,7 @@ def calls(own: int, below: int, noun: str) -> str:
 
 
 def model_call(call: ModelCall) -> str:
-    """One model call: how long it took, what it used, how it ended."""
+    """One model call: duration, usage, and how it ended."""
     parts = [f"model call {call.number}"]
     if call.end is not None:
         parts.append(seconds(call.end["seconds"]))
@@ -130,19 +131,19 @@ def model_call(call: ModelCall) -> str:
 
 
 def error(data: Record) -> str:
-    """An error with its class."""
+    """Format an error with its class."""
     return one_line(f"{data['type']}: {data['message']}".removesuffix(": "))
 
 
 def progress(record: Record) -> str:
-    """How far a tool said it was: ``3/10 reading``."""
+    """Format a progress report: ``3/10 reading``."""
     number = "" if "done" not in record else f"{record['done']:g}"
     number += f"/{record['total']:g}" if number and "total" in record else ""
     return one_line(f"{number} {record.get('message', '')}")
 
 
 def tool_use(use: ToolUse) -> list[str]:
-    """What there is to say about a call beside its result."""
+    """Facts about a call besides its result."""
     said = [seconds(use.taken)]
     if use.progress is not None and use.content is None:
         said.append(progress(use.progress))
@@ -158,7 +159,7 @@ def tool_use(use: ToolUse) -> list[str]:
 
 
 def carried(message: Message) -> str:
-    """The images and files that a message carries, in one line."""
+    """The images and files in a message, on one line."""
     if isinstance(message.content, str):
         return ""
     from react_run.parts import Part
@@ -167,7 +168,7 @@ def carried(message: Message) -> str:
 
 
 def attached(journal: Journal) -> str:
-    """The images and files that came with the prompt, in one line."""
+    """The images and files attached to the prompt, on one line."""
     return ", ".join(journal.attachment(said).label for said in journal.header.get("attachments", ()))
 
 
@@ -175,6 +176,6 @@ _STEPS = {"done": "✓", "doing": "▸"}
 
 
 def plan(journal: Journal) -> list[str]:
-    """The todo list of the model as the run left it, a line for each step."""
+    """The model's final todo list, one line per step."""
     steps = (journal.footer or {}).get("plan", ())
     return [f"{_STEPS.get(step['status'], '·')} {one_line(step['step'])}" for step in steps]

@@ -1,4 +1,4 @@
-"""A run as one self-contained page: no script, no request, and nothing that was recorded is ever markup (J5)."""
+"""A run as one self-contained page: no scripts, no requests, and recorded text is never markup (J5)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _LARGEST_IMAGE = 4 * 2**20
-"""Bytes of an image that stands in the page itself; of a larger one, only the name does."""
+"""The largest image, in bytes, to embed in the page; of a larger one, only the name is shown."""
 _OPEN = 3
-"""Iterations up to this many are open at first."""
+"""The most iterations that are expanded at first."""
 
 
 def page(journal: Journal) -> str:
@@ -60,7 +60,7 @@ def _body(journal: Journal) -> Iterator[str]:
                 *(iteration_details(iteration, Anchors(child)) for iteration in child.iterations),
             )
         )
-        yield details("iteration", f"Run below: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
+        yield details("iteration", f"Subagent: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
     yield "<h2>Agent</h2>\n"
     yield from agent_details(journal)
 
@@ -77,8 +77,8 @@ def _head(journal: Journal) -> Iterator[str]:
         "iterations": f"{stats.iterations:,}",
         "model calls": _with_below(stats.model_calls, stats.model_calls_below),
         "tool calls": _with_below(stats.tool_calls, stats.tool_calls_below),
-        "tokens read": _count(stats.usage.input_tokens),
-        "tokens written": _count(stats.usage.output_tokens),
+        "input tokens": _count(stats.usage.input_tokens),
+        "output tokens": _count(stats.usage.output_tokens),
         "cost": formatting.cost(stats.usage.cost).removeprefix("cost "),
         "model time": formatting.seconds(stats.model_seconds),
         "tool time": formatting.seconds(stats.tool_seconds),
@@ -93,7 +93,7 @@ def _head(journal: Journal) -> Iterator[str]:
     yield f'<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>'
     yield f'<div class="card"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
     if footer.get("unverified_answer"):
-        yield f"<h3>What the model claimed instead</h3>{block(footer['unverified_answer'])}"
+        yield f"<h3>What the model claimed</h3>{block(footer['unverified_answer'])}"
     if "error" in footer:
         yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
     yield "</div></div>\n"
@@ -108,19 +108,19 @@ def _count(number: int | None) -> str:
 
 
 def opening_details(journal: Journal) -> str:
-    """The conversation that a run begins with."""
+    """The conversation at the start of a run."""
     opening = "".join(map(_message, journal.opening))
     return details("iteration", f'At the start <span class="soft">{len(journal.opening)} messages</span>', opening)
 
 
 def iteration_details(iteration: Iteration, anchors: Anchors, *, opened: bool = False, only: str = "") -> str:
-    """One iteration with everything in it.
+    """One iteration with all its contents.
 
     Args:
         iteration: The iteration.
-        anchors: The places of its calls.
-        opened: Whether it is open at first.
-        only: The place of the one call that is shown, opened; empty for all.
+        anchors: The anchors of its calls.
+        opened: Whether it is expanded at first.
+        only: The anchor of the only call to show, expanded; empty means all.
     """
     about = [*(use.name for use in iteration.tools)]
     if (used := formatting.usage_of(iteration)) is not None:
@@ -150,7 +150,7 @@ def _calls(iteration: Iteration, anchors: Anchors, only: str = "") -> Iterator[s
 def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
     yield from _calls(iteration, anchors)
     for record in iteration.looks:
-        yield details("message", f"looked: {escaped(record['what'])}", block(_pretty(record["value"])))
+        yield details("message", f"recorded: {escaped(record['what'])}", block(_pretty(record["value"])))
     for asked in iteration.questions:
         yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
     for record in iteration.guards:
@@ -161,7 +161,7 @@ def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
 
 def _model_call(call: ModelCall, anchor: str) -> str:
     written = zip(call.request["messages"], call.new, strict=True)
-    inner = "".join(_message(message) for record, message in written if not _stands_elsewhere(record))
+    inner = "".join(_message(message) for record, message in written if not _is_shown_elsewhere(record))
     reply = call.reply
     if reply is not None:
         inner += _message(reply, opened=True)
@@ -172,8 +172,8 @@ def _model_call(call: ModelCall, anchor: str) -> str:
     return details("model", summary, inner, anchor=anchor, opened=True)
 
 
-def _stands_elsewhere(record: Record) -> bool:
-    """Whether a message is a reply or a result that its own iteration shows."""
+def _is_shown_elsewhere(record: Record) -> bool:
+    """Whether the message is a reply or result that is shown with its own iteration."""
     return "response" in record or "result_of" in record
 
 
@@ -181,19 +181,19 @@ def _message(message: Message, *, opened: bool = False) -> str:
     text = message.text
     requests = ", ".join(request.name for request in message.tool_requests)
     head = formatting.one_line(text)[:120] or formatting.carried(message)
-    head = head or (f"asks for {requests}" if requests else "(empty)")
+    head = head or (f"calls {requests}" if requests else "(empty)")
     inner = block(text) if text else ""
     for request in message.tool_requests:
-        inner += f"<h3>asks for {escaped(request.name)}</h3>{block(_pretty(request.arguments))}"
+        inner += f"<h3>calls {escaped(request.name)}</h3>{block(_pretty(request.arguments))}"
     if message.extra:
-        inner += details("message", "fields of the provider", block(_pretty(dict(message.extra))))
+        inner += details("message", "provider fields", block(_pretty(dict(message.extra))))
     if not isinstance(message.content, str):
         inner += _parts(message.content)
     return details("message", f'<b>{message.role}</b> <span class="soft">{escaped(head)}</span>', inner, opened=opened)
 
 
 def _parts(content: Sequence[Mapping[str, object]]) -> str:
-    """Content parts besides plain text: ours as what they are, those of a provider as data."""
+    """Content parts other than plain text: ours in full, a provider's as data."""
     others = [part for part in content if not isinstance(part, Part) and part.get("type") != "text"]
     shown = "".join(_attachment(part) for part in content if isinstance(part, Part))
     return shown + (details("message", "content parts", block(_pretty(others))) if others else "")
@@ -231,7 +231,7 @@ def _traceback(error: dict[str, str]) -> str:
 
 
 def agent_details(journal: Journal) -> Iterator[str]:
-    """The agent of a run: its file, its values, versions, and the tools it was offered."""
+    """The agent of a run: file, values, versions, and the tools it was offered."""
     header = journal.header
     agent = header["agent"]
     if agent["text"] is not None:

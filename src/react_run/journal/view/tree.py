@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Branch:
-    """One line of the tree: a ``mark`` in a colour, a text, and what hangs below it."""
+    """One line of the tree: a coloured ``mark``, a text, and the lines below it."""
 
     text: str
     mark: str = ""
@@ -25,13 +25,13 @@ class Branch:
 
 
 def tree_of(journal: Journal, *, first: int = 0, last: int | None = None, ends: bool = True) -> Branch:
-    """The tree of a run.
+    """Build the tree of a run.
 
     Args:
         journal: The run.
-        first: Where among its iterations to begin.
-        last: Where to end; ``None`` is the last one.
-        ends: Whether prompt, subagents and the end are shown as well.
+        first: The index of the first iteration.
+        last: The index after the last iteration; ``None`` means all.
+        ends: Whether to include prompt, subagents and the end.
     """
     header = journal.header
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
@@ -62,7 +62,7 @@ def _iteration(iteration: Iteration) -> Branch:
     branch.below += map(_tool_use, iteration.tools)
     for record in iteration.looks:
         found = formatting.arguments(record["value"])
-        branch.below.append(Branch(text=f"{record['what']}: {found}", mark="looked", colour="dim"))
+        branch.below.append(Branch(text=f"{record['what']}: {found}", mark="recorded", colour="dim"))
     for asked in iteration.questions:
         text = f"{formatting.one_line(asked.record['text'])} {asked.said}"
         branch.below.append(Branch(text=text, mark="asked", colour="dim"))
@@ -111,7 +111,7 @@ def _end(journal: Journal) -> Branch:
 
 
 def lines_of(branch: Branch, prefix: str = "", below: str = "") -> Iterator[tuple[str, Branch]]:
-    """Each line of the tree: its frame, and the branch that stands in it."""
+    """Yield each line of the tree: its frame and its branch."""
     yield prefix, branch
     for index, child in enumerate(branch.below):
         last = index == len(branch.below) - 1

@@ -1,4 +1,4 @@
-"""A waterfall of all calls of a run in plain HTML and SVG: each leads to its details."""
+"""A waterfall chart of a run's calls in plain HTML and SVG; each row links to its details."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def waterfall(journal: Journal) -> Iterator[str]:
-    """All calls of a run along its time, iteration by iteration; each leads to its details."""
+    """All calls of a run over time, iteration by iteration; each row links to its details."""
     start, end = journal.header["time"], journal.own[-1]["time"]
     length = max(end - start, 1e-6)
     anchors, groups = Anchors(journal), list(shared(journal.iterations))
     yield f'<h2>Waterfall</h2>\n<div class="card waterfall">{legend()}'
     if len(groups) < len(journal.iterations):
-        yield f'<p class="soft">One row for {len(groups[0])} iterations: how long each kind of call took in them.</p>\n'
+        yield f'<p class="soft">Each row is {len(groups[0])} iterations, with the time of each kind of call.</p>\n'
     for group in groups:
         yield '<div class="part">'
         if len(group) == 1:
@@ -33,7 +33,7 @@ def waterfall(journal: Journal) -> Iterator[str]:
 
 
 def _together(group: Sequence[Iteration], anchors: Anchors, start: float, length: float) -> str:
-    """Several iterations as one row: from when to when, and in it what kinds of calls took, side by side."""
+    """Several iterations as one row: their time span, divided by kinds of calls."""
     calls = [call for iteration in group for call in iteration.model_calls]
     uses = [use for iteration in group for use in iteration.tools]
     taken = dict.fromkeys(("model", "tool", "wait", "bad"), 0.0)
@@ -58,8 +58,8 @@ def _together(group: Sequence[Iteration], anchors: Anchors, start: float, length
 
 
 def legend() -> str:
-    """What the colours of a waterfall mean."""
-    names = {"model": "model", "tool": "tool", "wait": "waits for a person", "bad": "failed"}
+    """The colours of a waterfall."""
+    names = {"model": "model", "tool": "tool", "wait": "waiting for a person", "bad": "failed"}
     items = "".join(f'<li><i class="fill-{kind}"></i>{name}</li>' for kind, name in names.items())
     return f'<ul class="legend">{items}</ul>\n'
 
@@ -71,10 +71,10 @@ def rows(
 
     Args:
         iteration: The iteration.
-        anchors: The places of its calls.
-        start: When the run began, in seconds since 1970.
-        length: Seconds that the whole width stands for.
-        link: From a place to the attributes of a link to it; without, it is a place on the same page.
+        anchors: The anchors of its calls.
+        start: The start of the run, in seconds since 1970.
+        length: The number of seconds that the full width represents.
+        link: Makes the attributes of a link from an anchor; by default, a link on the same page.
     """
     link = link or _on_this_page
     for call in iteration.model_calls:
@@ -100,7 +100,7 @@ def rows(
 
 
 def brief(arguments: object) -> str:
-    """Arguments in a few letters: the only value, or all of them."""
+    """Arguments in a few characters: the only value, or all of them."""
     if isinstance(arguments, dict) and len(arguments) == 1:
         arguments = str(next(iter(arguments.values())))
     return formatting.arguments(arguments)[:60]
@@ -118,7 +118,7 @@ def _wait(asked: Asked, start: float, length: float) -> tuple[str, float, float]
 def _row(
     link: str | None, label: str, parts: Sequence[tuple[str, float, float]], taken: float | None, length: float
 ) -> str:
-    """One row; its bars are drawn, not styled: pages that allow no inline styles have them, too."""
+    """One row. Its bars are SVG, so they also work on pages that forbid inline styles."""
     bars = "".join(_bar(kind, 1000 * began / length, 1000 * lasted / length) for kind, began, lasted in parts)
     drawn = (
         '<svg class="track" viewBox="0 0 1000 12" preserveAspectRatio="none" aria-hidden="true">'

@@ -1,4 +1,4 @@
-"""What an editor can ask for: sessions, turns, and the sessions that the journal still has."""
+"""The agent that an editor talks to: sessions, turns, and earlier sessions from the journals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from react_run.journal.locate import run_files
 from react_run.journal.reading import read_journal
 from react_run.journal.result import result_of
 from react_run.journal.summaries import Summary, summaries
-from react_run.serve.acp.content import prompt_of, told_again
+from react_run.serve.acp.content import prompt_of, replayed_updates
 from react_run.serve.acp.servers import toolsets_of
 from react_run.serve.acp.session import Session
 
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 PREFIX = "acp-"
-"""What the names of these sessions begin with in journals."""
+"""Prefix of the names that these sessions have in journals."""
 PROTOCOL = 1
 NOT_FOUND = -32002
-"""The protocol's code for a session that is not there: editors begin a new one then."""
+"""The protocol's code for an unknown session: editors then begin a new one."""
 LISTED = 50
 """Sessions on one page of a list."""
 LONGEST_TITLE = 80
@@ -59,14 +59,14 @@ LONGEST_TITLE = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """What an editor gets to talk with.
+    """What is served to an editor.
 
     Args:
-        name: What the agent is called.
-        file: Its file, by which its sessions are found.
-        build: Makes the agent of one session: its name in the journal, and toolsets that the editor brings.
-        runs: Where journals are kept; ``None`` when they are not.
-        takes_servers: Whether MCP servers that the editor names are started.
+        name: The agent's name.
+        file: The agent file, by which its sessions are found.
+        build: Builds the agent of one session from its name in the journal and the toolsets that the editor brings.
+        runs: The directory of the journals; ``None`` when runs are not recorded.
+        takes_servers: Whether to start MCP servers that the editor names.
     """
 
     name: str
@@ -80,7 +80,7 @@ class EditorAgent:
     """The agent's side of the protocol.
 
     Args:
-        offered: What is offered.
+        offered: The agent to serve.
     """
 
     def __init__(self, offered: Offered) -> None:
@@ -90,7 +90,7 @@ class EditorAgent:
         self._takes_forms = False
 
     def on_connect(self, connection: Client) -> None:
-        """Remember the editor."""
+        """Keep the connection to the editor."""
         self._connection = connection
 
     async def initialize(
@@ -100,7 +100,7 @@ class EditorAgent:
         client_info: Implementation | None = None,
         **_: Any,
     ) -> InitializeResponse:
-        """Say what can be had here."""
+        """Tell the editor what this agent supports."""
         forms = getattr(client_capabilities, "elicitation", None)
         self._takes_forms = getattr(forms, "form", None) is not None
         keeps = self.offered.runs is not None
@@ -129,22 +129,22 @@ class EditorAgent:
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: list[Any] | None = None, **_: Any
     ) -> LoadSessionResponse:
-        """Go on with a conversation, and tell again what was said in it."""
+        """Continue a conversation, and send its earlier turns to the editor again."""
         session = await self._earlier(cwd, session_id, mcp_servers)
         tools = {tool.name: tool for tool in session.agent.tools}
-        for update in told_again(session.messages, tools, session.agent.config.masker):
+        for update in replayed_updates(session.messages, tools, session.agent.config.masker):
             await session.send(update)
         return LoadSessionResponse()
 
     async def resume_session(
         self, session_id: str, cwd: str, mcp_servers: list[Any] | None = None, **_: Any
     ) -> ResumeSessionResponse:
-        """Go on with a conversation that the editor still shows."""
+        """Continue a conversation that the editor still shows."""
         await self._earlier(cwd, session_id, mcp_servers)
         return ResumeSessionResponse()
 
     async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> ListSessionsResponse:
-        """The conversations that the journal has, the latest first."""
+        """List the conversations found in the journals, latest first."""
         start = int(cursor) if cursor and cursor.isdigit() else 0
         found = await asyncio.to_thread(lambda: list(self._kept(cwd)))
         page = found[start : start + LISTED]
@@ -153,24 +153,24 @@ class EditorAgent:
 
     async def prompt(self, session_id: str, prompt: list[Any], **_: Any) -> PromptResponse:
         """Take a turn."""
-        return await self._known(session_id).prompt(prompt_of(prompt))
+        return await self._open_session(session_id).prompt(prompt_of(prompt))
 
     async def cancel(self, session_id: str, **_: Any) -> None:
-        """End the turn that is under way."""
+        """Cancel the turn that is in flight."""
         if session_id in self.sessions:
             await self.sessions[session_id].cancel()
 
     async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
         """End a conversation; the journal keeps it."""
-        await self._known(session_id).close()
+        await self._open_session(session_id).close()
         self.sessions.pop(session_id, None)
         return CloseSessionResponse()
 
     async def close(self) -> None:
-        """End all of them: the editor has gone."""
+        """End all conversations, because the editor has disconnected."""
         await asyncio.gather(*(session.close() for session in self.sessions.values()), return_exceptions=True)
 
-    def _known(self, session_id: str) -> Session:
+    def _open_session(self, session_id: str) -> Session:
         if session_id not in self.sessions:
             raise RequestError(NOT_FOUND, f"there is no session {session_id!r}")
         return self.sessions[session_id]
@@ -181,9 +181,9 @@ class EditorAgent:
             raise RequestError(-32602, f"cwd {cwd!r} is not a directory: give its full path")
         if servers and not self.offered.takes_servers:
             raise RequestError(
-                -32602, "this agent does not start servers of the editor: run it with --editor-servers to allow that"
+                -32602, "this agent does not start the editor's servers: run it with --editor-servers to allow that"
             )
-        assert self._connection is not None  # it asks for this session
+        assert self._connection is not None  # the editor that connected asks for this session
         try:
             agent = await asyncio.to_thread(self.offered.build, PREFIX + session_id, toolsets_of(servers or ()))
             agent.workspace = workspace
@@ -199,13 +199,13 @@ class EditorAgent:
             return self.sessions[session_id]
         messages = await asyncio.to_thread(self._messages, session_id)
         if messages is None:
-            raise RequestError(NOT_FOUND, f"the journal has no session {session_id!r} with {self.offered.name}")
+            raise RequestError(NOT_FOUND, f"the journal has no session {session_id!r} of {self.offered.name}")
         session = await self._session(session_id, cwd, servers)
         session.messages = messages
         return session
 
     def _runs(self) -> Iterator[Summary]:
-        """The runs of this agent's sessions, the latest first."""
+        """The runs of this agent's sessions, latest first."""
         if self.offered.runs is None:
             return
         file = str(self.offered.file.absolute())
@@ -230,7 +230,7 @@ class EditorAgent:
             )
 
     def _messages(self, session_id: str) -> list[Message] | None:
-        """The conversation after the last turn that came to its end; ``None`` when there was none at all."""
+        """The conversation after the last turn that finished; ``None`` when there is no such session."""
         begun = False
         for summary in self._runs():
             if summary.header["session"] != PREFIX + session_id:
@@ -238,14 +238,14 @@ class EditorAgent:
             begun = True
             try:
                 return list(result_of(read_journal(summary.path)).messages)
-            except JournalError:  # cancelled, or damaged: the turn before counts
+            except JournalError:  # cancelled, or damaged: use the turn before it
                 continue
         return [] if begun else None
 
 
 def _title(header: dict[str, Any]) -> str:
-    """What the conversation began with."""
+    """The first thing the user said, on one line."""
     said = (message.get("content") for message in header["incoming"] if message.get("role") == "user")
     first = next((text for text in said if isinstance(text, str)), header["prompt"])
-    line = " ".join(str(first).split()) or "(without a text)"
+    line = " ".join(str(first).split()) or "(no text)"
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"

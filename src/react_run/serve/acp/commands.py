@@ -1,4 +1,4 @@
-"""What a person can type in an editor with a slash in front: the prompts of the agent's MCP servers."""
+"""Slash commands in an editor: the prompts of the agent's MCP servers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ LONGEST_DESCRIPTION = 200
 
 
 class CommandFailed(Exception):
-    """A command that cannot be carried out; the text is for the person who typed it."""
+    """A command failed; the message is for the person who typed it."""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A command as it was typed; ``prompt`` is empty where only the name of a server was."""
+    """A command as typed; ``prompt`` is empty when only a server's name was given."""
 
     server: str
     prompt: str
@@ -37,7 +37,7 @@ class Typed:
 class Commands:
     """The commands of one session.
 
-    A server that does not run is not started to be asked for its prompts: its name alone is a command that does so.
+    A server that is not running is not started just to list its prompts. Its bare name is a command that starts it.
 
     Args:
         agent: The session's agent.
@@ -50,12 +50,12 @@ class Commands:
         self._servers = servers_of(agent.toolset.toolsets)
 
     def typed(self, parts: object) -> Typed | None:
-        """The command that a prompt is, if it is one: other text may begin with a slash, too."""
+        """The command in a prompt, or ``None``: other text may begin with a slash, too."""
         found = _COMMAND.fullmatch(parts) if isinstance(parts, str) else None
         return Typed(*found.groups()) if found is not None and found[1] in self._servers else None
 
     async def available(self) -> list[AvailableCommand]:
-        """What there is now. Nothing of a server that cannot be asked."""
+        """List the commands available now; servers that fail to answer are left out."""
         found: list[AvailableCommand] = []
         for name in self._servers:
             inspection = self._inspection(name)
@@ -73,10 +73,10 @@ class Commands:
         return found
 
     async def text_of(self, typed: Typed) -> str:
-        """What the prompt says, or which prompts there are.
+        """The text of the prompt, or the list of the server's prompts.
 
         Raises:
-            CommandFailed: It cannot be had.
+            CommandFailed: The server does not start or answer, or the arguments are malformed.
         """
         try:
             given = dict(pairs(shlex.split(typed.rest)))

@@ -1,4 +1,4 @@
-"""What editors and agents say to each other, in the words of both: prompts, tool calls, and earlier turns."""
+"""Translates between the protocol and the runtime: prompts, tool calls, and earlier turns."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 LONGEST_TITLE = 100
 LARGEST_DIFF = 256 * 1024
-"""Bytes of a file that a difference is shown for."""
+"""The largest file, in bytes, that a diff is shown for."""
 
 
 def prompt_of(blocks: Iterable[object]) -> list[str | Part]:
-    """What a person typed and attached in an editor, as an agent takes it.
+    """Convert what a person typed and attached in an editor into parts of a prompt.
 
     Raises:
-        RequestError: Something in it cannot be read.
+        RequestError: A block cannot be read.
     """
     return [part for block in blocks for part in _parts(block)]
 
@@ -80,7 +80,7 @@ def _attached(data: str, name: str, *, image: bool = False) -> Part:
 
 
 def _path_or(uri: str) -> str:
-    """The path that a ``file:`` address names; any other address as it is."""
+    """The path of a ``file:`` address; any other address unchanged."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else uri
 
@@ -90,12 +90,12 @@ def _file_name(uri: str) -> str:
 
 
 def id_of(call: ToolCall) -> str:
-    """The id of a call; providers begin anew with theirs in every turn."""
+    """An id for a call that is unique in the session; providers reuse theirs in every turn."""
     return f"{call.run.id[:8]}-{call.request.id}"
 
 
 def kind_of(tool: Tool | None, name: str) -> ToolKind:
-    """What an editor shows a call as: its symbol."""
+    """The kind of a call, which decides the icon that the editor shows."""
     if tool is None:
         return "other"
     if tool.runs_programs:
@@ -114,7 +114,7 @@ def _edits(name: str) -> bool:
 
 
 def title_of(name: str, arguments: Mapping[str, object]) -> str:
-    """One line about a call: the tool, and the first of its arguments that says something."""
+    """One line about a call: the tool's name and its first argument that is a text."""
     said = next((value for value in arguments.values() if isinstance(value, str) and value.strip()), "")
     line = " ".join(f"{name} {said}".split())
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
@@ -131,7 +131,7 @@ def locations_of(arguments: Mapping[str, object], workspace: Path) -> list[ToolC
 def change_of(
     name: str, arguments: Mapping[str, object], workspace: Path, masker: Masker
 ) -> list[FileEditToolCallContent] | None:
-    """What a call would change in a file, before it does; ``None`` where that cannot be told."""
+    """The diff of a call that would change a file, before it runs; ``None`` if it cannot be computed."""
     path, content, old, new = (arguments.get(key) for key in ("path", "content", "old_text", "new_text"))
     if not isinstance(path, str) or not _edits(name):
         return None
@@ -154,12 +154,12 @@ def pictures_in(parts: Iterable[Part]) -> Iterator[ContentToolCallContent]:
 def _text_at(workspace: Path, path: str) -> str | None:
     try:
         return Folder(workspace).read(path, LARGEST_DIFF).decode("utf-8")
-    except Exception:  # it is not there, too large, or none of a file tool's business
+    except Exception:  # missing, too large, or outside the workspace
         return None
 
 
-def told_again(messages: Sequence[Message], tools: Mapping[str, Tool], masker: Masker) -> Iterator[Any]:
-    """The earlier turns of a conversation, as the updates that an editor got when they happened."""
+def replayed_updates(messages: Sequence[Message], tools: Mapping[str, Tool], masker: Masker) -> Iterator[Any]:
+    """The earlier turns of a conversation, as the updates that the editor received when they happened."""
     results = {message.tool_request_id: message.text for message in messages if message.role == "tool"}
     for number, message in enumerate(messages):
         if message.role == "user" and message.text.strip():

@@ -1,4 +1,4 @@
-"""The person at an editor: what a run asks is asked there, and what its tools report is shown there."""
+"""Sends a run's questions, and the progress of its tools, to the editor."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Asker(Protocol):
-    """What a session is to those who ask in its editor."""
+    """The part of a session that asking needs."""
 
     id: str
     connection: Client
@@ -36,32 +36,32 @@ class Asker(Protocol):
 
 
 at_work: ContextVar[Asker | None] = ContextVar("react_run_acp_session", default=None)
-"""The session that a run is at work for."""
+"""The session that the current run belongs to."""
 KINDS: dict[str, PermissionOptionKind] = {YES: "allow_once", ALWAYS: "allow_always", NO: "reject_once"}
 NAMES = {YES: "Allow", ALWAYS: "Allow exactly this from now on", NO: "Do not allow"}
 
 
 class Editor:
-    """A plugin: questions and progress of a run go to the editor that it works for."""
+    """A plugin that sends a run's questions and progress to its editor."""
 
     kind = "acp_editor"
 
     @hookimpl
     async def react_ask(self, run: Run, question: Question) -> Answer | None:
-        """Whoever is at the editor decides; nobody is asked on standard input, which is the editor's."""
+        """Ask the person at the editor. Standard input carries the protocol, so the terminal is never asked."""
         session = at_work.get()
         if session is None:
             return Answer(None)
         try:
             if question.choices and (question.is_approval or not session.takes_forms):
-                return await self._chosen(session, run, question)
+                return await self._ask_choice(session, run, question)
             if session.takes_forms:
-                return await self._filled_in(session, question)
-        except (RequestError, ConnectionError):  # an editor that cannot ask, or has gone
+                return await self._ask_form(session, question)
+        except (RequestError, ConnectionError):  # the editor cannot ask, or has disconnected
             return Answer(None)
         return Answer(None)
 
-    async def _chosen(self, session: Asker, run: Run, question: Question) -> Answer:
+    async def _ask_choice(self, session: Asker, run: Run, question: Question) -> Answer:
         call = _asked_about(run, question)
         masker = run.agent.config.masker
         options = [
@@ -83,7 +83,7 @@ class Editor:
             return Answer(said.outcome.option_id)
         return Answer(NO if NO in question.choices else None)
 
-    async def _filled_in(self, session: Asker, question: Question) -> Answer:
+    async def _ask_form(self, session: Asker, question: Question) -> Answer:
         schema = _form(question)
         mode = ElicitationFormSessionMode(
             session_id=session.id, requested_schema=ElicitationSchema.model_validate(schema)
@@ -98,7 +98,7 @@ class Editor:
     async def react_tool_progress(
         self, run: Run, call: ToolCall, done: float | None, total: float | None, message: str
     ) -> None:
-        """What a tool reports stands behind the title of its call."""
+        """Show reported progress behind the title of the call."""
         session = at_work.get()
         if session is None or run.parent is not None:
             return
@@ -109,7 +109,7 @@ class Editor:
 
 
 def _asked_about(run: Run, question: Question) -> ToolCall | None:
-    """The call that an approval is about, so that an editor shows the question with it."""
+    """The call that an approval is about, so that the editor shows the question with it."""
     calls = run.iterations[-1].calls if run.iterations else []
     same = (call for call in calls if call.name == question.tool and call.arguments == question.arguments)
     return next(same, None)

@@ -1,4 +1,4 @@
-"""Talking with an editor on standard input and output."""
+"""Serves an editor on standard input and output."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from react_run.serve.acp.agent import EditorAgent, Offered
 
 
 async def serve_editor(offered: Offered) -> None:
-    """Serve one editor until its input ends; whatever else is written to standard output goes to standard error.
+    """Serve one editor until its input ends; other writes to standard output are redirected to standard error.
 
     Raises:
-        ConfigError: Standard input or output leads to no editor.
+        ConfigError: Standard input or output is not connected to an editor.
     """
     agent = EditorAgent(offered)
     async with _streams() as (reader, writer):
@@ -34,9 +34,9 @@ async def serve_editor(offered: Offered) -> None:
 
 @asynccontextmanager
 async def _streams() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Standard input, and what was standard output: programs that are started here write to standard error now."""
+    """Standard input, and the original standard output; child processes now write to standard error instead."""
     if not all(map(_can_talk, (0, 1))):
-        raise ConfigError("an editor starts this, and talks through pipes: see docs/acp.md")
+        raise ConfigError("an editor starts this command and talks to it through pipes: see docs/acp.md")
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -50,6 +50,6 @@ async def _streams() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.Stream
 
 
 def _can_talk(descriptor: int) -> bool:
-    """Whether somebody may be at the other end: not where there is a file, or nothing."""
+    """Whether another program may be at the other end: false for a regular file or ``/dev/null``."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)

@@ -1,4 +1,4 @@
-"""One conversation in an editor: turns that stream, and can be cancelled."""
+"""One conversation in an editor: turns stream, and can be cancelled."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ REASONS: dict[str, StopReason] = {
     Why.REFUSED: "refusal",
     Why.CANCELLED: "cancelled",
 }
-"""What an editor is told for each reason; all others end the turn in the usual way, and the answer says why."""
+"""The protocol's stop reason for each of ours; all others end the turn normally, and the answer says why."""
 AGAIN = "\n\n*(the answer begins again)*\n\n"
 LONGEST_RESULT = 20_000
-"""Characters of a tool's result that an editor gets to show."""
+"""The most characters of a tool result that are sent to the editor."""
 
 
 class Session:
-    """A conversation with an agent that works in one directory.
+    """A conversation with an agent in one directory.
 
     Args:
-        name: Its id, here and in the journals of its runs.
-        agent: The agent; nobody else uses it.
+        name: The session's id, also used in the journals of its runs.
+        agent: The agent, used by this session alone.
         workspace: The directory that the editor has open.
         connection: The editor.
         takes_forms: Whether the editor can show a form.
@@ -73,11 +73,11 @@ class Session:
         self._announcing: asyncio.Task[None] | None = None
 
     async def send(self, update: Any) -> None:
-        """Tell the editor what happens."""
+        """Send an update to the editor."""
         await self.connection.session_update(session_id=self.id, update=update)
 
     def announce(self) -> None:
-        """Tell the editor soon which commands there are, where that has changed; it knows the session by then."""
+        """Schedule an update if the available commands have changed; by then the editor knows the session."""
         self._announcing = asyncio.ensure_future(self._announce(self._announcing))
 
     async def _announce(self, before: asyncio.Task[None] | None) -> None:
@@ -89,15 +89,15 @@ class Session:
             await self.send(update_available_commands(available))
 
     async def prompt(self, parts: Sequence[str | Part]) -> PromptResponse:
-        """Take a turn.
+        """Run one turn.
 
         Raises:
-            RequestError: Another turn is not over, there is nothing to answer, or the model failed.
+            RequestError: Another turn is in flight, the prompt is empty, or the model failed.
         """
         if self._turn is not None:
-            raise RequestError(-32600, "the turn before is not over: cancel it first")
+            raise RequestError(-32600, "the previous turn has not ended: cancel it first")
         at_work.set(self)
-        self._turn = asyncio.ensure_future(self._taken(parts))
+        self._turn = asyncio.ensure_future(self._run_turn(parts))
         try:
             result = await self._turn
         except asyncio.CancelledError:
@@ -109,35 +109,35 @@ class Session:
             raise RequestError(-32603, self.agent.config.masker.mask(str(error))) from error
         finally:
             self._turn = None
-            self.announce()  # a server may have been started
+            self.announce()  # the turn may have started a server
         if result is None:
             return PromptResponse(stop_reason="end_turn")
         self.messages = list(result.messages)
         return PromptResponse(stop_reason=REASONS.get(result.stop_reason, "end_turn"), usage=_usage(result))
 
     async def cancel(self) -> None:
-        """End the turn that is under way, and wait until it has ended."""
+        """Cancel the turn in flight, and wait until it has ended."""
         if self._turn is not None and not self._turn.done():
             self._turn.cancel()
             await asyncio.wait((self._turn,))
 
     async def close(self) -> None:
-        """End it all."""
+        """Cancel the turn in flight and close the agent."""
         await self.cancel()
         if self._announcing is not None:
             self._announcing.cancel()
             await asyncio.gather(self._announcing, return_exceptions=True)
         await self.agent.__aexit__()
 
-    async def _taken(self, parts: Sequence[str | Part]) -> RunResult | None:
-        """A turn; ``None`` where a command had its answer without one."""
+    async def _run_turn(self, parts: Sequence[str | Part]) -> RunResult | None:
+        """Run one turn; ``None`` when a command was answered without the model."""
         texts = [part for part in parts if isinstance(part, str)]
         prompt: Any = "\n\n".join(texts) if len(texts) == len(parts) else list(parts)
         if (typed := self._commands.typed(prompt)) is not None:
-            prompt = await self._said_by(typed)
+            prompt = await self._prompt_text(typed)
             if not prompt:
                 return None
-        said = _Said(self)
+        said = _SentText(self)
         async for event in self.agent.stream(prompt, self.messages, workspace=self.workspace):
             if isinstance(event, RunResult):
                 await said.ended(event)
@@ -146,8 +146,8 @@ class Session:
                 await self.send(update)
         raise AssertionError("a stream ends with its result")
 
-    async def _said_by(self, typed: Typed) -> str:
-        """What a server's prompt says, shown as what the person said; nothing where there is nothing to ask."""
+    async def _prompt_text(self, typed: Typed) -> str:
+        """The text of a server's prompt, shown as the user's message; empty when there is nothing to ask the model."""
         masker = self.agent.config.masker
         try:
             text = await self._commands.text_of(typed)
@@ -155,12 +155,12 @@ class Session:
             await self.send(update_agent_message_text(str(error)))
             return ""
         if not typed.prompt or not text.strip():
-            await self.send(update_agent_message_text(masker.mask(text) or "(This prompt says nothing.)"))
+            await self.send(update_agent_message_text(masker.mask(text) or "(This prompt is empty.)"))
             return ""
         await self.send(update_user_message_text(masker.mask(text)))
         return text
 
-    async def _updates(self, event: Any, said: _Said) -> AsyncIterator[Any]:
+    async def _updates(self, event: Any, said: _SentText) -> AsyncIterator[Any]:
         masker = self.agent.config.masker
         if isinstance(event, TextDelta):
             await said.add(event.text)
@@ -180,7 +180,9 @@ class Session:
             )
         elif isinstance(event, ToolFinished):
             text = masker.mask(event.observation.content)
-            shown = text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}\n[and {len(text):,} in all]"
+            shown = (
+                text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]}\n[{len(text):,} characters in all]"
+            )
             failed = event.observation.failed
             keeps_change = kind_of(event.call.tool, event.call.name) == "edit" and not failed
             content = [tool_content(text_block(shown)), *pictures_in(event.observation.parts)]
@@ -192,8 +194,8 @@ class Session:
             )
 
 
-class _Said:
-    """What an editor has been told of the answer."""
+class _SentText:
+    """Keeps track of how much of the answer has been sent to the editor."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -205,19 +207,19 @@ class _Said:
         await self._send(self._masked.add(text))
 
     async def paused(self) -> None:
-        """Something else comes: what was held back goes out, and a new text begins behind it."""
+        """Send what was held back, because a tool call follows; the text after it starts afresh."""
         await self._send(self._masked.rest())
         self._text = self._sent = ""
 
     async def discarded(self) -> None:
-        """What was said does not count: it cannot be taken back, so that is said."""
+        """Tell the editor that the answer starts over; text that was sent cannot be taken back."""
         self._masked.rest()
         if self._sent.strip():
             await self._send(AGAIN)
         self._text = self._sent = ""
 
     async def ended(self, result: RunResult) -> None:
-        """The answer, where it is not what was said anyway."""
+        """Send the final answer, unless it was streamed already."""
         await self._send(self._masked.rest())
         if result.answer.strip() and self._text.strip() != result.answer.strip():
             gap = "\n\n" if self._sent.strip() else ""

@@ -1,1 +1,1 @@
-"""The page: server-rendered HTML that shares its parts with ``react-run trace --html``, live by htmx."""
+"""The web page: server-rendered HTML that shares its parts with ``react-run trace --html``, updated by htmx."""

@@ -1,4 +1,4 @@
-"""The page about the agents: their files, prompts, tools and hooks."""
+"""The Agents page: files, prompts, tools and hooks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def show(site: Site, request: Request) -> Response:
 
 def _body(site: Site) -> Iterator[str]:
     yield '<div class="head"><div class="grow"><h1>Agents</h1>'
-    yield '<p class="soft">Each is a model of the API here, by its name.</p></div></div>\n<div class="stack">'
+    yield '<p class="soft">Each agent is a model of this API, under its name.</p></div></div>\n<div class="stack">'
     for served in site.service.agents:
         yield _agent(served)
     if not len(site.service.agents):
@@ -38,14 +38,14 @@ def _body(site: Site) -> Iterator[str]:
 
 
 _known: WeakKeyDictionary[ServedAgent, dict[str, Any]] = WeakKeyDictionary()
-"""What there is to say about an agent: it does not change while it is served."""
+"""Descriptions of the agents; they do not change while an agent is served."""
 
 
 def _explained(served: ServedAgent) -> dict[str, Any]:
     from react_run.launch.explanation import explanation
 
     if served not in _known:
-        _known[served] = served.mask(explanation(served.agent.replace()))  # without a journal: nothing is run
+        _known[served] = served.mask(explanation(served.agent.replace()))  # without a journal, since nothing runs
     return _known[served]
 
 

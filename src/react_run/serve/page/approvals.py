@@ -1,4 +1,4 @@
-"""The page with questions that wait for a person, and everything needed to decide."""
+"""The Approvals page: questions that wait for a person, with everything needed to decide."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def _cards(site: Site) -> str:
     site.service.approvals.expire()
     waiting = list(site.service.approvals)
     cards = "".join(card(site, approval, link=True) for approval in waiting)
-    inner = cards or '<div class="card empty">Nothing waits for you.</div>'
-    # While there are any, nothing is replaced: somebody may be writing a note.
+    inner = cards or '<div class="card empty">Nothing is waiting for you.</div>'
+    # While there are any, nothing is replaced: the user may be writing a note.
     poll = "" if waiting else 'hx-get="/approvals?part=1" hx-trigger="every 3s" hx-swap="outerHTML"'
     return f'<div class="stack" id="approvals" {poll} aria-live="polite">{inner}</div>\n'
 
 
 def card(site: Site, approval: Approval, *, link: bool = False, number: str = "") -> str:
-    """One question, and the ways to answer it."""
+    """One question and the ways to answer it."""
     question = approval.question
     about = [
         escaped(question.tool) if question.is_approval else "a question",
@@ -60,15 +60,15 @@ def card(site: Site, approval: Approval, *, link: bool = False, number: str = ""
     run = f'<a href="/runs/{approval.run_id}">run {approval.run_id[:8]}</a> · ' if link else ""
     return (
         f'<section class="card ask" data-approval="{escaped(approval.id)}" data-item="{escaped(approval.id)}" '
-        f'aria-label="Question of {escaped(approval.agent)}"><h2>{title}</h2>'
+        f'aria-label="Question from {escaped(approval.agent)}"><h2>{title}</h2>'
         f'<p class="soft">{run}{" · ".join(part for part in about if part)}</p>'
-        f"{_shown(question.arguments) if question.is_approval else ''}"
+        f"{_arguments_block(question.arguments) if question.is_approval else ''}"
         f"{f'<p>{escaped(question.hint)}</p>' if question.hint else ''}{_form(site, approval)}</section>\n"
     )
 
 
-def _shown(arguments: Mapping[str, object]) -> str:
-    """The arguments in full: a single text as it is, others as JSON."""
+def _arguments_block(arguments: Mapping[str, object]) -> str:
+    """The arguments in full: a lone text as is, anything else as JSON."""
     if len(arguments) == 1:
         name, value = next(iter(arguments.items()))
         if isinstance(value, str):
@@ -100,14 +100,14 @@ def _form(site: Site, approval: Approval) -> str:
 
 
 def _inputs(schema: Mapping[str, Any] | None) -> str:
-    """A field for what the question asks for, or for each part of it."""
+    """An input for the answer, or one for each property of its schema."""
     properties: Mapping[str, Any] = (schema or {}).get("properties") or {}
     if not properties:
         return '<label class="field">Answer<textarea name="value" rows="3" required></textarea></label>'
     required = (schema or {}).get("required", ())
     parts = []
     for name, part in properties.items():
-        label = f"{escaped(name)}{'' if name in required else ' (may be left out)'}"
+        label = f"{escaped(name)}{'' if name in required else ' (optional)'}"
         text = f": {escaped(str(part['description']))}" if part.get("description") else ""
         field = f'<input name="value.{escaped(name)}"{" required" if name in required else ""}>'
         if part.get("enum"):
@@ -120,7 +120,7 @@ def _inputs(schema: Mapping[str, Any] | None) -> str:
 
 
 async def answer(site: Site, request: Request) -> Response:
-    """``POST /approvals/{id}``: the answer of a form."""
+    """``POST /approvals/{id}``: answer a question."""
     fields = await site.form(request)
     id_ = request.path_params["id"]
     approval = site.service.approvals.waiting.get(id_)
@@ -143,7 +143,7 @@ async def answer(site: Site, request: Request) -> Response:
 
 
 def _value(approval: Approval | None, fields: Mapping[str, str]) -> object:
-    """What a form answers."""
+    """The answer in a submitted form."""
     if "answer" in fields:
         return fields["answer"]
     schema = approval.question.schema if approval is not None else None

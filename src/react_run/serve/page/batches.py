@@ -1,4 +1,4 @@
-"""The page about this machine's batches: their progress and rows."""
+"""The Batches page: progress and rows of this machine's batches."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _ROW_BADGES = {"ok": "ok", "unsuccessful": "ask", "error": "err"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """How far a batch is. ``problem`` says why that cannot be told."""
+class BatchState:
+    """How far a batch is; ``problem`` says why it cannot be read."""
 
     name: str
     progress: Progress | None = None
@@ -44,10 +44,10 @@ class Seen:
     problem: str = ""
 
     @classmethod
-    def of(cls, home: Home) -> Seen:
-        """Look at a batch."""
+    def of(cls, home: Home) -> BatchState:
+        """Read the state of a batch."""
         try:
-            with _opened(home) as queue:
+            with _open_queue(home) as queue:
                 return cls(
                     name=home.name,
                     progress=queue.progress_now(),
@@ -59,12 +59,12 @@ class Seen:
 
     @property
     def state(self) -> str:
-        """In one or two words."""
+        """The state in one or two words."""
         return "damaged" if self.progress is None else self.progress.state(at_work=self.holder is not None)
 
 
 @contextmanager
-def _opened(home: Home) -> Iterator[SqliteEngine]:
+def _open_queue(home: Home) -> Iterator[SqliteEngine]:
     queue = SqliteEngine(home)
     try:
         yield queue
@@ -89,7 +89,7 @@ def _all() -> Iterator[str]:
 
 
 def _table() -> str:
-    found = [Seen.of(home) for home in homes()[:_MOST]]
+    found = [BatchState.of(home) for home in homes()[:_MOST]]
     if not found:
         return (
             '<div class="card empty" id="batches">No batch yet. <code>react-run batch AGENT.yaml rows.jsonl -o '
@@ -109,7 +109,7 @@ def _table() -> str:
     )
 
 
-def _batch_row(seen: Seen) -> str:
+def _batch_row(seen: BatchState) -> str:
     link = f'<a href="/batches/{quote(seen.name)}"><b>{escaped(seen.name)}</b></a>'
     now = seen.progress
     if now is None:
@@ -126,12 +126,12 @@ def _batch_row(seen: Seen) -> str:
     return f'<tr data-item="{escaped(seen.name)}"><td>{_state(seen)}</td><td>{link}</td>{cells}</tr>\n'
 
 
-def _state(seen: Seen) -> str:
+def _state(seen: BatchState) -> str:
     return f'<span class="badge {_STATES.get(seen.state, "err")}">{escaped(seen.state)}</span>'
 
 
 def _bar(now: Progress) -> str:
-    """How much of it is done, by what became of the rows."""
+    """A bar of the rows that are done, by their status."""
     total, at, parts = max(1, now.total), 0.0, []
     for kind, number in (("tool", now.ok), ("wait", now.unsuccessful), ("bad", now.error)):
         width = 112 * number / total
@@ -165,7 +165,7 @@ def _home(request: Request) -> Home:
 
 
 def _body(site: Site, home: Home, start: int, only: str) -> Iterator[str]:
-    seen = Seen.of(home)
+    seen = BatchState.of(home)
     now = seen.progress
     yield f'<div class="head"><div class="grow"><h1>{escaped(home.name)}</h1><p class="soft">{_state(seen)} '
     yield f"{escaped(seen.holder or '')}</p></div>"
@@ -204,14 +204,14 @@ def _filter(home: Home, only: str) -> str:
 
 
 def _rows(home: Home, start: int, only: str) -> str:
-    with _opened(home) as queue:
+    with _open_queue(home) as queue:
         found: list[RowResult] = []
         at = start
         while len(found) <= _A_PAGE and (some := queue.results_now(at, 500)):
             found += [result for result in some if only in ("", result.status)]
             at = some[-1].index + 1
     if not found:
-        return '<div class="card empty">No row has such a result so far.</div>\n'
+        return '<div class="card empty">No row has such a result yet.</div>\n'
     shown, more = found[:_A_PAGE], found[_A_PAGE:]
     heads = (
         '<th class="r">row</th><th>result</th><th>answer</th><th class="r hide">attempts</th>'
@@ -244,9 +244,9 @@ def _row(result: RowResult) -> str:
 
 
 async def stop(site: Site, request: Request) -> Response:
-    """``POST /batches/{name}/stop``: have no more rows begun."""
+    """``POST /batches/{name}/stop``: start no more rows."""
     await site.form(request)
     home = _home(request)
-    with _opened(home) as queue:
+    with _open_queue(home) as queue:
         queue.set("stopped", 1)
     return RedirectResponse(f"/batches/{quote(home.name)}", status_code=303)

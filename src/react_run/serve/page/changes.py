@@ -1,4 +1,4 @@
-"""The file changes that a run's tools made, from its journal, independent of the files' current state."""
+"""The file changes that a run's tools made, from its journal, whatever the files contain now."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ if TYPE_CHECKING:
     from react_run.journal.iterations import ToolUse
     from react_run.journal.reading import Journal
 
-_NOTHING = (
-    '<p class="soft">No tool of this run has written or edited a file. Changes by programs are not shown here.</p>'
-)
+_NOTHING = '<p class="soft">No tool wrote or edited a file. Changes by child processes are not shown.</p>'
 
 
 def changes(journal: Journal) -> str:
-    """The changes of a run and of its subagents, in order, as differences."""
+    """The changes of a run and its subagents, in order, as diffs."""
     known: dict[str, str] = {}
     parts = [_change(use, known) for use in _uses(journal)]
     return "".join(parts) or _NOTHING
@@ -32,7 +30,7 @@ def _uses(journal: Journal) -> Iterator[ToolUse]:
 
 
 def _change(use: ToolUse, known: dict[str, str]) -> str:
-    """One change; nothing for a call that is none. ``known`` is what files hold, as far as it was written here."""
+    """The diff of one call; empty if the call changes no file. ``known`` holds the contents written so far."""
     arguments = use.arguments
     if not isinstance(arguments, dict) or not isinstance(path := arguments.get("path"), str):
         return ""
@@ -40,15 +38,15 @@ def _change(use: ToolUse, known: dict[str, str]) -> str:
     if isinstance(old, str) and isinstance(new, str):
         if path in known:
             known[path] = known[path].replace(old, new)
-        return _shown(use, path, old, new)
+        return _diff_block(use, path, old, new)
     if isinstance(content, str):
         before = known.get(path, "")
         known[path] = content
-        return _shown(use, path, before, content)
+        return _diff_block(use, path, before, content)
     return ""
 
 
-def _shown(use: ToolUse, path: str, old: str, new: str) -> str:
+def _diff_block(use: ToolUse, path: str, old: str, new: str) -> str:
     lines = [*unified_diff(old[:LONGEST].splitlines(), new[:LONGEST].splitlines(), lineterm="", n=3)][2:]
     added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
     cut = "\n… cut here" if max(len(old), len(new)) > LONGEST else ""

@@ -109,20 +109,20 @@ def _composer(site: Site, agent: str, session: str) -> str:
         f'{site.field()}<input type="hidden" name="agent" value="{escaped(agent)}">'
         f'<input type="hidden" name="session" value="{escaped(session)}">'
         '<textarea id="message" name="message" aria-label="Message" required autofocus '
-        'placeholder="Ask something. Shift+Enter begins a new line."></textarea>'
-        f'<div class="bar"><span class="soft small">session <b>{escaped(session)}</b> · kept</span>'
+        'placeholder="Ask something. Shift+Enter adds a new line."></textarea>'
+        f'<div class="bar"><span class="soft small">session <b>{escaped(session)}</b> · saved</span>'
         '<span class="grow"></span><button class="btn primary">Send <kbd>⏎</kbd></button></div></form>\n'
     )
 
 
 async def send(site: Site, request: Request) -> Response:
-    """``POST /chat``: one message."""
+    """``POST /chat``: send one message."""
     fields = await site.form(request)
     text, session = fields.get("message", "").strip(), fields.get("session", "")
     if not text:
         raise wrong("the message is empty", "message")
     if not _NAME.fullmatch(session):
-        raise wrong("the session's name is not usable", "session")
+        raise wrong("the session's name is not valid", "session")
     service = site.service
     served = service.agent(fields.get("agent"))
     try:
@@ -139,7 +139,7 @@ async def send(site: Site, request: Request) -> Response:
 
 
 def _block(site: Site, run_id: str) -> str:
-    """The place of a run in the conversation; it fills as the run goes on."""
+    """The block of a run in the conversation; it fills while the run is in flight."""
     address = f"/chat/{run_id}/live?asked={len(site.service.approvals.of_run(run_id))}"
     return f'<div hx-sse:connect="{address}" hx-swap="none" hx-sse:close="end"></div>\n{_turn(site, run_id)}'
 
@@ -171,7 +171,7 @@ def _turn(site: Site, run_id: str, *, swaps: bool = False) -> str:
 
 def _of_use(use: ToolUse) -> str:
     if use.content is None:
-        return _step("…", use.name, brief(use.arguments), "under way", "")
+        return _step("…", use.name, brief(use.arguments), "running", "")
     beside = formatting.seconds(use.taken)
     return _step("✗" if use.failed else "✓", use.name, brief(use.arguments), beside, use.content)
 
@@ -191,7 +191,7 @@ def _words(seen: Seen) -> str:
 
 
 async def live(site: Site, request: Request) -> Response:
-    """``GET /chat/{id}/live``: one turn, as it goes on."""
+    """``GET /chat/{id}/live``: stream one turn."""
     run_id = site.run_id(request)
     shown = request.query_params.get("asked", "")
     asked = int(shown) if shown.isascii() and shown.isdigit() and len(shown) < 9 else -1
@@ -199,11 +199,11 @@ async def live(site: Site, request: Request) -> Response:
 
 
 async def _updates(site: Site, run_id: str, waiting: int) -> AsyncIterator[str]:
-    """The turn whenever it has changed; ``waiting`` questions are shown already."""
+    """Yield the turn whenever it changes; ``waiting`` is how many questions are shown already."""
     before = ""
     while not site.service.jobs.draining:
         seen = Seen(site, run_id)
-        # While a question waits, its card is not replaced: somebody may be writing a note.
+        # While a question waits, its card is not replaced: the user may be writing a note.
         asked = len(site.service.approvals.of_run(run_id))
         again = not (asked and asked == waiting)
         text = await asyncio.to_thread(_turn, site, run_id, swaps=True) if again else before

@@ -1,4 +1,4 @@
-"""Compares two runs side by side: starts at the first difference, with equal parts collapsed."""
+"""The Compare page: two runs side by side, from the first difference on, with equal parts collapsed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _CHOICES = 60
 _LONGEST = 4_000
-"""Characters of a text whose differences are marked one by one; longer ones are marked as a whole."""
+"""The longest text, in characters, whose differences are marked one by one; longer ones are marked as a whole."""
 _MOST = 200
-"""Iterations that are shown of each run."""
+"""How many iterations of each run are shown."""
 
 
 async def show(site: Site, request: Request) -> Response:
@@ -82,7 +82,7 @@ def _choose(site: Site, left: Journal | None, right: Journal | None) -> str:
 
 
 Step = tuple[str, str, str]
-"""An iteration, a heading, and a text that can be compared."""
+"""An iteration's number, a heading, and a text to compare."""
 
 
 def _steps(journal: Journal) -> list[Step]:
@@ -106,7 +106,7 @@ def _of_iteration(found: Iteration) -> Iterator[Step]:
 
 def _where(pair: tuple[Step | None, Step | None]) -> str:
     step = pair[0] or pair[1]
-    assert step is not None  # one of both is there
+    assert step is not None  # zip_longest never yields two Nones
     return escaped(f"iteration {step[0]}, {step[1]}" if step[0] else "the answer")
 
 
@@ -144,7 +144,8 @@ def _column(journal: Journal, steps: list[tuple[Step | None, Step | None]], firs
         head = escaped(f"{mine[0]} · {mine[1]}" if mine[0] else mine[1])
         parts.append(
             f'<details class="step{" same" if same else ""}"{place}{"" if same else " open"}><summary>{head}'
-            f"{' <span class=soft>same</span>' if same else ''}</summary><pre>{_marked(mine, other)}</pre></details>"
+            f"{' <span class=soft>same</span>' if same else ''}</summary><pre>{_marked_text(mine, other)}</pre>"
+            "</details>"
         )
     title = f"{journal.run_id[:8]} · {journal.header['model']} · {formatting.moment(journal.header['time'])}"
     return (
@@ -153,8 +154,8 @@ def _column(journal: Journal, steps: list[tuple[Step | None, Step | None]], firs
     )
 
 
-def _marked(mine: Step, other: Step | None) -> str:
-    """A text with what the other one lacks marked."""
+def _marked_text(mine: Step, other: Step | None) -> str:
+    """A text in which everything that the other one lacks is marked."""
     text = mine[2][:20_000]
     if other is None or mine == other:
         return escaped(text) or "(empty)"

@@ -1,4 +1,4 @@
-"""The page about evaluations, with scores that link to runs."""
+"""The Evals page: evaluations whose scores link to runs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _MOST = 100
-"""Evaluations that are listed."""
+"""How many evaluations are listed."""
 _EMPTY = (
-    '<div class="card empty">No evaluation is kept here: <code>react-run eval AGENT.yaml CASES.yaml</code> makes one.'
-    "</div>\n"
+    '<div class="card empty">No evaluation yet. <code>react-run eval AGENT.yaml CASES.yaml</code> starts one.</div>\n'
 )
 
 
@@ -56,14 +55,14 @@ def _read(directory: Path) -> Result | None:
         return None
 
 
-def _kept() -> list[Path]:
-    """The evaluations of this user that have a result, the latest first."""
+def _finished_evals() -> list[Path]:
+    """This user's evaluations that have a result, latest first."""
     found = [(path.stat().st_mtime, path.parent) for path in evals_directory().glob(f"*/{FILE}")]
     return [directory for _, directory in sorted(found, reverse=True)]
 
 
 def _list() -> Iterator[str]:
-    kept = _kept()
+    kept = _finished_evals()
     yield '<div class="head"><div class="grow"><h1>Evals</h1>'
     yield '<p class="soft">Evaluations of agents, latest first.</p></div></div>\n'
     rows = "".join(filter(None, map(_line, kept[:_MOST])))

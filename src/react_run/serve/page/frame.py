@@ -1,4 +1,4 @@
-"""What every page has: head, rail, content security policy."""
+"""The frame of every page: head, navigation, content security policy."""
 
 from __future__ import annotations
 
@@ -58,24 +58,24 @@ _STATIC = {
     "evals.css": "text/css",
 }
 _ELSEWHERE = {"page.css": ("react_run.journal.view", "page.css"), "evals.css": ("react_run.evals", "page.css")}
-"""Styles that files of their own share: a run's page, an evaluation's."""
+"""Style sheets shared with stand-alone HTML files: a run's and an evaluation's."""
 
 
 def page(site: Site, request: Request, title: str, body: Iterable[str], *, current: str) -> Response:
-    """A whole page.
+    """Build a whole page.
 
     Args:
         site: The server's pages.
         request: The request.
-        title: What the page is about.
-        body: Its content.
-        current: The entry of the rail that it belongs to.
+        title: The title.
+        body: The content.
+        current: The current entry of the navigation.
     """
-    return StreamingResponse(_whole(site, title, body, current), media_type="text/html", headers=HEADERS)
+    return StreamingResponse(_page_parts(site, title, body, current), media_type="text/html", headers=HEADERS)
 
 
-def _whole(site: Site, title: str, body: Iterable[str], current: str) -> Iterator[str]:
-    """A page, piece by piece: made in a thread, so that a large one keeps nobody waiting, not even its own head."""
+def _page_parts(site: Site, title: str, body: Iterable[str], current: str) -> Iterator[str]:
+    """Yield a page piece by piece. It is built in a thread, so a large page does not block the event loop."""
     token = escaped(site.gate.page_token)
     yield "".join(
         (
@@ -91,13 +91,13 @@ def _whole(site: Site, title: str, body: Iterable[str], current: str) -> Iterato
 
 
 def bare(title: str, body: str, status: int = 200) -> Response:
-    """A page without the rail, for those who are not let in yet."""
+    """A page without navigation, for users who are not logged in."""
     text = f'{_head(title)}<body class="bare"><main id="main">{body}</main></body></html>\n'
     return HTMLResponse(text, status_code=status, headers=HEADERS)
 
 
 def problem(error: ApiError) -> Response:
-    """What somebody with a browser sees instead of a page."""
+    """An error as a page, for browsers."""
     body = (
         f'<div class="login"><h1>{error.status}</h1><p class="card">{escaped(error.message)}</p>'
         '<p><a href="/runs">All runs</a></p></div>'
@@ -108,7 +108,7 @@ def problem(error: ApiError) -> Response:
 
 
 def fragment(*parts: str) -> Response:
-    """A part of a page, for htmx."""
+    """Part of a page, for htmx."""
     return HTMLResponse("".join(parts), headers=HEADERS)
 
 
@@ -126,7 +126,7 @@ def _head(title: str) -> str:
 
 
 def rail(site: Site, current: str) -> str:
-    """The way to the other pages."""
+    """The navigation."""
     links = []
     for name, (path, icon) in _ICONS.items():
         mark = ' aria-current="page"' if name == current else ""
@@ -146,7 +146,7 @@ def rail(site: Site, current: str) -> str:
 
 
 def count(site: Site, *, swaps: bool = False) -> str:
-    """How many questions wait."""
+    """The badge with the number of open questions."""
     number = len(site.service.approvals)
     oob = ' hx-swap-oob="true"' if swaps else ""
     label = f' aria-label="{number} waiting" role="img"' if number else ""

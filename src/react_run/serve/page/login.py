@@ -1,4 +1,4 @@
-"""Login with a token."""
+"""The login page, which asks for a token."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ async def show(site: Site, request: Request) -> Response:
 def _form(problem: str = "") -> Response:
     notice = f'<p class="notice" role="alert">{problem}</p>' if problem else ""
     body = (
-        f'<div class="login"><h1>react-run</h1><p class="soft">This server needs a token.</p>{notice}'
+        f'<div class="login"><h1>react-run</h1><p class="soft">This server requires a token.</p>{notice}'
         '<form method="post" action="/login" class="card"><label class="field">Token'
         '<input type="password" name="token" autocomplete="current-password" required autofocus></label>'
-        '<div class="acts"><button class="btn primary">Enter</button></div></form></div>'
+        '<div class="acts"><button class="btn primary">Log in</button></div></form></div>'
     )
     return bare("Token", body, status=401 if problem else 200)
 

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _DEEP = re.compile(r"^(?:[ \t]*[>*+-]){20}", re.MULTILINE)
-"""Quotes and lists so deep within each other that reading them would leave something out."""
+"""Quotes and lists nested so deeply that the parser would drop their content."""
 _PROTOCOLS = ("http://", "https://", "mailto:")
 
 
 def markdown(text: str) -> str:
-    """``text`` as HTML; one that is very long, or cannot be read, is shown as it is."""
+    """Render ``text`` as HTML; if it is very long or cannot be parsed, as plain text."""
     if len(text) > LONGEST or _DEEP.search(text):
         return block(text)
     try:
@@ -33,8 +33,10 @@ def _reader() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
-    reader.disable(["image", "html_block", "html_inline", "reference", "entity"])  # nothing is asked of anybody else
-    reader.validateLink = lambda url: url.lower().startswith(_PROTOCOLS)  # type: ignore[method-assign]  # made for it
+    reader.disable(
+        ["image", "html_block", "html_inline", "reference", "entity"]
+    )  # the page loads nothing from other servers
+    reader.validateLink = lambda url: url.lower().startswith(_PROTOCOLS)  # type: ignore[method-assign]  # meant to be replaced
     rules: dict[str, Any] = {
         "heading_open": lambda *_: '<p class="heading">',  # the page has headings of its own
         "heading_close": lambda *_: "</p>\n",

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING
 from react_run.errors import JournalError
 from react_run.journal.reading import read_journal
 from react_run.journal.view.markup import escaped
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal
 
-_NAMES = {"waiting": "waits for you"}
+_NAMES = {"waiting": "waiting for you"}
 _REMEMBERED = 2_000
 _WIDTH = 112
 _shapes: OrderedDict[tuple[str, int, int], str] = OrderedDict()
-"""The miniatures of journals that have not changed since."""
+"""Thumbnails of journals, by path, modification time and size."""
 
 
 def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = False) -> str:
-    """How a run stands, in words and colour."""
+    """The status of a run as a coloured badge."""
     kind = {
         "running": "run",
         "queued": "off",
@@ -37,7 +38,7 @@ def badge(status: str, *, success: bool = False, id_: str = "", swaps: bool = Fa
 
 
 def facts(values: Mapping[str, tuple[str, str]], *, id_: str = "facts", swaps: bool = False) -> str:
-    """Figures in a row, each with what is said beside it."""
+    """Figures in a row, each with a remark."""
     oob = ' hx-swap-oob="true"' if swaps else ""
     parts = "".join(
         f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)} <small>{escaped(beside)}</small></dd></div>"
@@ -47,7 +48,7 @@ def facts(values: Mapping[str, tuple[str, str]], *, id_: str = "facts", swaps: b
 
 
 def duration(seconds: float) -> str:
-    """Seconds in few letters."""
+    """A duration, given in seconds."""
     if seconds < 1:
         return f"{seconds:.2f} s"
     if seconds < 60:
@@ -58,7 +59,7 @@ def duration(seconds: float) -> str:
 
 
 def short(number: int | None) -> str:
-    """A number of tokens in few letters."""
+    """A short form of a number of tokens."""
     if number is None:
         return "n/a"
     if number < 10_000:
@@ -67,14 +68,14 @@ def short(number: int | None) -> str:
 
 
 def money(cost: float | None) -> str:
-    """USD."""
+    """An amount in USD."""
     if cost is None:
         return "n/a"
-    return f"${cost:.2f}" if cost >= 100 else f"${cost:.3f}" if cost else "$0"
+    return f"${cost:.2f}" if cost >= 100 else f"${cost:.3f}" if cost >= 0.001 else usd(cost) if cost else "$0"
 
 
 def ago(moment: float) -> str:
-    """How long ago something was."""
+    """How long ago ``moment`` was."""
     seconds = max(0.0, time() - moment)
     for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -83,7 +84,7 @@ def ago(moment: float) -> str:
 
 
 def shape(path: Path | None) -> str:
-    """The miniature of a run: when the model was at work, when tools were, and what failed."""
+    """The thumbnail of a run: model calls, tool calls and failures over time."""
     if path is None:
         return '<span class="spark"></span>'
     try:
@@ -92,10 +93,10 @@ def shape(path: Path | None) -> str:
         return '<span class="spark"></span>'
     key = (str(path), state.st_mtime_ns, state.st_size)
     if key not in _shapes:
-        if state.st_size > 20_000_000:  # it would take longer than anybody waits
+        if state.st_size > 20_000_000:  # too slow to draw for a list
             return '<span class="spark"></span>'
         try:
-            _shapes[key] = _drawn(read_journal(path))
+            _shapes[key] = _draw_thumbnail(read_journal(path))
         except (JournalError, KeyError, TypeError, ValueError):
             _shapes[key] = '<span class="spark"></span>'
         if len(_shapes) > _REMEMBERED:
@@ -103,7 +104,7 @@ def shape(path: Path | None) -> str:
     return _shapes[key]
 
 
-def _drawn(journal: Journal) -> str:
+def _draw_thumbnail(journal: Journal) -> str:
     start, end = journal.header["time"], journal.own[-1]["time"]
     length = max(end - start, 1e-6)
     bars = "".join(
@@ -115,7 +116,7 @@ def _drawn(journal: Journal) -> str:
 
 
 def spans(journal: Journal, end: float) -> Iterable[tuple[str, float, float]]:
-    """What happened when: a kind, a beginning, a length in seconds; what goes on lasts until ``end``."""
+    """Yield a kind, a start and a length in seconds for each span; whatever is unfinished lasts until ``end``."""
     for found in journal.iterations:
         for call in found.model_calls:
             taken = call.end["seconds"] if call.end else 0.0

@@ -1,4 +1,4 @@
-"""All pages, each with its address."""
+"""The routes of all pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ View = Callable[[Site, Request], Awaitable[Response]]
 
 
 def routes(site: Site) -> list[BaseRoute]:
-    """The addresses of all pages of ``site``."""
+    """The routes of all pages of ``site``."""
     views: dict[str, View] = {
         "/runs": runs.runs,
         "/runs/{id}": run.show,

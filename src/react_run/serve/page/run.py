@@ -1,4 +1,4 @@
-"""The page of one run: its questions, figures, timeline and the selected call; live while it runs."""
+"""The page of one run: questions, figures, timeline and the selected call; live while it runs."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ TABS = {
     "agent": "Agent",
 }
 ROWS = 60
-"""Iterations that are shown at once; the others come when they are asked for."""
+"""How many iterations are shown at once; earlier ones are loaded on request."""
 _PAUSE = 0.4
-"""Seconds between two updates of a live page, at least; a run that takes long to draw is drawn less often."""
+"""The fewest seconds between two updates of a live page; a run that is slow to draw is updated less often."""
 
 
 class Seen:
-    """A run as it stands: what is known of it now. Its journal is read when it is needed.
+    """The current state of a run. Its journal is read only when needed.
 
     Args:
         site: The server's pages.
-        id_: The run.
+        id_: The id of the run.
 
     Raises:
         ApiError: There is no such run.
@@ -67,26 +67,26 @@ class Seen:
 
     @cached_property
     def journal(self) -> Journal | None:
-        """All that was recorded, when something was."""
+        """The journal, if there is one yet."""
         return self.site.service.shelf.read(self.id)
 
     @cached_property
     def entry(self) -> Entry:
-        """What a list says about it."""
+        """The run as an entry of the list."""
         if self.job is not None:
             return of_job(self.job)
-        assert self.summary is not None  # one of both is there
+        assert self.summary is not None  # there is a job or a summary
         return of_summary(self.site.service.approvals, self.summary)
 
     @property
     def end(self) -> float:
-        """Until when there is something to show, in seconds since 1970."""
-        assert self.journal is not None  # asked only when there is one
+        """The end of the timeline, in seconds since 1970."""
+        assert self.journal is not None  # called only when there is one
         return time() if self.job is not None else float(self.journal.own[-1]["time"])
 
     @property
     def is_live(self) -> bool:
-        """Whether its page has something to wait for."""
+        """Whether the page may still change."""
         return self.job is not None or bool(self.site.service.approvals.of_run(self.id))
 
 
@@ -136,7 +136,7 @@ def _tabs(run_id: str, tab: str) -> str:
 
 
 def actions(seen: Seen, *, swaps: bool = False) -> str:
-    """What can be done with the run now."""
+    """Buttons for what can be done with the run now."""
     entry, oob = seen.entry, ' hx-swap-oob="true"' if swaps else ""
     served = seen.summary is not None and seen.site.service.agents.of_file(seen.summary.header["agent"]["file"])
     parts = []
@@ -159,12 +159,12 @@ def _button(seen: Seen, do: str, text: str) -> str:
 
 
 def asked(seen: Seen) -> list[str]:
-    """The ids of the questions that the run waits for."""
+    """The ids of the run's open questions."""
     return [approval.id for approval in seen.site.service.approvals.of_run(seen.id)]
 
 
 def questions(seen: Seen, *, swaps: bool = False) -> str:
-    """What the run waits for."""
+    """The run's open questions, as cards."""
     waiting = seen.site.service.approvals.of_run(seen.id)
     oob = ' hx-swap-oob="true"' if swaps else ""
     several = len(waiting) > 1
@@ -176,7 +176,7 @@ def questions(seen: Seen, *, swaps: bool = False) -> str:
 
 
 def figures(seen: Seen, *, swaps: bool = False) -> str:
-    """What the run used, with its limits."""
+    """The run's usage and limits."""
     entry = seen.entry
     if seen.journal is None:
         return facts({"time": (duration(entry.seconds), "in the queue")}, swaps=swaps)
@@ -188,7 +188,7 @@ def figures(seen: Seen, *, swaps: bool = False) -> str:
     cached = f"{(usage.cached_tokens or 0) / usage.input_tokens:.0%} cached" if usage.input_tokens else ""
     seconds = entry.seconds if seen.job is not None else stats.seconds
     values = {
-        "time at work": (duration(max(0.0, seconds - waited)), f"+{duration(waited)} waited" if waited else ""),
+        "active time": (duration(max(0.0, seconds - waited)), f"+{duration(waited)} waited" if waited else ""),
         "iterations": (f"{stats.iterations:,}", f"of {header['max_iterations']}"),
         "tool calls": (f"{stats.tool_calls:,}", f"{failed} failed" if failed else ""),
         "tokens": (short(usage.total_tokens), cached),
@@ -210,7 +210,7 @@ def _limits(header: dict[str, object]) -> float | None:
 
 
 def content(seen: Seen, tab: str, *, swaps: bool = False) -> str:
-    """The view that is chosen."""
+    """The selected view."""
     journal, oob = seen.journal, ' hx-swap-oob="true"' if swaps else ""
     assert journal is not None  # shown only when there is one
     inner = {
@@ -232,7 +232,7 @@ def _timeline(seen: Seen, journal: Journal) -> str:
 
 
 def timeline_rows(journal: Journal, first: int, last: int, end: float) -> str:
-    """Rows of the timeline, for some of the iterations."""
+    """The timeline rows of some iterations."""
     start = journal.header["time"]
     length, anchors = max(end - start, 1e-6), Anchors(journal)
     parts = []
@@ -289,7 +289,7 @@ def _agent(seen: Seen, journal: Journal) -> str:
 
 
 async def more(site: Site, request: Request) -> Response:
-    """``GET /runs/{id}/iterations``: those before the ones that are shown."""
+    """``GET /runs/{id}/iterations``: the iterations before those already shown."""
     seen = Seen(site, site.run_id(request))
     text = request.query_params.get("before", "")
     if seen.journal is None or not (text.isascii() and text.isdigit() and len(text) < 9):
@@ -311,7 +311,7 @@ async def more(site: Site, request: Request) -> Response:
 
 
 def outcome(seen: Seen, *, swaps: bool = False) -> str:
-    """What the run has answered, or why it has not."""
+    """The run's answer, or why there is none."""
     oob = ' hx-swap-oob="true"' if swaps else ""
     footer = seen.journal.footer if seen.journal is not None and seen.job is None else None
     parts = []
@@ -319,19 +319,19 @@ def outcome(seen: Seen, *, swaps: bool = False) -> str:
         if footer.get("answer"):
             parts.append(f"<h2>Answer</h2>{markdown(footer['answer'])}")
         if footer.get("unverified_answer"):
-            parts.append(f"<h3>What the model claimed instead</h3>{block(footer['unverified_answer'])}")
+            parts.append(f"<h3>What the model claimed</h3>{block(footer['unverified_answer'])}")
         if "error" in footer:
             parts.append(f'<p class="bad">✗ {escaped(formatting.error(footer["error"]))}</p>')
         if seen.journal is not None and (steps := formatting.plan(seen.journal)):
             parts.append(f"<h3>Plan</h3>{block(chr(10).join(steps))}")
     elif seen.job is not None and (text := draft_of(seen.job)):
-        parts.append(f'<h2>The words of the model</h2><div class="said draft">{escaped(text)}</div>')
+        parts.append(f'<h2>Answer so far</h2><div class="said draft">{escaped(text)}</div>')
     inner = "".join(parts)
     return f'<section class="{"card" if inner else ""}" id="outcome"{oob}>{inner}</section>\n'
 
 
 def draft_of(job: Job) -> str:
-    """What the model has written since its last reply, secrets masked."""
+    """The text streamed since the model's last reply, with secrets masked."""
     from react_run.messages import TextDelta
     from react_run.run import ToolStarted
 
@@ -348,9 +348,9 @@ def draft_of(job: Job) -> str:
 
 
 def side(seen: Seen, at: str) -> str:
-    """The call that is looked at; when none is chosen, the latest of a tool."""
+    """The selected call, or the latest tool call if none is selected."""
     journal = seen.journal
-    inner = '<p class="soft">Choose a call to see its arguments and result.</p>'
+    inner = '<p class="soft">Select a call to see its arguments and result.</p>'
     if journal is not None:
         anchors = Anchors(journal)
         for found in reversed(journal.iterations):
@@ -359,7 +359,7 @@ def side(seen: Seen, at: str) -> str:
             if at and at in (*uses, *map(anchors.of_call, found.model_calls)):
                 inner = iteration_details(found, anchors, only=at)
                 break
-    return f'<section class="card" id="side" aria-live="polite" aria-label="The chosen call">{inner}</section>\n'
+    return f'<section class="card" id="side" aria-live="polite" aria-label="The selected call">{inner}</section>\n'
 
 
 async def call(site: Site, request: Request) -> Response:
@@ -371,7 +371,7 @@ async def call(site: Site, request: Request) -> Response:
 
 
 async def live(site: Site, request: Request) -> Response:
-    """``GET /runs/{id}/live``: the parts of the page that change, as they change."""
+    """``GET /runs/{id}/live``: stream the parts of the page that change."""
     run_id = site.run_id(request)
     tab = request.query_params.get("tab", "timeline")
     tab = tab if tab in TABS else "timeline"
@@ -380,9 +380,9 @@ async def live(site: Site, request: Request) -> Response:
 
 
 async def _updates(site: Site, run_id: str, tab: str, shown: list[str]) -> AsyncIterator[str]:
-    """What has changed, again and again; questions only when they are not those that are ``shown`` already.
+    """Yield whatever has changed; questions only if they differ from those ``shown`` already.
 
-    Somebody may be writing a note on one, or have pressed a button that the browser has yet to tell us of.
+    The user may be writing a note on one, or may have pressed a button whose request has not arrived yet.
     """
     service = site.service
     sent: dict[str, str] = {}
@@ -419,13 +419,13 @@ def _parts(seen: Seen, tab: str) -> dict[str, str]:
 
 
 def event(html: str) -> str:
-    """A piece of HTML as an event that htmx swaps in."""
+    """Format HTML as an event that htmx swaps in."""
     lines = "".join(f"data: {line}\n" for line in html.split("\n"))
     return f"{lines}\n"
 
 
 async def _change(site: Site, seen: Seen, pause: float) -> None:
-    """Wait until something may have changed, and a little more, so that changes come together."""
+    """Wait until something may have changed, plus ``pause`` seconds, so that changes are sent together."""
     from react_run.serve.signals import Signal
 
     if seen.job is not None:
@@ -435,7 +435,7 @@ async def _change(site: Site, seen: Seen, pause: float) -> None:
     await Signal().wait(pause)
 
 
-# -- doing ---------------------------------------------------------------------------------------------------------
+# -- actions -------------------------------------------------------------------------------------------------------
 
 
 async def stop(site: Site, request: Request) -> Response:
@@ -464,8 +464,8 @@ async def replay(site: Site, request: Request) -> Response:
         yield f'<div class="head"><div class="grow"><h1>Replay of run {run_id[:8]}</h1></div>'
         yield f'<a class="btn" href="/runs/{run_id}">Back to the run</a></div>\n'
         if done["identical"]:
-            yield '<p class="card good">✓ Identical: the agent as it is today does what it did.</p>'
+            yield '<p class="card good">✓ Identical: the agent still does exactly what it did in this run.</p>'
         else:
-            yield f'<div class="card"><h2 class="bad">✗ It differs</h2>{block(str(done["difference"]))}</div>'
+            yield f'<div class="card"><h2 class="bad">✗ Different</h2>{block(str(done["difference"]))}</div>'
 
     return page(site, request, "Replay", body(), current="Runs")

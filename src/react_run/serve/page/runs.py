@@ -1,4 +1,4 @@
-"""The list of runs."""
+"""The Runs page: a searchable list of runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STATUSES = ("running", "waiting", "queued", "completed", "interrupted", "failed
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody looks for."""
+    """The search criteria."""
 
     text: str = ""
     agent: str = ""
@@ -41,7 +41,7 @@ class Wanted:
 
     @classmethod
     def of(cls, request: Request) -> Wanted:
-        """What the address says."""
+        """Parse the query of a request."""
         query = request.query_params
         skip, days = query.get("skip", ""), query.get("days", "")
         return cls(
@@ -53,12 +53,12 @@ class Wanted:
         )
 
     def query(self, **changes: object) -> str:
-        """The same as a query."""
+        """The criteria as a query string, with some changes."""
         values = {"q": self.text, "agent": self.agent, "status": self.status, "days": self.days, "skip": self.skip}
         return urlencode({name: value for name, value in {**values, **changes}.items() if value})
 
     def entries(self, site: Site) -> Iterator[Entry]:
-        """The runs that fit, the latest first."""
+        """The matching runs, latest first."""
         since = time() - int(self.days) * _DAY if self.days else 0
         for entry in site.service.entries(agent=self.agent, status=self.status, text=self.text):
             if entry.started >= since:
@@ -78,7 +78,7 @@ def _body(site: Site, wanted: Wanted) -> Iterator[str]:
     going = sum(entry.is_live for entry in today)
     waiting = len(site.service.approvals)
     yield '<div class="head"><div class="grow"><h1>Runs</h1><p class="soft">'
-    yield f"{going} under way · {waiting} waiting for you · {len(today)} today</p></div>"
+    yield f"{going} running · {waiting} waiting for you · {len(today)} today</p></div>"
     yield '<a class="btn" href="/compare">Compare…</a>'
     if len(site.service.agents):
         yield '<a class="btn primary" href="/chat">New run</a>'
@@ -137,7 +137,9 @@ def _table(site: Site, wanted: Wanted) -> str:
     again = f"/runs?part=1&amp;{escaped(wanted.query())}"
     poll = f' hx-get="{again}" hx-trigger="every {2 if live else 10}s" hx-swap="outerHTML"'
     if not found:
-        text = "No run fits." if wanted != Wanted() else "No run yet. Start one from Chat, or send a request to /v1."
+        text = (
+            "No matching run." if wanted != Wanted() else "No run yet. Start one from Chat, or send a request to /v1."
+        )
         return f'<div class="card empty" id="runs"{poll}>{text}</div>\n'
     rows = "".join(_row(site, entry) for entry in found[:_A_PAGE])
     heads = (

@@ -1,4 +1,4 @@
-"""What all pages share."""
+"""State and helpers shared by all pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _DAY = 86_400
 _MOST_TODAY = 2_000
 _FRESH = 2.0
-"""Seconds for which the figures of the day are good."""
+"""Seconds for which the day's figures are cached."""
 
 
 class Site:
@@ -28,7 +28,7 @@ class Site:
 
     Args:
         service: The server.
-        gate: Who is let in.
+        gate: Authenticates requests.
     """
 
     def __init__(self, service: Service, gate: Gate) -> None:
@@ -37,22 +37,22 @@ class Site:
         self._today: tuple[float, list[Entry]] = (0.0, [])
 
     async def form(self, request: Request) -> Mapping[str, str]:
-        """The fields of a form that the page has sent.
+        """The fields of a submitted form.
 
         Raises:
-            ApiError: It does not come from the page.
+            ApiError: The form does not come from our page.
         """
         fields = form_of(await body_of(request, self.service.options.max_body))
         check_page(self.gate, request.headers.get(PAGE_HEADER) or fields.get(PAGE_FIELD))
         return fields
 
     def field(self) -> str:
-        """The field that says that a form comes from the page, also without scripts."""
+        """A hidden field that proves that a form comes from our page, for browsers without scripts."""
         return f'<input type="hidden" name="{PAGE_FIELD}" value="{self.gate.page_token}">'
 
     def who(self, request: Request) -> str:
-        """Who answers or stops, for the journal."""
-        return request.state.by or "somebody at this machine"
+        """The user's name for the journal."""
+        return request.state.by or "someone at this machine"
 
     def today(self) -> list[Entry]:
         """The runs of the last day."""
@@ -68,11 +68,11 @@ class Site:
         return found
 
     def cost_today(self) -> str:
-        """What the runs of the last day cost, where it is known."""
+        """The known cost of the last day's runs."""
         return money(sum(entry.cost for entry in self.today() if entry.cost is not None))
 
     def run_id(self, request: Request) -> str:
-        """The run that an address names.
+        """The id of the run in the request's path.
 
         Raises:
             ApiError: There is no such run.

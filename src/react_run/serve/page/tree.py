@@ -1,4 +1,4 @@
-"""A run as a tree: what ``react-run trace`` prints, to be opened and closed."""
+"""A run as a collapsible tree: what ``react-run trace`` prints, as HTML."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _COLOURS = {"green": "good", "red": "bad", "yellow": "guard", "dim": "soft"}
 
 
 def tree(journal: Journal, first: int) -> str:
-    """The tree of a run, from an iteration on."""
-    return f'<ul class="tree">{_drawn(tree_of(journal, first=first))}</ul>\n'
+    """The tree of a run, from iteration ``first`` on."""
+    return f'<ul class="tree">{_draw(tree_of(journal, first=first))}</ul>\n'
 
 
 def branches(journal: Journal, first: int, last: int) -> str:
-    """The part of the tree that belongs to some iterations."""
-    inner = "".join(map(_drawn, tree_of(journal, first=first, last=last, ends=False).below))
+    """The part of the tree from one iteration to another."""
+    inner = "".join(map(_draw, tree_of(journal, first=first, last=last, ends=False).below))
     return f'<ul class="tree">{inner}</ul>\n'
 
 
-def _drawn(branch: Branch) -> str:
+def _draw(branch: Branch) -> str:
     kind = _COLOURS.get(branch.colour, "")
     mark = f'<span class="mark">{escaped(branch.mark)}</span> ' if branch.mark else ""
     text = f'<span class="{kind}">{mark}{escaped(branch.text)}</span>'
@@ -32,4 +32,4 @@ def _drawn(branch: Branch) -> str:
         text = f"<b>{text}</b>"
     if not branch.below:
         return f"<li>{text}</li>"
-    return f"<li><details open><summary>{text}</summary><ul>{''.join(map(_drawn, branch.below))}</ul></details></li>"
+    return f"<li><details open><summary>{text}</summary><ul>{''.join(map(_draw, branch.below))}</ul></details></li>"

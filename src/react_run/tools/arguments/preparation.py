@@ -9,13 +9,13 @@ from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from react_run.support.dataclasses import dataclass
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, parameters, report
 from react_run.tools.arguments.repair import own_copy, repair_properties
-from react_run.tools.schemas.cleaning import described
+from react_run.tools.schemas.cleaning import object_schema
 
 MAX_ECHO = 800
 """How many characters of unreadable arguments to show the model (A5)."""
@@ -34,9 +34,9 @@ MAX_NOTES = 5
 class Prepared:
     """Arguments ready to call a tool with, or the reason not to.
 
-    ``arguments`` is what the model sent after repair, as JSON values of its own; ``args`` and ``kwargs`` are the typed
-    values the function is called with; ``repairs`` says what was corrected; ``problem`` is the text the model gets
-    instead of a result, empty when the tool may run, and ``code`` the code of that failure.
+    ``arguments`` is what the model sent after repair, in a copy of its own that nobody changes; ``args`` and ``kwargs``
+    are the typed values the function is called with; ``repairs`` says what was corrected; ``problem`` is the text the
+    model gets instead of a result, empty when the tool may run, and ``code`` the code of that failure.
     """
 
     arguments: dict[str, object]
@@ -72,7 +72,7 @@ class Checker(Protocol):
         """The JSON Schema that guides repairs."""
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
-        """The call for ``arguments``.
+        """Return the call for ``arguments``; the keywords may be ``arguments`` itself.
 
         Raises:
             InvalidArguments: They are not valid.
@@ -102,7 +102,8 @@ def _prepared(tool: str, checker: Checker, raw: object, read_only: bool | None) 
         except InvalidArguments:
             pass
         else:
-            return _as_sent(arguments=own_copy(arguments), args=args, kwargs=kwargs)
+            own = own_copy(arguments)
+            return _as_sent(arguments=own, args=args, kwargs=own if kwargs is arguments else kwargs)
     return _repaired(tool, checker, own_copy(arguments), read_only)
 
 
@@ -111,13 +112,13 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object], read_on
     wrapped = _wrapped(tool, checker, arguments)
     if wrapped is not None:
         name, arguments = wrapped
-        notes.append(f"they were taken out of the object {shown(name)}")
+        notes.append(f"they were taken out of the object {shown_value(name)}")
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
     if unknown and read_only is not True and (problem := misnamed(tool, checker, arguments, unknown, read_only)):
         return Prepared(arguments=arguments, problem=problem)
-    notes += [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
+    notes += [f"{shown_value(name)} is not a parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:
@@ -153,7 +154,7 @@ def misnamed(
     nothing_given = bool(properties) and not arguments
     if not meant and not nothing_given and not (read_only is False and unset):
         return ""
-    names = ", ".join(shown(name) for name in unknown)
+    names = ", ".join(shown_value(name) for name in unknown)
     hint = f" Did you mean {meant!r}?" if meant else ""
     return (
         f"Error: {tool} did not run: it may change things, and {names} {'is' if len(unknown) == 1 else 'are'} no "
@@ -173,7 +174,7 @@ def _bounded(notes: list[str]) -> tuple[str, ...]:
 
 
 def _unreadable(tool: str, checker: Checker, problem: str, raw: object) -> str:
-    required = ", ".join(described(checker.schema).get("required", ())) or "none"
+    required = ", ".join(object_schema(checker.schema).get("required", ())) or "none"
     text = f"Error: {tool} did not run: {problem}. Send one JSON object; required parameters: {required}."
     if not isinstance(raw, str):
         return text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import to_json
 
-from react_run.support.display import Path, shown
+from react_run.support.display import Path, shown_value
 from react_run.support.json_schema import JsonSchema
+from react_run.support.jsonable import encode
+from react_run.support.schema_pattern import unread_patterns
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.arguments.repair import own_copy, repair_properties
-from react_run.tools.schemas.cleaning import resolve
+from react_run.tools.schemas.cleaning import clean_schema, resolve
 from react_run.tools.schemas.modern import modernised
+from react_run.tools.schemas.quick import quickly_cleaned
+from react_run.tools.schemas.words import Schema
 
 if TYPE_CHECKING:
     import jsonschema
@@ -30,6 +35,41 @@ class SchemaChecker:
 
     def __init__(self, schema: Callable[[], Mapping[str, Any]]) -> None:
         self.parameters = schema
+        self.sent: bytes | None = None
+        """The cleaned schema as JSON, if it was cleaned when the tool was made."""
+
+    @classmethod
+    def of(cls, schema: Mapping[str, Any]) -> SchemaChecker:
+        """Check with ``schema`` as it is now, whatever becomes of the object.
+
+        A schema of common keywords is cleaned at once, and kept as bytes: objects would take ten times the memory, and
+        most tools of a big catalogue are never called.
+        """
+        cleaned = quickly_cleaned(schema)
+        if cleaned is None or not isinstance(schema, dict):
+            return cls(lambda: schema)
+        try:
+            snapshot = marshal.dumps(schema)
+        except ValueError:  # foreign objects
+            return cls(lambda: schema)
+        checker = cls(partial(marshal.loads, snapshot))
+        checker.sent = encode(cleaned)
+        return checker
+
+    def cleaned(self) -> Schema:
+        """The schema in the form that providers accept.
+
+        Raises:
+            ToolsetError: It is not a schema.
+        """
+        return quickly_cleaned(self.parameters()) or clean_schema(self.schema)
+
+    def unchecked(self) -> Iterator[str]:
+        """What arguments are not checked against, once the schema is cleaned: patterns that cannot be read."""
+        if "schema" in self.__dict__:  # a schema that is cleaned quickly has no pattern
+            for where, pattern, problem in unread_patterns(self.schema):
+                text = f"a pattern that only the model is told, no argument is checked against it: {where}, {pattern}"
+                yield f"{text} ({problem})"
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:
@@ -97,10 +137,10 @@ def _problems(error: jsonschema.ValidationError, root: Mapping[str, Any]) -> Ite
         yield Problem(path=path, text=text)
     elif error.validator == "pattern":
         yield Problem(path=path, text=unmatched(instance, schema))
-    elif error.context:
+    elif possible := [inner for inner in error.context or () if inner.schema is not False]:
         members: dict[tuple[Path, str], list[Problem]] = {}
-        for inner in error.context:
+        for inner in possible:
             members.setdefault((path, str(inner.schema_path[0])), []).extend(_problems(inner, root))
         yield from likeliest(members)
     else:
-        yield Problem(path=path, text=shown(error.message, 200))
+        yield Problem(path=path, text=shown_value(error.message, 200))

@@ -9,6 +9,7 @@ from typing import Any
 from react_run.errors import ToolsetError
 from react_run.tools.naming import property_names
 from react_run.tools.schemas.pointers import pointed
+from react_run.tools.schemas.quick import quickly_cleaned
 from react_run.tools.schemas.words import Schema, expect, finished, is_kept, merge, modern
 
 MAX_NODES = 4_000
@@ -29,7 +30,7 @@ def clean_schema(schema: Mapping[str, Any]) -> Schema:
     Raises:
         ToolsetError: It is not a JSON Schema of an object, or a ``$ref`` leads out of it.
     """
-    return _Cleaner(schema).clean()
+    return quickly_cleaned(schema) or _Cleaner(schema).clean()
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
@@ -40,7 +41,7 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
     return _merged(_followed(schema, root), root)
 
 
-def described(schema: Mapping[str, Any]) -> Schema:
+def object_schema(schema: Mapping[str, Any]) -> Schema:
     """Convert the top level of ``schema`` to one object: ``$ref`` resolved, ``allOf`` and unions merged.
 
     Raises:
@@ -100,7 +101,7 @@ class _Cleaner:
     def clean(self) -> Schema:
         """The whole schema, as an object with properties."""
         try:
-            schema = self._node(described(self.root))
+            schema = self._node(object_schema(self.root))
         except (AttributeError, RecursionError, TypeError) as error:  # any error from a malformed schema
             raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from react_run.hookspecs import hookimpl
 from react_run.policies.order import Policy
 from react_run.questions import NO, YES, Question
 
 if TYPE_CHECKING:
+    from react_run.config import ReActAgentConfig
     from react_run.run import Iteration, Run
 
 SHARE = 2
@@ -31,6 +32,13 @@ class MoreIterations(Policy):
     """Asks a person for more iterations when a run has used up its own, before it ends."""
 
     kind: ClassVar[str] = "more_iterations"
+    inside: ClassVar[Mapping[str, str]] = {
+        "limits": "nobody is asked for iterations that the limits would not allow",
+    }
+
+    @classmethod
+    def for_agent(cls, config: ReActAgentConfig, plugins: Sequence[object]) -> Self | None:
+        return cls() if config.limits.on_limit == "ask" else None
 
     @hookimpl
     async def react_iteration(
