@@ -65,7 +65,7 @@ def wrong_id(name: str) -> str:
 def doubtful_id(name: str) -> str:
     """A warning about a model id that looks like a mistyped one; empty for any other, as it may be new.
 
-    Only ids with the numbers of a known one count: `gpt-5.9` is another version, `gpt-5-mni` a slip of the hand.
+    Only ids with the numbers of a known one count: `gpt-5.9` may be a new version, but `gpt-5-mni` is a typo.
     """
     provider, slash, model = name.partition("/")
     if not slash:
@@ -80,7 +80,7 @@ def doubtful_id(name: str) -> str:
         other for other in get_close_matches(model, known, n=3, cutoff=_A_SLIP) if _numbers(other) == _numbers(model)
     )
     found = next(alike, "")
-    return f"{model!r} is no model that is known of {provider}. Did you mean {found!r}?" if found else ""
+    return f"{provider} has no known model {model!r}. Did you mean {found!r}?" if found else ""
 
 
 def _numbers(name: str) -> list[str]:
