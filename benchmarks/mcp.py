@@ -28,7 +28,7 @@ from typing import Any
 from react_run import ReActAgent, ScriptedModel
 from react_toolsets.mcp import McpToolset
 from react_toolsets.mcp.listing import Listed, Listing
-from react_toolsets.mcp.lock import lock_entry, lock_path, lock_text
+from react_toolsets.mcp.lock import VERSION, lock_entry, lock_path
 
 CALLS, REPEATS = 200, 5
 SERVER = """
@@ -109,7 +109,7 @@ def build(made: Path) -> dict[str, Any]:
         entries[source.name] = lock_entry(source.target(made), Listing(server="bench", tools=tuple(listed)))
     (made / "plain.yaml").write_text(json.dumps({"name": "a"}))
     (made / "agent.yaml").write_text(json.dumps({"name": "a", "toolsets": toolsets}))
-    lock_path(made / "agent.yaml").write_text(lock_text(entries))
+    lock_path(made / "agent.yaml").write_text(json.dumps({"version": VERSION, "servers": entries}))
     command = [sys.executable, "-c", BUILD, "plain.yaml", "agent.yaml"]
     plain, locked, tools, imported, threads = subprocess.run(
         command, capture_output=True, text=True, check=True

@@ -532,6 +532,53 @@ def test_what_is_late_fails_closed_without_an_answer_and_cannot_proceed_afterwar
         asyncio.run(afterwards())
 
 
+def test_what_is_late_is_entered_at_once_where_its_condition_says_so() -> None:
+    class Never:
+        def is_for(self, run: object, call: object) -> bool:
+            asked.append(call)
+            return False
+
+        @hookimpl
+        @late(unless=is_for, errors=ValueError)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            raise AssertionError("entered without need")
+
+    class Early:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def is_for(self, run: object, call: object) -> bool:
+            return self.name == "here"
+
+        @hookimpl
+        @late(unless=is_for)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            log.append(f"{self.name} in")
+            return Observation(content=f"{(await proceed()).content} {self.name}")
+
+    log: list[str] = []
+    asked: list[object] = []
+    assert answer(Early("here"), Never(), Early("there"), Around("b", log)).content == "real 1 here"
+    assert log == ["here in", "b in", "b out"]
+    assert len(asked) == 1
+    log.clear()
+    assert answer(Never(), Early("there"), Early("here")).content == "real 1 here"
+    assert log == ["here in"]
+    assert answer(Never(), Early("there")).content == "real 1"
+
+
+def test_an_error_in_such_a_condition_is_blamed_on_its_plugin() -> None:
+    class Breaks:
+        @hookimpl
+        @late(unless=lambda run, call: 1 / 0)
+        async def react_tool_call(self, proceed: Proceed) -> Observation:
+            return await proceed()
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        answer(Breaks(), Around("b", []))
+    assert caught.value.__notes__ == ["raised by plugin 'Breaks' in react_tool_call"]
+
+
 def test_only_what_proceeds_can_be_late() -> None:
     class Plain:
         @hookimpl

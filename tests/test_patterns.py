@@ -39,7 +39,6 @@ PUT_TOGETHER = {
     "react_run.support.files.globs": "a glob: tests/support/files/test_globs.py",
     "react_run.support.regex": "a pattern of a user: stopped after its time",
     "react_run.support.thinking": "the name of a tag, escaped: tests/test_readers.py, thinking",
-    "react_run.tools.schemas.modern": "a pattern of a schema: compiled to see whether it can be",
     "react_toolsets.openapi.document": "constants of a table of YAML's scalars, for documents that the file names",
     "react_toolsets.math.units.parse": "names of systems of units",
 }

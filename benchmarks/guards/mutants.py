@@ -236,7 +236,7 @@ def mutants() -> list[Mutant]:
         Mutant(
             "calls of one reply are not compared",
             f"{P}duplicate_calls:Memory.enter",
-            lambda self, number: self.__dict__.update(current={}, iteration=number),
+            lambda self, number: self.__dict__.update(current={}, only=None, iteration=number),
             remembered(1),
         ),
         Mutant(

@@ -20,6 +20,7 @@ from inspect import (
 )
 from operator import itemgetter
 from time import perf_counter
+from types import MethodType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pluggy
@@ -35,6 +36,9 @@ Call = Callable[..., Any]
 Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
 PLAIN, AROUND, GENERATOR, LATE = range(4)
+FIRST_ANSWER, DIRECT, LATE_ONLY, ANY = range(4)
+"""How a layer is asked from one of its implementations on: that is a plain function; it is the loop itself; it is late,
+as are all that follow except the loop; or anything else."""
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
 """Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
@@ -62,8 +66,8 @@ class Implementation:
 
     An implementation that surrounds the rest gets ``proceed`` after the arguments of the hook.
 
-    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records. ``when`` and
-    ``errors`` say for which answers and errors an implementation marked :func:`late` is entered at all.
+    ``answers`` are the types its answer may have; ``mask`` removes secrets from log records. ``unless``, ``when`` and
+    ``errors`` say in which cases an implementation marked :func:`late` is entered at all.
     """
 
     __slots__ = (
@@ -78,6 +82,8 @@ class Implementation:
         "plugin",
         "plugin_name",
         "start",
+        "unless",
+        "way",
         "when",
     )
 
@@ -92,11 +98,14 @@ class Implementation:
         self.plugin_name = impl.plugin_name
         self.is_async = impl.wrapper or iscoroutinefunction(impl.function)
         self.form = GENERATOR if impl.wrapper else AROUND if "proceed" in impl.argnames else PLAIN
+        self.unless: Call | None = None
         self.when: Call | None = None
         self.errors: type[Exception] | tuple[type[Exception], ...] = ()
         if hasattr(impl.function, _LATE):
             self.form = LATE
-            self.when, self.errors = getattr(impl.function, _LATE)
+            unless, when, self.errors = getattr(impl.function, _LATE)
+            self.unless, self.when = _of_plugin(unless, impl.function), _of_plugin(when, impl.function)
+        self.way = ANY
         self.in_thread = hook in IN_THREADS and not self.is_async and not getattr(impl.function, _INLINE, False)
         self.start: Call = _starter(impl.function, impl.argnames, argnames)
         if not self.is_async and not self.in_thread and not _is_ours(self.plugin):
@@ -135,23 +144,38 @@ def inline(function: F) -> F:
     return function
 
 
-def late(*, when: Call | None = None, errors: type[Exception] | tuple[type[Exception], ...] = ()) -> Callable[[F], F]:
-    """Mark an ``async`` implementation of a layer that begins with ``await proceed()`` and seldom has more to do.
+def late(
+    *,
+    unless: Call | None = None,
+    when: Call | None = None,
+    errors: type[Exception] | tuple[type[Exception], ...] = (),
+) -> Callable[[F], F]:
+    """Mark an ``async`` implementation of a layer that seldom does more than ``await proceed()``.
 
-    It is entered only when it has: after everything further in, whose answer or error is what its first ``proceed()``
-    gives. In all other cases it costs next to nothing.
+    It is entered only when it has more to do: late, that is after everything further in, whose answer or error its
+    first ``proceed()`` gives. In all other cases it costs next to nothing. ``unless`` and ``when`` may be functions of
+    the plugin's class, with ``self``.
 
     Args:
-        when: Called with the arguments of the hook and the answer; says whether it is entered for that. Never, when not
-            given.
-        errors: It is entered when one of these was raised further in.
+        unless: Called with the arguments of the hook, beforehand; if it returns true, the implementation is entered at
+            once, as if it were not marked.
+        when: Called with the arguments of the hook and the answer; returns whether the implementation is entered for
+            that answer. Without it, no answer is a reason.
+        errors: The exceptions from further in for which it is entered.
     """
 
     def mark(function: F) -> F:
-        setattr(function, _LATE, (when, errors))
+        setattr(function, _LATE, (unless, when, errors))
         return function
 
     return mark
+
+
+def _of_plugin(condition: Call | None, method: Call) -> Call | None:
+    """Bind a condition that takes ``self`` to the plugin whose ``method`` it belongs to."""
+    if condition is None or next(iter(signature(condition).parameters), "") != "self":
+        return condition
+    return MethodType(condition, getattr(method, "__self__", None))
 
 
 def _is_ours(plugin: object) -> bool:
@@ -211,7 +235,22 @@ class HookTable:
             argnames = tuple(name for name in caller.spec.argnames if name != "proceed")
             impls = sorted(caller.get_hookimpls(), key=lambda impl: (_moved(impl), rank[impl.plugin_name]))
             kinds = answers.get(hook, (object,))
-            setattr(self, hook, tuple(Implementation(hook, impl, argnames, kinds, mask) for impl in impls))
+            chain = tuple(Implementation(hook, impl, argnames, kinds, mask) for impl in impls)
+            _set_ways(chain)
+            setattr(self, hook, chain)
+
+
+def _set_ways(chain: Chain) -> None:
+    """Find out once how each place of a layer is asked, so that nobody has to look while a run waits."""
+    further_in = ANY
+    for impl in reversed(chain):
+        if impl is chain[-1]:
+            impl.way = DIRECT if impl.form == PLAIN and impl.is_async else ANY
+        elif impl.form == PLAIN and not impl.is_async:
+            impl.way = FIRST_ANSWER
+        elif impl.form == LATE and further_in in (DIRECT, LATE_ONLY):
+            impl.way = LATE_ONLY
+        further_in = impl.way
 
 
 def _moved(impl: pluggy.HookImpl) -> int:

@@ -7,7 +7,7 @@ from inspect import isawaitable
 from typing import Any
 
 from react_run.errors import PluginError
-from react_run.hooks import AROUND, LATE, PLAIN, Chain, Implementation
+from react_run.hooks import DIRECT, FIRST_ANSWER, GENERATOR, LATE, LATE_ONLY, PLAIN, Chain, Implementation
 
 Args = tuple[object, ...]
 Asked = Coroutine[Any, Any, Any]
@@ -19,11 +19,14 @@ def ask(chain: Chain, *args: object) -> Asked:
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
     """
-    index, last = 0, len(chain) - 1
-    while index < last:  # plain functions before all others are asked without further ado
-        impl = chain[index]
-        if impl.form != PLAIN or impl.is_async:
-            return _answer(chain, index, args, None)
+    index = 0
+    for impl in chain:
+        way = impl.way
+        if way == DIRECT:
+            loop: Asked = impl.start(*args)
+            return loop
+        if way != FIRST_ANSWER:
+            return _late_answer(chain, index, args) if way == LATE_ONLY else _answer(chain, index, args, None)
         index += 1
         try:
             answer = impl.start(*args)
@@ -32,9 +35,6 @@ def ask(chain: Chain, *args: object) -> Asked:
             raise
         if answer is not None:
             return _given(chain, index, args, answer)
-    if chain and chain[last].is_async:  # what is left is the loop: one direct call
-        loop: Asked = chain[last].start(*args)
-        return loop
     return _answer(chain, index, args, None)
 
 
@@ -51,6 +51,33 @@ async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
         impl.blame(error)
         raise
     return await _answer(chain, index, args, None)
+
+
+async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
+    """The answer of a chain that has only late implementations from ``start`` on, and the loop."""
+    around = chain[start:-1]
+    for impl in around:
+        if impl.unless is not None and _is_early(impl, args):
+            return await _answer(chain, start, args, None)
+    try:
+        answer = await chain[-1].start(*args)
+    except Exception as error:
+        later = tuple(range(len(chain) - 2, start - 1, -1))
+        if not _concerns(chain, later, error):
+            raise
+        return await _entered_late(chain, later, args, None, error)
+    for impl in around:
+        if impl.when is not None and impl.when(*args, answer):
+            later = tuple(range(len(chain) - 2, start - 1, -1))
+            return await _entered_late(chain, later, args, answer, None)
+    return answer
+
+
+def _is_early(impl: Implementation, args: Args) -> bool:
+    try:
+        return bool(impl.unless and impl.unless(*args))
+    except Exception:  # the full way meets it again, and knows who is to be told
+        return True
 
 
 class _Proceed:
@@ -102,14 +129,14 @@ async def _answer(chain: Chain, start: int, args: Args, place: _Proceed | None) 
                 impl = chain[index]
                 index += 1
                 form = impl.form
-                if form == AROUND:
-                    inner = _Proceed(chain, index, args)
-                    answer = impl.start(*args, inner)
-                elif form == PLAIN:
+                if form == PLAIN:
                     answer = impl.start(*args)
-                elif form == LATE:
+                elif form == LATE and (impl.unless is None or not impl.unless(*args)):
                     later = (index - 1, *later)
                     continue
+                elif form != GENERATOR:
+                    inner = _Proceed(chain, index, args)
+                    answer = impl.start(*args, inner)
                 else:
                     inner = _Proceed(chain, index, args)
                     answer = _surround(impl.start(*args), inner)

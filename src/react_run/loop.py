@@ -10,6 +10,7 @@ import asyncio
 
 from react_run.engine.drafts import give_up_unused, stream
 from react_run.engine.events import check_cancelled
+from react_run.engine.execution import execute
 from react_run.engine.iteration import (
     call_model,
     names_of,
@@ -89,12 +90,12 @@ class Loop:
             raise
         response = priced(run, response)
         spend(run, response.usage)  # L8
-        state.model_name = response.model or run.agent.model.name
+        state.model_name, state.input_tokens = response.model or run.agent.model.name, response.usage.input_tokens
         return response
 
     @hookimpl(trylast=True)
     async def react_tool_call(self, run: Run, call: ToolCall) -> Observation:
-        return await call.execute()
+        return await execute(call)
 
 
 async def iterate(run: Run) -> None:

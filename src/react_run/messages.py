@@ -136,16 +136,26 @@ class Usage:
     requests: int = 1
 
     def __add__(self, other: Usage) -> Usage:
-        return _usage(
-            input_tokens=None if (a := self.input_tokens) is None or (b := other.input_tokens) is None else a + b,
-            output_tokens=None if (a := self.output_tokens) is None or (b := other.output_tokens) is None else a + b,
-            cached_tokens=None if (a := self.cached_tokens) is None or (b := other.cached_tokens) is None else a + b,
-            reasoning_tokens=(
-                None if (a := self.reasoning_tokens) is None or (b := other.reasoning_tokens) is None else a + b
-            ),
-            cost=None if self.cost is None or other.cost is None else self.cost + other.cost,
-            requests=self.requests + other.requests,
-        )
+        cost, more = self.cost, other.cost
+        cost = None if cost is None or more is None else cost + more
+        try:
+            return _usage(
+                input_tokens=self.input_tokens + other.input_tokens,  # type: ignore[operator]  # None is seen to below
+                output_tokens=self.output_tokens + other.output_tokens,  # type: ignore[operator]  # as above
+                cached_tokens=self.cached_tokens + other.cached_tokens,  # type: ignore[operator]  # as above
+                reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,  # type: ignore[operator]  # as above
+                cost=cost,
+                requests=self.requests + other.requests,
+            )
+        except TypeError:  # a count is unknown
+            return Usage(
+                input_tokens=_sum(self.input_tokens, other.input_tokens),
+                output_tokens=_sum(self.output_tokens, other.output_tokens),
+                cached_tokens=_sum(self.cached_tokens, other.cached_tokens),
+                reasoning_tokens=_sum(self.reasoning_tokens, other.reasoning_tokens),
+                cost=cost,
+                requests=self.requests + other.requests,
+            )
 
     @property
     def total_tokens(self) -> int | None:
@@ -164,6 +174,10 @@ class Usage:
             "cost": self.cost,
             "requests": self.requests,
         }
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
 
 
 _usage = maker(Usage)

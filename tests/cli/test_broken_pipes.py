@@ -78,6 +78,11 @@ def test_an_error_that_nobody_reads_keeps_its_status(tmp_path: Path) -> None:
     assert cut(tmp_path, ["--no-such-option"], "stderr", 0).returncode == 2
 
 
-def test_a_run_that_is_no_success_keeps_its_status_when_its_reader_leaves(tmp_path: Path) -> None:
-    write(tmp_path, "model: {kind: scripted, replies: ['']}\n")
-    assert cut(tmp_path, [], "stdout", 0).returncode == 1
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_that_is_no_success_keeps_its_status_when_its_reader_leaves(tmp_path: Path, way: str) -> None:
+    call = '{text: Look., tool_calls: [{name: calculate, arguments: {expression: "6*7"}}]}'
+    write(tmp_path, f"model: {{kind: scripted, replies: [{call}, '']}}\ntoolsets: [math]\n")
+    assert cut(tmp_path, WAYS[way], "stdout", 0).returncode == 1
+    footer = read_journal(tmp_path / "run.jsonl").footer
+    assert footer is not None
+    assert footer["stop_reason"] == "empty_reply"

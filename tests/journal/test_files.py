@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import inspect
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -196,3 +197,9 @@ def test_a_wait_for_the_disk_that_is_cancelled_disturbs_nobody_else(tmp_path: Pa
 
     asyncio.run(work())
     assert (tmp_path / "x.jsonl").read_bytes() == b"{}\n{}\n"
+
+
+def test_a_journal_is_written_and_synced_by_the_system_itself() -> None:
+    options = inspect.signature(FileSink).parameters
+    assert options["write"].default is os.write
+    assert options["fsync"].default is os.fsync

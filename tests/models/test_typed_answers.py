@@ -178,6 +178,13 @@ def test_a_wrong_key_is_named_with_its_place(tmp_path: Path, line: str, said: st
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("wrong", [len, {"set"}])
+def test_a_type_that_cannot_be_a_schema_is_named_once(wrong: Any) -> None:
+    with pytest.raises(ConfigError) as caught:
+        ReActAgent(model="offline", output_schema=wrong)
+    assert str(caught.value).count("output_schema") == 1
+
+
 def test_settings_of_the_file_win() -> None:
     with StubServer([completion(json.dumps(ANSWER))]) as server:
         settings = {"response_format": {"type": "json_object"}}

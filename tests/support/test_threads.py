@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import threading
 from contextlib import suppress
 
 import pytest
 
-from react_run.support import in_thread
+from react_run.support import in_thread, threads
 
 
 class Endless:
@@ -92,3 +93,34 @@ def test_what_comes_after_its_caller_gave_up_goes_nowhere_in_silence() -> None:
 
     asyncio.run(scenario())
     assert reported == []
+
+
+def test_a_thread_is_stopped_before_it_takes_up_other_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, may_end, there = threading.Event(), threading.Event(), []
+    stop = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def work() -> None:
+        there.append(threading.current_thread())
+        begun.set()
+        may_end.wait(60)
+
+    def late(*about: object) -> object:
+        may_end.set()  # it ends just now, and would be free for other work
+        for _ in range(20):
+            if there[0] in threads._idle:
+                break
+            threading.Event().wait(0.01)
+        return stop(*about)
+
+    async def scenario() -> str:
+        task = asyncio.ensure_future(in_thread(work, stoppable=True))
+        await asyncio.to_thread(begun.wait)
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        while there[0] not in threads._idle:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)  # nothing tells us when a thread is free
+        return await in_thread(lambda: "other work", seconds=10)
+
+    monkeypatch.setattr(ctypes.pythonapi, "PyThreadState_SetAsyncExc", late)
+    assert asyncio.run(scenario()) == "other work"

@@ -148,10 +148,12 @@ class NotesToolset(ReActToolset):
 @contextmanager
 def _alone(root: Path) -> Iterator[None]:
     """Be the only one who changes notes in ``root``, of all processes: they wait for each other."""
+    if fcntl is None:  # nor can notes be opened safely there: what follows says so
+        yield
+        return
     descriptor = os.open(root, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     try:
-        if fcntl is not None:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)  # lets go of the lock, too

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from react_run.batch.engine import Progress, Terms
+from react_run.batch.hold import Hold, holder_of
 from react_run.batch.postgres import BatchRecord, PostgresEngine
 from react_run.batch.rows import RowResult
 from react_run.batch.running import agent_changes, agent_record
@@ -50,11 +51,13 @@ async def begun(
     """The engine of a batch, which is begun when there is none of its name; and whether there was one.
 
     Raises:
-        ConfigError: The database cannot be reached, or the batch was begun with another agent.
+        ConfigError: The database cannot be reached, another command runs the batch, or it was begun with another agent.
     """
     engine = PostgresEngine(url, version=version_of(agent), jobs=jobs)
     try:
         await engine.reach()
+        engine.hold = Hold(engine.pool, name)
+        await engine.hold.take()
         if fresh:
             await _remove(engine, name)
         now = shared_record(agent)
@@ -104,6 +107,8 @@ class Seen:
     name: str
     progress: Progress
     output: str | None
+    holder: str | None
+    """The command that writes its results now."""
 
 
 async def seen(url: str, name: str | None = None) -> list[Seen]:
@@ -122,7 +127,8 @@ async def seen(url: str, name: str | None = None) -> list[Seen]:
         found = []
         for record in records:
             engine.batch = record
-            found.append(Seen(name=record.name, progress=await engine.progress(), output=record.output))
+            progress, holder = await engine.progress(), await holder_of(engine.pool, record.name)
+            found.append(Seen(name=record.name, progress=progress, output=record.output, holder=holder))
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,7 +28,6 @@ _WATCH = {
     "keepalives_count": "3",
     "tcp_user_timeout": "5000",
 }
-_NAME = "react-run"
 _WORKFLOW = "react_run.row"
 _ROW_STEP = "react_run.run_row"
 _ENQUEUE = """
@@ -77,7 +77,7 @@ class Dispatch:
             raise ConfigError("a process works for one batch at a time on this engine")
         _dispatch = self
         config: DBOSConfig = {
-            "name": _NAME,
+            "name": application(self.version),
             "system_database_url": self.url,
             "executor_id": self.executor,
             "application_version": self.version,
@@ -130,6 +130,11 @@ class Dispatch:
         _enqueue_again(lost)
 
 
+def application(version: str) -> str:
+    """The name of the application in DBOS: each agent has its own, so that workers ask no other agent's queues."""
+    return f"react-run-{re.sub(r'[^a-z0-9]+', '-', version.lower())}"
+
+
 async def enqueue(connection: Any, version: str, batch: str, positions: Sequence[int]) -> None:
     """Put rows into the queue of their batch, in the transaction that writes them; those that are there stay.
 
@@ -144,7 +149,7 @@ async def enqueue(connection: Any, version: str, batch: str, positions: Sequence
     """
     if positions:
         given = {"batch": batch, "version": version, "positions": list(positions)}
-        await connection.execute(_ENQUEUE, {**given, "workflow": _WORKFLOW, "name": _NAME})
+        await connection.execute(_ENQUEUE, {**given, "workflow": _WORKFLOW, "name": application(version)})
 
 
 def _watched(url: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -110,9 +109,8 @@ class Home:
             if not try_lock(descriptor):
                 raise ConfigError(f"batch {self.name} is running: {self._holder()} has it")
             os.ftruncate(descriptor, 0)
-            since = datetime.now().astimezone().isoformat(timespec="seconds")
-            about = {"pid": os.getpid(), "host": socket.gethostname(), "since": since}
-            os.pwrite(descriptor, json.dumps(about).encode(), 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, this_process().encode())
             yield
         finally:
             os.close(descriptor)
@@ -130,10 +128,15 @@ class Home:
 
     def _holder(self) -> str:
         try:
-            found = json.loads((self.directory / "lock").read_text(encoding="utf-8"))
-            return f"process {found['pid']} on {found['host']}, since {found['since']},"
-        except (OSError, ValueError, KeyError, TypeError):
+            return (self.directory / "lock").read_text(encoding="utf-8") or "another process"
+        except (OSError, ValueError):
             return "another process"
+
+
+def this_process() -> str:
+    """This process, for people who wonder which one has a batch."""
+    since = datetime.now().astimezone().isoformat(timespec="seconds")
+    return f"process {os.getpid()} on {socket.gethostname()}, since {since},"
 
 
 def homes() -> list[Home]:

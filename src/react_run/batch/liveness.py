@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 _LOST = 10.0
 """Seconds between two looks for rows that were handed to this process and never reached it."""
 _ALIVE = """
-insert into react_run.workers values (%s, clock_timestamp()) on conflict (executor) do update set beat = excluded.beat
+insert into react_run.workers (executor, version, beat) values (%s, %s, clock_timestamp())
+on conflict (executor) do update set beat = excluded.beat
 """
-_SILENT = "select executor from react_run.workers where beat < clock_timestamp() - %s * interval '1 second'"
+_SILENT = """
+select executor from react_run.workers where version = %s and beat < clock_timestamp() - %s * interval '1 second'
+"""
+_REAPER = "select pg_try_advisory_xact_lock(hashtext(%s))"
 _PAUSE = """
 insert into react_run.pauses values (%s, clock_timestamp() + %s * interval '1 second')
 on conflict (model) do update set until = greatest(pauses.until, excluded.until)
@@ -88,17 +92,18 @@ class Liveness:
 
     async def _say_alive(self) -> None:
         async with self.pool.connection() as connection:
-            await connection.execute(_ALIVE, (self.worker,))
+            await connection.execute(_ALIVE, (self.worker, self.dispatch.version))
 
     async def _reap(self) -> None:
-        """Have the rows of workers that were silent for a lease handed out again: one worker does it at a time."""
+        """Hand out the rows of this agent's silent workers again: one worker does it at a time."""
         async with self.pool.connection() as connection, connection.transaction():
-            (mine,) = await (
-                await connection.execute("select pg_try_advisory_xact_lock(hashtext('react_run.reaper'))")
-            ).fetchone() or (False,)
+            version = self.dispatch.version
+            lock = await connection.execute(_REAPER, (f"react_run.reaper {version}",))
+            (mine,) = await lock.fetchone() or (False,)
             if not mine:
                 return
-            silent = [executor for (executor,) in await (await connection.execute(_SILENT, (LEASE,))).fetchall()]
+            found = await connection.execute(_SILENT, (version, LEASE))
+            silent = [executor for (executor,) in await found.fetchall()]
             if silent:
                 await in_thread(lambda: self.dispatch.hand_out_again(silent))
                 await connection.execute("delete from react_run.workers where executor = any(%s)", (silent,))

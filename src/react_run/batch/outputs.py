@@ -69,7 +69,7 @@ class FileOutput:
         number, last, start = 0, b"", 0
         size = os.fstat(self._file).st_size
         while start < size:
-            block = os.pread(self._file, _BLOCK, start)
+            block = self._read(_BLOCK, start)
             number, start = number + block.count(b"\n"), start + len(block)
         if number:
             last = self._last_line(size)
@@ -86,12 +86,16 @@ class FileOutput:
             seen[index] = 1
         return seen
 
+    def _read(self, size: int, start: int) -> bytes:
+        os.lseek(self._file, start, os.SEEK_SET)  # lines are appended, wherever this leads
+        return os.read(self._file, size)
+
     def _last_line(self, size: int) -> bytes:
         data, start = b"", size
         while start and data.count(b"\n") < 2:
             step = min(start, 65_536)
             start -= step
-            data = os.pread(self._file, step, start) + data
+            data = self._read(step, start) + data
         return data.rstrip(b"\n").rpartition(b"\n")[2]
 
     def _check(self, line: bytes, number: int, expected: int | None = None) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, LiteralString, TypeVar
 
 from react_run.batch.dispatch import Dispatch, enqueue, workflow_id
 from react_run.batch.engine import LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.hold import Hold
 from react_run.batch.ledger import DONE, WAITS, Totals, all_together, portions, spent
 from react_run.batch.liveness import Liveness, exchange_pauses
 from react_run.batch.offers import Key, Offers
@@ -106,6 +107,8 @@ class PostgresEngine:
         self._dispatch: Dispatch | None = None
         self._liveness: Liveness | None = None
         self.enqueue = enqueue
+        self.hold: Hold | None = None
+        """The right to write the results of the batch, for the command that does."""
         self._timers: set[asyncio.TimerHandle] = set()
 
     async def begin(self, worker: str) -> None:
@@ -305,6 +308,9 @@ class PostgresEngine:
         return found[0].progress()
 
     async def results(self, start: int, n: int) -> Sequence[RowResult]:
+        if self.hold is not None:
+            self.hold.check()
+
         async def asked() -> Sequence[RowResult]:
             async with self.pool.connection() as connection:
                 found = await connection.execute(_RESULTS, (self._one, start, n))
@@ -343,6 +349,8 @@ class PostgresEngine:
         self._offers.clear()  # not answered: rows that are not done must not pass for done
         if self._liveness is not None:
             await self._liveness.end()
+        if self.hold is not None:
+            await self.hold.release()
         if self._dispatch is not None:
             dispatch, self._dispatch = self._dispatch, None
             await in_thread(dispatch.end)

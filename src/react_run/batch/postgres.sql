@@ -37,5 +37,15 @@ create table if not exists react_run.rows (
 );
 create unique index if not exists row_ids on react_run.rows (batch, id) where id is not null;
 create index if not exists rows_at_work on react_run.rows (batch) where state = 1;
-create table if not exists react_run.workers (executor text primary key, beat timestamptz not null);
+create table if not exists react_run.workers (
+    executor text primary key,
+    beat timestamptz not null,
+    version text not null default '' -- whose rows are handed out again when it is silent
+);
+create table if not exists react_run.holders (
+    name text primary key, -- of a batch
+    holder text not null,
+    about text not null,
+    beat timestamptz not null
+);
 create table if not exists react_run.pauses (model text primary key, until timestamptz not null);

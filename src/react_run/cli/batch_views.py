@@ -40,7 +40,10 @@ def _queues(name: str | None, engine: str) -> list[tuple[str, str | None, Progre
         from react_run.batch.catalogue import seen
 
         found = run_blocking(seen(engine, name))
-        return [(one.name, "workers" if one.progress.running else None, one.progress, one.output) for one in found]
+        return [
+            (one.name, one.holder or ("workers" if one.progress.running else None), one.progress, one.output)
+            for one in found
+        ]
     from react_run.batch.home import find_home, homes
 
     if name is not None:

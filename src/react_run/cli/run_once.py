@@ -164,19 +164,21 @@ class OneRun:
         from react_run.cli.statuses import status_of, why
 
         self.screen.stop_status()
-        with unread_output():  # the status is that of the run
-            if self.style == "text":
+        if self.style == "text":
+            with unread_output():
                 show_answer(config.masker.mask(result.answer), draft, self.screen, raw=self.raw)
-            else:
-                kind = {"type": "result"} if self.style == "stream-json" else {}
-                self._write_json({**kind, **result.to_dict()}, config)
+        else:
+            kind = {"type": "result"} if self.style == "stream-json" else {}
+            self._write_json({**kind, **result.to_dict()}, config)
         if reason := why(result):
             self.screen.note(config.masker.mask(reason))
         return status_of(result)
 
     def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:
+        """Write a line. If its reader has gone, the run goes on, and the status is that of the run."""
         shown = config.masker.mask_data(data) if config else data
-        print(json_text(shown), flush=True)
+        with unread_output():
+            print(json_text(shown), flush=True)
 
     def _show_what_is_left(self, error: Exception) -> None:
         """Write what a failed run had achieved: the answer if it was ready, or the facts that its tools verified."""

@@ -150,7 +150,7 @@ def _output_schema(entries: dict[str, Node], report: Report) -> None:
     try:
         schema = schema_of(node.value)
     except TypeError as error:
-        report.add("cfg.type", f"output_schema: {error}", node.place, node.path)
+        report.add("cfg.type", str(error), node.place, node.path)
         del entries["output_schema"]
         return
     entries["output_schema"] = wrap(schema, node.place, node.path)

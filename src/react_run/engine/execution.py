@@ -158,10 +158,20 @@ async def execute(call: ToolCall) -> Observation:
         refused_with = await _permission(call, state.hooks.react_tool_permit)
         if refused_with is not None:
             return refused_with
+    prepared = call.prepared
     call.executed = True
     token = executing.set(call)
     try:
-        return await run_tool(call, tool, call.prepared)
+        at_once = tool.inline and not tool.is_async
+        result = _at_once(call, tool, prepared) if at_once else await _run(call, tool, prepared)
+        if type(result) not in PLAIN:
+            result = await _one_result(call, tool, result)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
+        return _failed(call, tool, error)
+    else:
+        return interpret(call, tool, result, prepared.repairs)
     finally:
         executing.reset(token)
         if state.reports and (reports := state.reports.pop(call, None)) is not None:
@@ -185,34 +195,31 @@ def report(call: ToolCall, done: float | None, total: float | None, message: str
     state.reports[call].add(checked_report)
 
 
-async def run_tool(call: ToolCall, tool: Tool, prepared: Prepared) -> Observation:
-    """Run ``tool`` with prepared arguments and its timeout."""
-    kwargs = prepared.kwargs
-    if tool.context:
-        kwargs = {**kwargs, **{name: call.run if what == "run" else call for name, what in tool.context.items()}}
-    try:
-        if tool.inline and not tool.is_async:
-            result = _at_once(tool, prepared.args, kwargs)
-        else:
-            supervised = _supervise if tool.is_async else _in_thread
-            result = await _in_time(supervised, partial(tool.function, *prepared.args, **kwargs), tool, call)
-        if type(result) not in PLAIN:
-            if isawaitable(result):
-                result = await _in_time(_supervise, partial(_same, result), tool, call)
-            if isinstance(result, (Iterator, AsyncIterator)):
-                raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
-    except TimeoutError as error:
-        if not isinstance(error, _Deadline):
-            return _failed(call, error)
-        call.error = error
-        call.run.note("tool_timeout", f"{tool.name} did not answer within {error.seconds:g} s")
-        text = f"{tool.name} timed out: no answer within {error.seconds:g} seconds, so it was given up."
-        return refused(text, code="timeout", unknown=tool.read_only is not True)
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        raise
-    except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
-        return _failed(call, error)
-    return interpret(call, tool, result, prepared.repairs)
+def _kwargs(call: ToolCall, tool: Tool, prepared: Prepared) -> dict[str, object]:
+    """The keyword arguments of a call, including those that the runtime fills."""
+    if not tool.context:
+        return prepared.kwargs
+    filled = {name: call.run if what == "run" else call for name, what in tool.context.items()}
+    return {**prepared.kwargs, **filled}
+
+
+def _run(call: ToolCall, tool: Tool, prepared: Prepared) -> Coroutine[Any, Any, object]:
+    """Run ``tool`` with prepared arguments and its timeout, as a task or in a thread."""
+    supervised = _supervise if tool.is_async else _in_thread
+    return _in_time(supervised, partial(tool.function, *prepared.args, **_kwargs(call, tool, prepared)), tool, call)
+
+
+async def _one_result(call: ToolCall, tool: Tool, result: object) -> object:
+    """The result of a tool that returned something that may have to be awaited.
+
+    Raises:
+        TypeError: It is an iterator.
+    """
+    if isawaitable(result):
+        result = await _in_time(_supervise, partial(_same, result), tool, call)
+    if isinstance(result, (Iterator, AsyncIterator)):
+        raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
+    return result
 
 
 def paused_seconds(call: ToolCall) -> float:
@@ -229,12 +236,11 @@ class _Deadline(TimeoutError):
         self.seconds = seconds
 
 
-def _at_once(tool: Tool, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
-    """What an inline tool returns: nothing can interrupt it, so a cancellation that comes out of it is its own."""
-    try:
-        return copy_context().run(
-            tool.function, *args, **kwargs
-        )  # context variables it sets stay its own, as in a thread
+def _at_once(call: ToolCall, tool: Tool, prepared: Prepared) -> object:
+    """Run an inline tool. Nothing can interrupt it, so a cancellation that comes out of it is its own."""
+    kwargs = _kwargs(call, tool, prepared) if tool.context else prepared.kwargs
+    try:  # in a copied context: context variables that it sets stay its own, as in a thread
+        return copy_context().run(tool.function, *prepared.args, **kwargs)
     except asyncio.CancelledError as error:
         raise _cancelled_itself(tool, error) from error
     except StopIteration as error:  # no coroutine may let it out, so tools of all forms are told the same
@@ -377,15 +383,20 @@ def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:
     return f"{content}\n\n[Arguments corrected: {'; '.join(repairs)}]" if repairs else content
 
 
-def _failed(call: ToolCall, error: BaseException) -> Observation:
+def _failed(call: ToolCall, tool: Tool, error: BaseException) -> Observation:
+    """The observation of a tool that raised, or that exceeded its timeout."""
     call.error = error
+    if isinstance(error, _Deadline):
+        call.run.note("tool_timeout", f"{tool.name} did not answer within {error.seconds:g} s")
+        text = f"{tool.name} timed out: no answer within {error.seconds:g} seconds, so it was given up."
+        return refused(text, code="timeout", unknown=tool.read_only is not True)
     if isinstance(error, ToolError):
         try:
             return _told(call, error)
         except Exception as failure:  # a subclass with an invalid text, code or disposition
             _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
     _log(call, logging.INFO, f"tool {call.name!r} failed", error)
-    changes = call.tool is not None and call.tool.read_only is not True
+    changes = tool.read_only is not True
     return refused(describe(error), code="execution_error", unknown=changes and is_lost(error))
 
 

@@ -44,6 +44,8 @@ class EngineState:
     """The usage that counts towards limits, with the worst case where it is unknown."""
     model_calls: int = 0
     model_name: str = ""
+    input_tokens: int | None = None
+    """The provider's token count for the latest request, until somebody has used it."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of calls of each tool since its last success."""
     request_ids: set[str] | None = None

@@ -110,8 +110,20 @@ def _wrong_part(response: object) -> tuple[object, ...]:
 
 def _adds_up(usage: Usage) -> bool:
     """Whether every number of ``usage`` is unknown, or finite and not negative."""
-    counts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens, usage.reasoning_tokens, usage.requests)
-    if not _COUNTS.issuperset(map(type, counts)) or min(filter(None, counts), default=0) < 0:
+    first, second, third, fourth, fifth = counts = (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cached_tokens,
+        usage.reasoning_tokens,
+        usage.requests,
+    )
+    if not _COUNTS.issuperset(map(type, counts)):
         return False
+    try:  # the sign bit of any is that of all together; looking at each takes longer
+        if first | second | third | fourth | fifth < 0:  # type: ignore[operator]  # None is seen to below
+            return False
+    except TypeError:  # one is unknown
+        if min(filter(None, counts), default=0) < 0:
+            return False
     cost = usage.cost
     return cost is None or (isinstance(cost, (int, float)) and 0 <= cost < inf)

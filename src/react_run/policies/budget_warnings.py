@@ -54,13 +54,15 @@ class BudgetWarnings(Policy):
 
     @hookimpl
     async def react_settle(self, run: Run, iteration: Iteration) -> None:
+        if run.outcome.stop_reason is not None:
+            return
         told = run.state(Told).shares
         used = list(budgets(run))
         if run.agent.config.limits.run_timeout and told.get("time", 0.0) < max(self.at, default=0.0):
             used.append(await self._time(run))
         for name, share, what in used:
             reached = max((mark for mark in self.at if mark - TOLERANCE <= share < 1), default=0.0)
-            if reached > told.get(name, 0.0) and run.outcome.stop_reason is None:
+            if reached > told.get(name, 0.0):
                 told[name] = reached
                 run.note(self.guard, f"{share:.0%} of {what}")
                 advice = NEARLY if reached >= max(self.at) else HALF

@@ -12,7 +12,9 @@ from pydantic import Field
 
 from react_run.engine.context import BYTES_PER_TOKEN, Gauge, MovedOut, size_in_bytes
 from react_run.engine.iteration import call_model
+from react_run.engine.state import EngineState
 from react_run.errors import ModelError
+from react_run.hooks import late
 from react_run.hookspecs import hookimpl
 from react_run.messages import Message, MessageView, ModelResponse
 from react_run.policies.conversation import Conversation, Mover
@@ -44,27 +46,34 @@ class Compaction(Policy):
     keep_iterations: int = Field(default=3, ge=1)
     """How many of the last iterations stay verbatim."""
 
-    @hookimpl
-    async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
-        gauge = run.state(Gauge)
+    def is_needed(self, run: Run, iteration: Iteration) -> bool:
+        """Whether a request is too large to be sent as it is."""
+        gauge, window = run.state(Gauge), run.agent.model.context_window
         if gauge.busy:
-            return await proceed()
+            return False
         if gauge.own < 0:
             gauge.own = len(run.messages)
-        window = run.agent.model.context_window
-        if window and gauge.measure(iteration.request) > window * self.above:
-            await self._make_room(run, iteration, gauge, window * self.down_to)
+        if not window:
+            return False
+        state = run.state(EngineState)
+        gauge.correct(state.input_tokens)
+        state.input_tokens = None
+        return gauge.measure(iteration.request) > window * self.above
+
+    @hookimpl
+    @late(unless=is_needed, errors=ModelError)
+    async def react_model_call(self, run: Run, iteration: Iteration, proceed: Proceed) -> ModelResponse:
+        gauge, window = run.state(Gauge), run.agent.model.context_window
+        if self.is_needed(run, iteration):
+            await self._make_room(run, iteration, gauge, (window or 0) * self.down_to)
         try:
-            response = await proceed()
+            return await proceed()
         except ModelError as error:
-            if error.code != "context_overflow":
+            if error.code != "context_overflow" or gauge.busy:
                 raise
             used = gauge.measure(iteration.request)
             await self._make_room(run, iteration, gauge, (min(window, used) if window else used) * self.down_to)
-            response = await proceed()
-        if window:
-            gauge.correct(response.usage.input_tokens)
-        return response
+            return await proceed()
 
     async def _make_room(self, run: Run, iteration: Iteration, gauge: Gauge, tokens: float) -> None:
         before = gauge.measure(iteration.request)

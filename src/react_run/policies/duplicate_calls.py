@@ -46,7 +46,10 @@ class Memory:
 
     def __init__(self) -> None:
         self.iteration = 0
+        self.only: ToolCall | None = None
+        """The first call of the iteration, until there is a second."""
         self.current: dict[Key, ToolCall] = {}
+        """The calls of the iteration, once there are several."""
         self.shared: list[tuple[ToolCall, ToolCall]] = []
         self.answered: dict[str, Known] = {}
         self.nothing: dict[str, Known] = {}
@@ -56,8 +59,20 @@ class Memory:
     def enter(self, number: int) -> None:
         """Start an iteration, unless it has started already."""
         if number != self.iteration:
-            self.iteration = number
-            self.current = {}
+            self.iteration, self.only = number, None
+            if self.current:
+                self.current = {}
+
+    def first(self, key: Key, call: ToolCall) -> ToolCall:
+        """The first call of the iteration with this ``key``: ``call`` itself, if there was none before."""
+        if self.only is call:
+            return call
+        if self.only is not None:
+            self.current[self.only.request.name, self.only.key], self.only = self.only, None
+        elif not self.current:
+            self.only = call
+            return call
+        return self.current.setdefault(key, call)
 
     def forget_moved(self, moved: MovedOut) -> None:
         """Forget the results that are no longer in the conversation: the model may need them again."""
@@ -106,7 +121,7 @@ class Repeats(Policy):
             return self._refused(run, call, *doubt)
         if tool.repeatable:
             return None
-        first = memory.current.setdefault(key, call)
+        first = memory.first(key, call)
         if first is not call:
             memory.shared.append((call, first))
             call.repeated = True
@@ -135,32 +150,36 @@ class Repeats(Policy):
     def react_settle(self, run: Run, iteration: Iteration) -> None:
         memory = run.state(Memory)
         memory.enter(len(run.iterations))
-        for call, first in memory.shared:
-            content = f"{first.result.content}\n\n{ONCE}"
-            call.observation, call.opaque = replace(first.result, content=content), first.opaque
-            run.note(self.guard, f"{call.name}: asked for twice in one reply")
-        memory.shared.clear()
+        if memory.shared:
+            self._share(run, memory)
         changes = [call for call in iteration.calls if may_have_changed(call)]
         if changes or iteration.changed:
             memory.forget_stale(changes, by_others=iteration.changed)
         # A result read in the same reply as a change may have been read before it; a single call was not.
         raced = iteration.changed or (len(memory.current) > 1 and bool(changes))
-        for key, call in memory.current.items():
+        done = memory.current.values() if memory.only is None else (memory.only,)
+        for call in done:
             if call.executed and not (raced and goes_stale(call, changes, by_others=iteration.changed)):
-                self._remember(memory, key, call)
+                self._remember(memory, call)
         for call in changes:
             outcome = call.result.outcome
             if outcome is not None and outcome.unknown and call.tool is not None and not call.tool.idempotent:
                 memory.in_doubt[call.request.name, call.key] = (call, memory.iteration, outcome.message)
 
-    def _remember(self, memory: Memory, key: Key, call: ToolCall) -> None:
-        outcome = call.result.outcome
+    def _share(self, run: Run, memory: Memory) -> None:
+        for call, first in memory.shared:
+            content = f"{first.result.content}\n\n{ONCE}"
+            call.observation, call.opaque = replace(first.result, content=content), first.opaque
+            run.note(self.guard, f"{call.name}: asked for twice in one reply")
+        memory.shared.clear()
+
+    def _remember(self, memory: Memory, call: ToolCall) -> None:
+        outcome, name, known = call.result.outcome, call.request.name, (call, memory.iteration)
         if outcome is None or outcome.disposition is Disposition.SUCCESS:
-            memory.answered.setdefault(key[0], {})[key[1]] = (call, memory.iteration)
+            memory.answered.setdefault(name, {})[call.key] = known
         elif outcome.disposition is Disposition.NO_RESULT:
-            known = (call, memory.iteration)
-            memory.answered.setdefault(key[0], {})[key[1]] = known
-            memory.nothing.setdefault(key[0], {})[loose(call.arguments)] = known
+            memory.answered.setdefault(name, {})[call.key] = known
+            memory.nothing.setdefault(name, {})[loose(call.arguments)] = known
 
 
 def may_have_changed(call: ToolCall) -> bool:

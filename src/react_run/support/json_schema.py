@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from react_run.support.display import dotted
-from react_run.support.regex import Pattern, SlowPattern
+from react_run.support.regex import SlowPattern
+from react_run.support.schema_pattern import pattern_problem, schema_pattern, unread_patterns
 
 if TYPE_CHECKING:
     from jsonschema import SchemaError, ValidationError
@@ -17,22 +18,26 @@ if TYPE_CHECKING:
 
 SECONDS = 5.0
 """Time limit for checking one value, in seconds."""
-_pattern = lru_cache(maxsize=256)(Pattern)
 _end: ContextVar[float] = ContextVar("_end", default=0.0)
 Keyword = Callable[[Any, Any, Any, Mapping[str, Any]], "Iterator[ValidationError] | None"]
 
 
 def schema_problem(schema: Mapping[str, Any]) -> str:
-    """Why ``schema`` is not a JSON Schema of its declared draft, or of the latest; empty if it is one."""
+    """Why ``schema`` is not a JSON Schema of its declared draft, or of the latest; empty if it is one.
+
+    A pattern that nothing can be checked against is a problem as well.
+    """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
 
     try:
-        validator_for(schema, default=Draft202012Validator).check_schema(dict(schema))
+        _check_schema(validator_for(schema, default=Draft202012Validator), schema)
     except SchemaError as error:
         where = place_of(error)
         return f"{where}: {error.message}" if where else error.message
+    for where, pattern, problem in unread_patterns(schema):
+        return f"{where}: the pattern {pattern!r} cannot be read: {problem}"
     return ""
 
 
@@ -76,7 +81,7 @@ class JsonSchema:
         schema = dict(self.schema)
         kind = validator_for(schema, default=Draft202012Validator)
         if not self._known:
-            kind.check_schema(schema)
+            _check_schema(kind, schema)
         own: dict[str, Keyword] = {
             "pattern": _pattern_of_text,
             "patternProperties": _pattern_properties,
@@ -86,6 +91,12 @@ class JsonSchema:
         # With an empty registry nothing is fetched: jsonschema's own would follow a foreign $ref over the network.
         made: Validator = cast("Any", extend)(kind, own)(schema, registry=Registry())
         return made
+
+
+def _check_schema(kind: type[Validator], schema: Mapping[str, Any]) -> None:
+    from jsonschema import FormatChecker
+
+    cast("Any", kind).check_schema(dict(schema), format_checker=FormatChecker(()))  # its "regex" is Python's
 
 
 def _timed(check: Keyword) -> Keyword:
@@ -102,7 +113,7 @@ def _pattern_of_text(
 ) -> Iterator[ValidationError]:
     from jsonschema import ValidationError
 
-    if isinstance(instance, str) and not _pattern(pattern).search(instance):
+    if isinstance(instance, str) and not pattern_problem(pattern) and not schema_pattern(pattern).search(instance):
         yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
 
@@ -112,7 +123,7 @@ def _pattern_properties(
     if isinstance(instance, dict):
         for pattern, inner in patterns.items():
             for name, value in instance.items():
-                if _pattern(pattern).search(name):
+                if not pattern_problem(pattern) and schema_pattern(pattern).search(name):
                     yield from validator.descend(value, inner, path=name, schema_path=pattern)
 
 
@@ -123,7 +134,10 @@ def _additional_properties(
 
     if not isinstance(instance, dict):
         return
-    patterns = [_pattern(pattern) for pattern in schema.get("patternProperties", ())]
+    texts = schema.get("patternProperties", ())
+    if any(map(pattern_problem, texts)):
+        return  # which names it allows is not known
+    patterns = [schema_pattern(text) for text in texts]
     known = schema.get("properties", {})
     extras = [name for name in instance if name not in known and not any(it.search(name) for it in patterns)]
     if isinstance(inner, dict):

@@ -30,17 +30,20 @@ class Pattern:
     Args:
         text: The pattern.
         seconds: How long one search may take.
+        multiline: Whether ``^`` and ``$`` match at every line.
+        extended: Whether it may use what only the ``regex`` library knows, such as ``\\p{L}``.
 
     Raises:
         ValueError: It is not a regular expression.
     """
 
-    def __init__(self, text: str, *, seconds: float = SECONDS, multiline: bool = False) -> None:
+    def __init__(self, text: str, *, seconds: float = SECONDS, multiline: bool = False, extended: bool = False) -> None:
+        self.text, self.seconds, self._multiline = text, seconds, multiline
         try:
             re.compile(text)
         except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"this is not a regular expression: {error}") from None
-        self.text, self.seconds, self._multiline = text, seconds, multiline
+            if not extended or not self._is_known():
+                raise ValueError(f"this is not a regular expression: {error}") from None
 
     @cached_property
     def _compiled(self) -> regex.Pattern[str]:
@@ -50,6 +53,13 @@ class Pattern:
             return regex.compile(self.text, regex.MULTILINE if self._multiline else 0)
         except regex.error as error:
             raise SlowPattern(f"the pattern {self.text!r} cannot be searched for: {error}") from None
+
+    def _is_known(self) -> bool:
+        """Whether the ``regex`` library can search for it."""
+        try:
+            return bool(self._compiled)
+        except SlowPattern:
+            return False
 
     def search(self, text: str) -> bool:
         """Whether it matches somewhere in ``text``.

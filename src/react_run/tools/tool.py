@@ -119,6 +119,8 @@ class Tool(ToolAnnotations):
             else:
                 checker = self.checker
                 parameters = checker.cleaned() if isinstance(checker, SchemaChecker) else clean_schema(self.parameters)
+                for text in checker.unchecked() if isinstance(checker, SchemaChecker) else ():
+                    _warn(self.name, text)
         except ToolsetError as error:
             raise ToolsetError(f"tool {self.name!r}: {error}", code=error.code) from error
         function = {"name": self.name, "description": self._sent_description, "parameters": parameters}

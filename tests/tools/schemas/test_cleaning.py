@@ -130,7 +130,22 @@ PARTS: list[tuple[str, Node, Node]] = [
         {"type": "integer", "minimum": 1, "exclusiveMinimum": True, "maximum": 9, "exclusiveMaximum": False},
         {"type": "integer", "exclusiveMinimum": 1, "maximum": 9},
     ),
-    ("look-around", {"type": "string", "pattern": "^(?!x).*$"}, {"type": "string"}),
+    (
+        "look-around",
+        {"type": "string", "pattern": "^(?!x).*$"},
+        {"type": "string", "description": "Must match the regular expression ^(?!x).*$"},
+    ),
+    (
+        "a property of characters",
+        {"type": "string", "description": "A name.", "pattern": r"^\p{L}+$"},
+        {"type": "string", "description": r"A name. Must match the regular expression ^\p{L}+$"},
+    ),
+    (
+        "no pattern",
+        {"type": "string", "pattern": "("},
+        {"type": "string", "description": "Must match the regular expression ("},
+    ),
+    ("some names", {"patternProperties": {"^x-": {}}, "additionalProperties": False}, {}),
     ("pattern", {"type": "string", "pattern": "^a+$"}, {"type": "string", "pattern": "^a+$"}),
     (
         "examples",

@@ -98,12 +98,6 @@ def _locked(tool: Listed) -> dict[str, Any]:
     return data
 
 
-def lock_text(servers: Mapping[str, Mapping[str, Any]]) -> str:
-    """The text of a lock file."""
-    data = {"version": VERSION, "servers": dict(servers)}
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
 def differences(locked: Listing | None, live: Listing) -> Iterator[str]:
     """What is different now, a line for each tool; nothing when a run would not notice."""
     if locked is None:

@@ -23,6 +23,8 @@ _watchers: dict[int, int] = {}
 
 async def end_stragglers(value: str) -> None:
     """End everything that carries ``value``, whoever waits for this being cancelled or not."""
+    if not os.path.exists("/proc/self/environ"):  # noqa: ASYNC240  # nobody tells who carries it
+        return
     with anyio.CancelScope(shield=True):
         send(carriers([value]), signal.SIGTERM)
         with anyio.move_on_after(GRACE):

@@ -22,6 +22,7 @@ GRACE = 0.25
 CEILING = 1024 * 1024
 """Default for the bytes of output to keep."""
 _DRAIN = 0.25
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows knows one way to end a program
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +108,7 @@ async def run_program(
     if hurried:
         raise asyncio.CancelledError
     await asyncio.wait((reader,))
-    status = process.returncode if process.returncode is not None else -signal.SIGKILL
+    status = process.returncode if process.returncode is not None else -_KILL
     return Finished(status=status, output=output.text(), dropped=output.dropped, timed_out=timed_out)
 
 
@@ -167,7 +168,7 @@ async def _end(process: asyncio.subprocess.Process) -> bool:
             pass
         except asyncio.CancelledError:
             hurried = True
-    _signal(process.pid, signal.SIGKILL)
+    _signal(process.pid, _KILL)
     while process.returncode is None:
         try:
             await process.wait()
@@ -186,9 +187,12 @@ def _end_all() -> None:
     """End the remaining groups when Python exits: an abandoned thread has no time to do so."""
     for owner, group in list(_running):
         if owner == os.getpid():
-            _signal(group, signal.SIGKILL)
+            _signal(group, _KILL)
 
 
 def _signal(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS reports the latter for a group of zombies
-        os.killpg(group, number)
+    with suppress(OSError):  # it has ended; macOS refuses a group of zombies
+        if hasattr(os, "killpg"):
+            os.killpg(group, number)
+        else:  # without groups, its children are their own masters
+            os.kill(group, number)

@@ -154,9 +154,9 @@ class ModelChecker:
         return True
 
     def bind(self, arguments: dict[str, object]) -> Call:
-        """The call that ``arguments`` stand for."""
+        """Return the call for ``arguments``; its keywords are ``arguments`` itself if nothing has to be converted."""
         if self._is_exact(arguments):
-            return (), dict(arguments)  # most calls: nothing to convert, and no model to be made
+            return (), arguments  # most calls: no model has to be made
         if self._lists_truth and (paths := list(confused(arguments, resolve(self.schema, self.schema), self.schema))):
             raise InvalidArguments([_confused(path, arguments, self.schema) for path in paths])
         try:

@@ -34,9 +34,9 @@ MAX_NOTES = 5
 class Prepared:
     """Arguments ready to call a tool with, or the reason not to.
 
-    ``arguments`` is what the model sent after repair, as JSON values of its own; ``args`` and ``kwargs`` are the typed
-    values the function is called with; ``repairs`` says what was corrected; ``problem`` is the text the model gets
-    instead of a result, empty when the tool may run, and ``code`` the code of that failure.
+    ``arguments`` is what the model sent after repair, in a copy of its own that nobody changes; ``args`` and ``kwargs``
+    are the typed values the function is called with; ``repairs`` says what was corrected; ``problem`` is the text the
+    model gets instead of a result, empty when the tool may run, and ``code`` the code of that failure.
     """
 
     arguments: dict[str, object]
@@ -72,7 +72,7 @@ class Checker(Protocol):
         """The JSON Schema that guides repairs."""
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
-        """The call for ``arguments``.
+        """Return the call for ``arguments``; the keywords may be ``arguments`` itself.
 
         Raises:
             InvalidArguments: They are not valid.
@@ -102,7 +102,8 @@ def _prepared(tool: str, checker: Checker, raw: object, read_only: bool | None) 
         except InvalidArguments:
             pass
         else:
-            return _as_sent(arguments=own_copy(arguments), args=args, kwargs=kwargs)
+            own = own_copy(arguments)
+            return _as_sent(arguments=own, args=args, kwargs=own if kwargs is arguments else kwargs)
     return _repaired(tool, checker, own_copy(arguments), read_only)
 
 

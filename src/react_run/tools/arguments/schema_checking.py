@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from react_run.support.display import Path, shown
 from react_run.support.json_schema import JsonSchema
 from react_run.support.jsonable import encode
+from react_run.support.schema_pattern import unread_patterns
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.arguments.repair import own_copy, repair_properties
 from react_run.tools.schemas.cleaning import clean_schema, resolve
@@ -62,6 +63,13 @@ class SchemaChecker:
             ToolsetError: It is not a schema.
         """
         return quickly_cleaned(self.parameters()) or clean_schema(self.schema)
+
+    def unchecked(self) -> Iterator[str]:
+        """What arguments are not checked against, once the schema is cleaned: patterns that cannot be read."""
+        if "schema" in self.__dict__:  # a schema that is cleaned quickly has no pattern
+            for where, pattern, problem in unread_patterns(self.schema):
+                text = f"a pattern that only the model is told, no argument is checked against it: {where}, {pattern}"
+                yield f"{text} ({problem})"
 
     @cached_property
     def schema(self) -> Mapping[str, Any]:

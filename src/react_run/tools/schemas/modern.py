@@ -36,7 +36,7 @@ def modernised(schema: Mapping[str, Any]) -> Schema:
     """Convert ``schema`` to a self-contained schema of draft 2020-12.
 
     Older spellings (``nullable``, a boolean ``exclusiveMinimum``, a list of ``items``, ``dependencies``,
-    ``$recursiveRef``) are converted; patterns that Python cannot parse and unknown keywords are left out.
+    ``$recursiveRef``) are converted; unknown keywords are left out.
 
     Raises:
         ToolsetError: It is not a JSON Schema, or refers to something outside itself.
@@ -84,12 +84,11 @@ class _Modern:
                 out[key] = [self._node(part) for part in value]
         elif key in _NAMED:
             expect(value, Mapping, key)
-            kept = {name: part for name, part in value.items() if key != "patternProperties" or _is_pattern(name)}
-            out[key] = {name: self._node(part) for name, part in kept.items()}
+            out[key] = {name: self._node(part) for name, part in value.items()}
         elif key == "dependencies" and isinstance(value, Mapping):
             self._dependencies(out, value)
         elif key == "pattern":
-            if _is_pattern(value):
+            if isinstance(value, str):
                 out[key] = value
         elif key == "type":
             _type(out, value)
@@ -159,13 +158,6 @@ def _anchored(node: object, name: str) -> Iterator[Mapping[str, Any]]:
     elif isinstance(node, list):
         for part in node:
             yield from _anchored(part, name)
-
-
-def _is_pattern(text: object) -> bool:
-    try:
-        return isinstance(text, str) and bool(re.compile(text))
-    except (re.error, RecursionError, OverflowError):
-        return False
 
 
 def _type(out: Schema, value: object) -> None:

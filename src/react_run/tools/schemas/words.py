@@ -7,6 +7,7 @@ from typing import Any
 
 from react_run.errors import ToolsetError
 from react_run.support.display import shown
+from react_run.support.schema_pattern import pattern_problem
 
 Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
 
@@ -23,13 +24,16 @@ DROPPED = frozenset({
 
 Rewritten rather than dropped: ``$ref`` is inlined (a recursive one becomes a definition), ``allOf`` is merged,
 ``oneOf`` and a list of types become ``anyOf``, ``nullable`` a null in it, ``const`` an ``enum``, ``prefixItems`` the
-``items``, ``examples`` words of the description. Patterns that not every engine reads (look-arounds, named groups,
-``\\A``), extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are not properties are dropped
-as well. An array always describes its items, and the whole is always an object with properties.
+``items``, ``examples`` and patterns that not every engine reads (look-arounds, named groups, ``\\p{L}``) words of the
+description. Extension keywords (``x-…``), an empty ``enum`` and names in ``required`` that are not properties are
+dropped as well. An array always describes its items, and the whole is always an object with properties.
 """
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-_ONLY_HERE = re.compile(r"\(\?(?!:)|\\[AZz]")
+_NOT_EVERYWHERE = re.compile(
+    r"\(\?(?!:)|\\(?![bBdDfnrsStvwW]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^A-Za-z0-9])|[+*?}]\+|\[:"
+)
+"""Whether a pattern has something that not every engine of a provider reads: some refuse the request."""
 _ANNOTATIONS = ("description", "default")
 _EXAMPLES = 3
 
@@ -48,8 +52,6 @@ def is_kept(key: str, value: object) -> bool:
     """Whether a keyword is sent at all."""
     if key in DROPPED or key.startswith("x-"):
         return False
-    if key == "pattern":
-        return isinstance(value, str) and not _ONLY_HERE.search(value)
     return key != "enum" or bool(value)
 
 
@@ -80,6 +82,12 @@ def modern(schema: Schema) -> Schema:
     if examples:
         said = f"{schema['description']} " if schema.get("description") else ""
         schema["description"] = f"{said}Examples: {', '.join(shown(example) for example in examples[:_EXAMPLES])}"
+    pattern = schema.get("pattern", "")
+    if _NOT_EVERYWHERE.search(pattern) or pattern_problem(pattern):
+        said = f"{schema['description']} " if schema.get("description") else ""
+        schema["description"] = f"{said}Must match the regular expression {schema.pop('pattern')}"
+    if schema.get("patternProperties") and schema.get("additionalProperties") is False:
+        del schema["additionalProperties"]  # some are allowed, but which ones cannot be said
     return _with_one_type(schema)
 
 

@@ -1,0 +1,94 @@
+"""One command at a time writes the results of a batch: the one that holds its name in the database."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from react_run.batch.engine import BEAT, LEASE
+from react_run.batch.home import this_process
+from react_run.errors import ConfigError
+from react_run.journal.shipped import database_errors
+
+if TYPE_CHECKING:
+    from psycopg_pool import AsyncConnectionPool
+
+_TAKE = """
+insert into react_run.holders as held (name, holder, about, beat)
+values (%(name)s, %(holder)s, %(about)s, clock_timestamp())
+on conflict (name) do update set holder = excluded.holder, about = excluded.about, beat = excluded.beat
+where held.beat < clock_timestamp() - %(lease)s * interval '1 second'
+"""
+_RENEW = "update react_run.holders set beat = clock_timestamp() where name = %s and holder = %s"
+_RELEASE = "delete from react_run.holders where name = %s and holder = %s"
+_ABOUT = """
+select about from react_run.holders where name = %s and beat >= clock_timestamp() - %s * interval '1 second'
+"""
+
+
+class Hold:
+    """A lease on the name of a batch, which ends with the process that has it. All times are those of the database.
+
+    Args:
+        pool: Connections to the database.
+        name: The name of the batch.
+    """
+
+    def __init__(self, pool: AsyncConnectionPool, name: str) -> None:
+        self.pool, self.name = pool, name
+        self._holder = uuid4().hex
+        self._renewing: asyncio.Task[None] | None = None
+        self._lost: str | None = None
+
+    async def take(self) -> None:
+        """Take the name, and keep it until :meth:`release`.
+
+        Raises:
+            ConfigError: Another process has it; the message says which.
+        """
+        given = {"name": self.name, "holder": self._holder, "about": this_process(), "lease": LEASE}
+        async with self.pool.connection() as connection:
+            if (await connection.execute(_TAKE, given)).rowcount == 0:
+                raise self._taken(await self._who())
+        self._renewing = asyncio.create_task(self._renew())
+
+    def check(self) -> None:
+        """Do nothing while this process has the name.
+
+        Raises:
+            ConfigError: Another process took it while this one was suspended or cut off.
+        """
+        if self._lost is not None:
+            raise self._taken(self._lost)
+
+    async def release(self) -> None:
+        """Let others take the name at once, if the database can be reached; otherwise when the lease ends."""
+        if self._renewing is None:
+            return
+        self._renewing.cancel()
+        with suppress(Exception):
+            async with self.pool.connection(timeout=1) as connection:
+                await connection.execute(_RELEASE, (self.name, self._holder))
+
+    async def _renew(self) -> None:
+        while self._lost is None:
+            await asyncio.sleep(BEAT)
+            with suppress(*database_errors()):
+                async with self.pool.connection() as connection:
+                    if (await connection.execute(_RENEW, (self.name, self._holder))).rowcount == 0:
+                        self._lost = await self._who()
+
+    async def _who(self) -> str:
+        return await holder_of(self.pool, self.name) or "another process"
+
+    def _taken(self, who: str) -> ConfigError:
+        return ConfigError(f"batch {self.name} is running: {who} has it")
+
+
+async def holder_of(pool: AsyncConnectionPool, name: str) -> str | None:
+    """The process that writes the results of a batch now; ``None`` if there is none."""
+    async with pool.connection() as connection:
+        found = await (await connection.execute(_ABOUT, (name, LEASE))).fetchone()
+    return None if found is None else str(found[0])
