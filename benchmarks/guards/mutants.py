@@ -235,8 +235,8 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "calls of one reply are not compared",
-            f"{P}duplicate_calls:Memory.enter",
-            lambda self, number: self.__dict__.update(current={}, only=None, iteration=number),
+            f"{P}duplicate_calls:Memory.first",
+            lambda self, key, call: self.current.setdefault((key, id(call)), call),
             remembered(1),
         ),
         Mutant(

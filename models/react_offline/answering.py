@@ -151,7 +151,7 @@ def _number(step: Step, result: Result) -> Decimal | None:
         return None
 
 
-def label(step: Step) -> str:
+def step_label(step: Step) -> str:
     """A part's own words, without those that only ask."""
     words = step.text.split()
     while len(words) > 1 and words[0].casefold().removesuffix("'s") in FUNCTION:

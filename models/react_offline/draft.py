@@ -125,7 +125,7 @@ class Draft:
 
     def qualified(self) -> bool:
         """Whether the question says every word that narrows the tool's name (``business`` days, ``delete`` a note)."""
-        return self.card.qualifiers <= said(self.reading)
+        return self.card.qualifiers <= said_stems(self.reading)
 
     def fits(self) -> bool:
         """Whether the tool is what the clause asks for, even if a parameter is still missing."""
@@ -208,7 +208,7 @@ class Draft:
 
 def may_fit(card: Card, reading: Reading) -> bool:
     """Whether a draft is worth its while: the clause says a word of the tool's topic, or holds what only it takes."""
-    if card.topic & said(reading) or card.looks_up:
+    if card.topic & said_stems(reading) or card.looks_up:
         return True
     kinds = card.kinds
     return (
@@ -226,7 +226,7 @@ _MEASURED = frozenset({Kind.UNIT, Kind.CURRENCY})
 _DATED = frozenset({Kind.DATE, Kind.DATETIME, Kind.CLOCK})
 
 
-def said(reading: Reading) -> frozenset[str]:
+def said_stems(reading: Reading) -> frozenset[str]:
     """The stems of a clause's words and of what they hint at."""
     return reading.stems.union(*map(hinted, reading.stems))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from react_offline.answering import answer, compared, distinguishing, label
+from react_offline.answering import answer, compared, distinguishing, step_label
 from react_offline.conversation import Calls, Conversation, conversation_of
 from react_offline.declining import NOT_A_MODEL, abilities, decline
 from react_offline.executing import Broken, Call, Settled, Waiting, settle
@@ -154,7 +154,7 @@ def _said(parts: Sequence[Part], calls: Calls) -> list[str]:
             said.append(_comparison(part, calls))
         elif isinstance(part, Step):
             text = _outcome(part, settle(part, calls))
-            name = labels[number] if labels else label(part)
+            name = labels[number] if labels else step_label(part)
             said.append(text if len(parts) == 1 else f"{name}: {text}")
     return said
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from react_plugins.lineage import depth
-from react_plugins.shown import as_json, one_line
+from react_plugins.shown import one_line, value_as_json
 from react_run import Iteration, ModelResponse, Observation, Plugin, Run, RunResult, ToolCall, hookimpl
 
 _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33"}
@@ -60,7 +60,7 @@ class Console(Plugin):
     @hookimpl
     def react_tool_call_started(self, run: Run, call: ToolCall) -> None:
         run.state(self._started).calls += 1
-        self._say(run, "", f"  → {call.name} {as_json(call.arguments)}")
+        self._say(run, "", f"  → {call.name} {value_as_json(call.arguments)}")
 
     @hookimpl
     def react_tool_call_finished(self, run: Run, call: ToolCall, observation: Observation) -> None:

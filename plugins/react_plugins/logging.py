@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from react_plugins.lines import append_line
-from react_plugins.shown import as_json, head
+from react_plugins.shown import head, value_as_json
 from react_run import (
     Iteration,
     LocalPath,
@@ -69,7 +69,7 @@ class Logging(Plugin):
             level="warning" if observation.failed else self.level,
             tool=call.name,
             id=call.request.id,
-            arguments=as_json(call.arguments),
+            arguments=value_as_json(call.arguments),
             result=observation.content,
             disposition=None if outcome is None else str(outcome.disposition),
             code=None if outcome is None else outcome.code,
@@ -109,7 +109,7 @@ class Logging(Plugin):
             "parent": None if run.parent is None else run.parent.id,
             **{name: self._shown(run, value) for name, value in fields.items()},
         }
-        line = as_json(record)
+        line = value_as_json(record)
         if self.path is not None:
             append_line(self.path, line)
             return

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import PrivateAttr
 
 from react_plugins.lines import append_line
-from react_plugins.shown import as_json
+from react_plugins.shown import value_as_json
 from react_run import LocalPath, ModelResponse, Observation, Plugin, Run, RunResult, ToolCall, hookimpl
 
 Labels = tuple[tuple[str, str], ...]
@@ -112,7 +112,7 @@ class Metrics(Plugin):
                 counts.add(name, amount)
         self._totals.add_all(counts)
         if self.path is not None and self.format == "json":
-            append_line(self.path, as_json({"run": run.id, "agent": run.agent.config.name, **counts.to_dict()}))
+            append_line(self.path, value_as_json({"run": run.id, "agent": run.agent.config.name, **counts.to_dict()}))
         elif self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             part = self.path.with_name(f".{self.path.name}.{os.getpid()}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import PrivateAttr, model_validator
 
-from react_plugins.shown import as_json, head
+from react_plugins.shown import head, value_as_json
 from react_run import Iteration, ModelResponse, Observation, Plugin, Run, RunResult, ToolCall, __version__, hookimpl
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Otel(Plugin):
             "gen_ai.tool.call.id": call.request.id,
             "gen_ai.tool.type": "function",
             "gen_ai.tool.description": None if call.tool is None else call.tool.description,
-            "gen_ai.tool.call.arguments": head(run, as_json(call.arguments), LONGEST) if self.content else None,
+            "gen_ai.tool.call.arguments": head(run, value_as_json(call.arguments), LONGEST) if self.content else None,
         }
         with self._span(run, f"execute_tool {call.name}", "INTERNAL", attributes) as span:
             observation = await proceed()
@@ -209,4 +209,4 @@ def _number(value: object) -> float | None:
 
 def _message(run: Run, role: str, text: str) -> str:
     """One message in the form that the conventions give to recorded content."""
-    return as_json([{"role": role, "parts": [{"type": "text", "content": head(run, text, LONGEST)}]}])
+    return value_as_json([{"role": role, "parts": [{"type": "text", "content": head(run, text, LONGEST)}]}])

@@ -26,6 +26,6 @@ def one_line(run: Run, text: str, limit: int) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def as_json(value: object) -> str:
+def value_as_json(value: object) -> str:
     """``value`` as JSON in one line; what has no JSON form is shown as its text."""
     return json.dumps(value, ensure_ascii=False, default=str)

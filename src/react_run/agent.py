@@ -370,7 +370,7 @@ class ReActAgent:
         state = run.state(EngineState)
         earlier = state.incoming = tuple(_as_messages(incoming))
         system_prompt = self.config.system_prompt
-        guides = await _in_time(run, guide_texts(run), [])
+        guides = await _in_time(run, guide_texts(run), []) if state.hooks.react_guide else []
         if state.attached or not all(type(message.content) is str for message in earlier):
             from react_run.engine.attachments import incoming as with_attachments
             from react_run.engine.attachments import taken_in

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, MutableMapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
+from os import urandom
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
-from uuid import uuid4
 
 from react_run.messages import NO_USAGE
 from react_run.results import ReActStep, RunOutcome, RunResult, StopReason
 from react_run.support.dataclasses import dataclass
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.tools.arguments.key import identity, without_defaults
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class ToolCall:
     _key: Hashable | None = None
 
     def __repr__(self) -> str:
-        result = "" if self.observation is None else f" → {shown(self.observation.content)}"
-        return f"<ToolCall {self.name} {shown(self.arguments)}{result}>"
+        result = "" if self.observation is None else f" → {shown_value(self.observation.content)}"
+        return f"<ToolCall {self.name} {shown_value(self.arguments)}{result}>"
 
     @property
     def name(self) -> str:
@@ -188,7 +188,7 @@ class Iteration:
     offered: frozenset[str] | None = None
 
     def __repr__(self) -> str:
-        said = "" if self.response is None else f" {shown(self.response.text)}" if self.response.text else ""
+        said = "" if self.response is None else f" {shown_value(self.response.text)}" if self.response.text else ""
         return f"<Iteration {self.number}{said}, {len(self.calls)} call{'' if len(self.calls) == 1 else 's'}>"
 
     def again(self, messages: MessageView) -> None:
@@ -225,7 +225,7 @@ class Run:
     workspace: Path
     """The working directory of the agent."""
     _engine: Engine = field(repr=False)
-    id: str = field(default_factory=lambda: uuid4().hex)
+    id: str = field(default_factory=lambda: urandom(16).hex())
     """The id of the run: 32 hexadecimal digits."""
     prompt: str = ""
     """The prompt of the run."""
@@ -240,7 +240,8 @@ class Run:
     _states: dict[object, object] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
-        return f"<Run {self.id[:12]} {shown(self.prompt)}, iteration {len(self.iterations)} of {self.max_iterations}>"
+        where = f"iteration {len(self.iterations)} of {self.max_iterations}"
+        return f"<Run {self.id[:12]} {shown_value(self.prompt)}, {where}>"
 
     def state(self, kind: Callable[[], T]) -> T:
         """This run's instance of ``kind``, created on first use."""

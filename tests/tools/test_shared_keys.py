@@ -27,7 +27,7 @@ from react_run.config.json_schema import agent_file_schema
 from react_run.journal.replay.replay import replay
 from react_run.testing import agent_with, calls, says
 from react_run.tools.composite import offered
-from react_run.tools.toolset import ToolSpec, label
+from react_run.tools.toolset import ToolSpec, toolset_label
 
 ROOT = Path(__file__).parents[2]
 
@@ -193,8 +193,8 @@ def test_a_disabled_toolset_is_not_opened() -> None:
     ("keys", "text"), [({"name": "upstairs"}, "shelf:upstairs"), ({"prefix": "a_"}, "shelf"), ({}, "shelf")]
 )
 def test_a_name_labels_a_toolset(keys: dict[str, Any], text: str) -> None:
-    assert label(Shelf(**keys)) == text
-    assert label(Named.model_validate({"name": "Ada"})) == "Named:Ada"
+    assert toolset_label(Shelf(**keys)) == text
+    assert toolset_label(Named.model_validate({"name": "Ada"})) == "Named:Ada"
 
 
 # -- in agent files --------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def answer(work: Callable[[], Fields]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def interpret(result: object, summary: Callable[[Fields], str], ask: frozenset[str]) -> Outcome | None:
+def interpret_answer(result: object, summary: Callable[[Fields], str], ask: frozenset[str]) -> Outcome | None:
     """The outcome of a result: codes in ``ask`` need the user, every other error may be retried.
 
     Args:

@@ -11,12 +11,12 @@ from react_run import Outcome, ReActSkillSpec, ReActToolset, Run, tool
 from react_toolsets.http import Answers, JsonClient, RequestFailed
 from react_toolsets.knowledge import (
     USER_AGENT,
-    as_json,
     cut,
     failed,
     first_sentence,
-    interpret,
+    interpret_lookup,
     lookup_skill,
+    result_as_json,
     source_of,
     web_address,
     without_credentials,
@@ -52,11 +52,11 @@ class DuckDuckGoToolset(ReActToolset):
             query: The short name of one thing, such as "Ada Lovelace"; not a question.
             max_related_topics: How many related topics to return.
         """
-        return as_json(await self._ask(query, max_related_topics, run.state(Answers)))
+        return result_as_json(await self._ask(query, max_related_topics, run.state(Answers)))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
         """Success with the best answer as the verified fact; several meanings need the user; errors may be retried."""
-        return interpret(result, _verified_summary)
+        return interpret_lookup(result, _verified_summary)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skill group ``knowledge_lookup``."""

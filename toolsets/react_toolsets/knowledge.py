@@ -15,7 +15,7 @@ from react_toolsets.http import RequestFailed
 USER_AGENT = f"react-run/{__version__}"
 
 
-def as_json(result: Mapping[str, object]) -> str:
+def result_as_json(result: Mapping[str, object]) -> str:
     """A finished result as compact JSON that every encoder accepts."""
     return answers.answer(lambda: result)
 
@@ -35,7 +35,7 @@ def parsed(result: object) -> Mapping[str, object]:
     return result if isinstance(result, Mapping) else {}
 
 
-def interpret(result: object, verified_summary: Callable[[Mapping[str, object]], str]) -> Outcome | None:
+def interpret_lookup(result: object, verified_summary: Callable[[Mapping[str, object]], str]) -> Outcome | None:
     """What a result of the knowledge toolsets means; every error code may be retried."""
     fields = parsed(result)
     match fields:
@@ -43,7 +43,7 @@ def interpret(result: object, verified_summary: Callable[[Mapping[str, object]],
             return Outcome(disposition=Disposition.CLARIFICATION_REQUIRED, code="ambiguous", message=message)
         case {"status": "no_result", "message": str(message)}:
             return Outcome(disposition=Disposition.NO_RESULT, code="no_result", message=message)
-    return answers.interpret(fields, verified_summary, ask=frozenset())
+    return answers.interpret_answer(fields, verified_summary, ask=frozenset())
 
 
 def cut(text: str, limit: int) -> str:

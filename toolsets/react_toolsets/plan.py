@@ -54,7 +54,7 @@ class PlanToolset(ReActToolset):
                 text = f"a plan has {self.steps} steps at most, and this one has {len(steps)}: put some together"
                 raise ToolError(text, code="too_many_steps")
             run.outcome.plan = [step.model_dump() for step in steps]
-        return shown(run.outcome.plan)
+        return shown_plan(run.outcome.plan)
 
     def replayed(self, call: ToolCall, observation: Observation) -> None:
         """A recording answered the call: set the plan as the call would have."""
@@ -67,7 +67,7 @@ class PlanToolset(ReActToolset):
             return
 
 
-def shown(plan: Sequence[Mapping[str, str]]) -> str:
+def shown_plan(plan: Sequence[Mapping[str, str]]) -> str:
     """A plan as the model reads it."""
     if not plan:
         return "(The plan is empty.)"

@@ -25,7 +25,7 @@ from react_run.batch.offers import Key, Offers
 from react_run.batch.postgres_rows import OF_ONE, OF_VERSION, added, taken_anew, totals
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
-from react_run.journal.shipped import Journals, ShippedSink, connect, database_errors, said, shown
+from react_run.journal.shipped import Journals, ShippedSink, connect, database_error, database_errors, shown_url
 from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class PostgresEngine:
                 await connection.execute(files(__package__).joinpath("postgres.sql").read_text(encoding="utf-8"))
                 await self.journals.make_in(connection)
         except database_errors() as error:
-            raise ConfigError(f"cannot reach the database {shown(self.url)}: {said(error)}") from error
+            raise ConfigError(f"cannot reach the database {shown_url(self.url)}: {database_error(error)}") from error
 
     # -- the verbs --------------------------------------------------------------------------------------------------
 
@@ -361,4 +361,6 @@ class PostgresEngine:
         try:
             return await answer
         except database_errors() as error:
-            raise Unreachable(f"the database {shown(self.url)} does not answer ({said(error)})") from error
+            raise Unreachable(
+                f"the database {shown_url(self.url)} does not answer ({database_error(error)})"
+            ) from error

@@ -328,11 +328,11 @@ async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
 
 def agent_record(agent: ReActAgent) -> str:
     """What is said of an agent in the header of its journals, as JSON."""
-    from react_run.journal.header import described
+    from react_run.journal.header import described_agent
     from react_run.journal.lines import encoded
 
     masker = agent.config.masker
-    record = {**described(agent, masker), "model": agent.model.name}
+    record = {**described_agent(agent, masker), "model": agent.model.name}
     record["agent"] = {**record["agent"], "text": None}
     return encoded(record, masker)[1]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, settle_in
-from react_run.cli.terminal import shown
+from react_run.cli.terminal import terminal_text
 from react_run.errors import ConfigError
 from react_run.launch.keys import must_have_key
 from react_run.launch.options import AgentOptions, approve_all, built
@@ -339,7 +339,7 @@ class StandardOutput:
     """Writes lines to standard output, which starts empty each time."""
 
     def write(self, results: Sequence[Line]) -> None:
-        sys.stdout.write("".join(f"{shown(result.line())}\n" for result in results))
+        sys.stdout.write("".join(f"{terminal_text(result.line())}\n" for result in results))
         sys.stdout.flush()
 
     def close(self) -> None:

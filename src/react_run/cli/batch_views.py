@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from react_run.cli.engines import is_embedded
-from react_run.cli.terminal import json_text, shown
+from react_run.cli.terminal import json_text, terminal_text
 from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def write_results(name: str, engine: str, only: str | None) -> int:
 
     def show(result: RowResult) -> None:
         if only in (None, result.status):
-            sys.stdout.write(f"{shown(result.line())}\n")
+            sys.stdout.write(f"{terminal_text(result.line())}\n")
 
     if not is_embedded(engine):
         from react_run.batch.catalogue import results

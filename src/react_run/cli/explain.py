@@ -11,7 +11,7 @@ import click
 from react_run.cli.exit import complain, logs_to
 from react_run.cli.interrupts import drive
 from react_run.cli.options import agent_options
-from react_run.cli.terminal import fitted, json_text, shown
+from react_run.cli.terminal import fitted, json_text, terminal_text
 from react_run.cli.validation import doubts
 from react_run.components.looking import looking
 from react_run.launch.explanation import explanation
@@ -42,14 +42,14 @@ def command(file: str, as_json: bool, mermaid: bool, **given: Any) -> int:  # th
     if mermaid:
         from react_run.cli.mermaid import graph
 
-        print(shown(config.masker.mask(graph(agent, extra))))
+        print(terminal_text(config.masker.mask(graph(agent, extra))))
         return 0
     with logs_to(complain):
         explained = explanation(agent, drive)
     explained["notes"] = [text for text in (doubts(agent.tools),) if text]
     explained["values"] += [value.to_dict() for value in _added(extra, options)]
     masked = cast("dict[str, Any]", config.masker.mask_data(explained))  # before lines are wrapped and cut
-    print(json_text(masked, indent=2) if as_json else shown("\n".join(_as_text(masked))))
+    print(json_text(masked, indent=2) if as_json else terminal_text("\n".join(_as_text(masked))))
     return 0
 
 
@@ -69,9 +69,9 @@ def _as_text(explained: dict[str, Any]) -> list[str]:
 
     rows = [row for row in explained["values"] if row["source"] != _DEFAULT]
     keys = min(44, max((len(row["key"]) for row in rows), default=0))
-    shown = min(40, max((len(row["shown"]) for row in rows), default=0))
+    widest = min(40, max((len(row["shown"]) for row in rows), default=0))
     lines = ["VALUES", ""]
-    lines += [f"  {row['key']:<{keys}}  {row['shown']:<{shown}}  {row['source']}".rstrip() for row in rows]
+    lines += [f"  {row['key']:<{keys}}  {row['shown']:<{widest}}  {row['source']}".rstrip() for row in rows]
     lines += _defaults([row for row in explained["values"] if row["source"] == _DEFAULT])
     lines += ["", "PROMPT", ""]
     lines += [f"  {line}".rstrip() for text in explained["prompt"] for line in text.splitlines()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from react_run.cli.terminal import json_text, shown
+from react_run.cli.terminal import json_text, terminal_text
 from react_run.errors import ConfigError, ToolsetError
 from react_run.launch.mcp_servers import mcp_toolsets, pairs, toolset_of
 from react_run.launch.options import AgentOptions, built, parsed
@@ -72,8 +72,8 @@ def lock(file: str, env_file: str | None, trust: bool, yes: bool) -> int:
         print("nothing has changed")
         return 0
     for name, lines in changed.items():
-        print(shown(f"{name}: {'; '.join(lines)}"))
-        print(shown("\n".join(_tool_lines(entries[name], lines))))
+        print(terminal_text(f"{name}: {'; '.join(lines)}"))
+        print(terminal_text("\n".join(_tool_lines(entries[name], lines))))
     if not yes and not click.confirm("Lock this?", default=False, err=True):
         return 1
     path = Path(file).with_name(f"{Path(file).stem}.mcp.lock")
@@ -109,7 +109,7 @@ def diff(file: str, env_file: str | None, trust: bool) -> int:
         found = {name: lines for servers in all_servers for name, lines in servers.differences().items()}
     for name, lines in found.items():
         for line in lines:
-            print(shown(f"{name}: {line}"))
+            print(terminal_text(f"{name}: {line}"))
     if not found:
         click.echo("there are no differences from the lock", err=True)
     return 1 if found else 0
@@ -130,15 +130,15 @@ def tools(file: str, name: str | None, env_file: str | None, trust: bool, live: 
             if found is None:
                 found, failed = servers.entries()
                 for server, reason in failed.items():
-                    click.echo(shown(f"{server}: {reason}"), err=True)
+                    click.echo(terminal_text(f"{server}: {reason}"), err=True)
                     status = 1
             entries |= {server: entry for server, entry in found.items() if name in (None, server)}
     if as_json:
         print(json_text(config.masker.mask_data(entries), indent=2))
         return status
     for server, entry in entries.items():
-        print(shown(config.masker.mask(f"{server} ({entry.get('reached_by')})")))
-        print(shown("\n".join(_tool_lines(entry)) or "  no tools"))
+        print(terminal_text(config.masker.mask(f"{server} ({entry.get('reached_by')})")))
+        print(terminal_text("\n".join(_tool_lines(entry)) or "  no tools"))
     return status
 
 
@@ -159,7 +159,7 @@ def call(file: str, name: str, tool: str, arguments: tuple[str, ...], env_file: 
     async def work() -> int:
         async with agent:
             observation = await agent.call(toolset.tool_name(name, tool), given)
-        print(shown(config.masker.mask(observation.content)))
+        print(terminal_text(config.masker.mask(observation.content)))
         return 1 if observation.failed else 0
 
     return drive(work())
@@ -179,7 +179,7 @@ def prompt(file: str, name: str, prompt: str, arguments: tuple[str, ...], env_fi
             text = servers.prompt(name, prompt, dict(pairs(arguments)))
         except ToolError as error:
             raise ConfigError(str(error)) from error
-    print(shown(config.masker.mask(text)))
+    print(terminal_text(config.masker.mask(text)))
     return 0
 
 
@@ -210,7 +210,7 @@ def import_(path: str) -> int:
 
     toolset: Any = resolve("toolsets", "mcp")
     text, variables = toolset.imported(Path(path))
-    print(shown(text), end="")
+    print(terminal_text(text), end="")
     for variable in variables:
         click.echo(f"set {variable}: its value is written literally in {path}", err=True)
     return 0

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from react_run.cli.terminal import shown
+from react_run.cli.terminal import terminal_text
 from react_run.errors import ConfigError
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -46,7 +46,7 @@ def fetch(url: str, output: str | None, yes: bool) -> int:
         raise ConfigError(f"{path} is a directory: give the file's name with -o")
     if path.exists():
         different = found.differences(path)
-        print(shown("\n".join(different[:LISTED]) or "nothing has changed"))
+        print(terminal_text("\n".join(different[:LISTED]) or "nothing has changed"))
         if len(different) > LISTED:
             print(f"and {len(different) - LISTED} more")
         if different and not yes and not click.confirm(f"Replace {path}?", default=False, err=True):
@@ -55,7 +55,7 @@ def fetch(url: str, output: str | None, yes: bool) -> int:
         found.write(path)
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from error
-    click.echo(shown(f"{path}: {found.summary}"), err=True)
+    click.echo(terminal_text(f"{path}: {found.summary}"), err=True)
     return 0
 
 

@@ -68,11 +68,11 @@ def _ended(journal: Journal, *, as_json: bool) -> int:
     """Show the result of a finished run, with its exit status; nothing is run again."""
     from react_run.cli.exit import complain
     from react_run.cli.statuses import status_of, why
-    from react_run.cli.terminal import json_text, shown
+    from react_run.cli.terminal import json_text, terminal_text
     from react_run.journal.result import result_of
 
     result = result_of(journal)
-    print(json_text(result.to_dict()) if as_json else shown(result.answer), flush=True)
+    print(json_text(result.to_dict()) if as_json else terminal_text(result.answer), flush=True)
     complain(f"run {journal.run_id[:12]} had already ended: this is its recorded answer")
     if reason := why(result):
         complain(reason)

@@ -70,7 +70,7 @@ class OneRun:
                 raise
             if not isinstance(error, ReactError) and not blamed(error):
                 raise
-            self._write_json({"success": False, "error": described(error)}, self.config)
+            self._write_json({"success": False, "error": described_error(error)}, self.config)
             return error.exit_status if isinstance(error, ReactError) else 1
         finally:
             self.screen.stop_status()
@@ -176,9 +176,9 @@ class OneRun:
 
     def _write_json(self, data: dict[str, object], config: ReActAgentConfig | None = None) -> None:
         """Write a line. If its reader has gone, the run goes on, and the status is that of the run."""
-        shown = config.masker.mask_data(data) if config else data
+        masked = config.masker.mask_data(data) if config else data
         with unread_output():
-            print(json_text(shown), flush=True)
+            print(json_text(masked), flush=True)
 
     def _show_what_is_left(self, error: Exception) -> None:
         """Write what a failed run had achieved: the answer if it was ready, or the facts that its tools verified."""
@@ -210,7 +210,7 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool =
         raw: Whether Markdown stays as it is on a terminal; it always does elsewhere.
     """
     from react_run.cli.markdown import has_markdown, show
-    from react_run.cli.terminal import is_dumb, is_terminal, shown
+    from react_run.cli.terminal import is_dumb, is_terminal, terminal_text
 
     if sys.stdout is None:
         raise OSError(errno.EBADF, "standard output is closed")
@@ -224,10 +224,10 @@ def show_answer(answer: str, draft: Draft | None, screen: Screen, *, raw: bool =
     if rendered:
         show(answer)
     else:
-        print(shown(answer), flush=True)
+        print(terminal_text(answer), flush=True)
 
 
-def described(error: Exception) -> dict[str, object]:
+def described_error(error: Exception) -> dict[str, object]:
     """An error as data for ``--json``, with what the run had achieved."""
     from react_run.config.yaml import AgentFileError
 

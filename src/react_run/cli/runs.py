@@ -94,12 +94,12 @@ def _row(summary: Summary) -> dict[str, str]:
 @naming_damage
 def show_run(run: str | None, as_json: bool) -> int:
     """Show what a run was, and what it used."""
-    from react_run.journal.view.export import as_json as exported
+    from react_run.journal.view.export import journal_as_data
     from react_run.support.text import printable
 
     journal, path = _journal(run)
     if as_json:
-        print(json_text(exported(journal), indent=2))
+        print(json_text(journal_as_data(journal), indent=2))
         return 0
     for name, value in _facts(journal, path).items():
         print(f"{name:<10} {printable(value)}")
@@ -168,11 +168,11 @@ def _exported(journal: Journal, form: str) -> str:
         from react_run.journal.view.html import page
 
         return page(journal)
-    from react_run.journal.view.export import as_json, as_markdown
+    from react_run.journal.view.export import as_markdown, journal_as_data
 
     if form == "markdown":
         return as_markdown(journal)
-    return json_text(as_json(journal), indent=2) + "\n"
+    return json_text(journal_as_data(journal), indent=2) + "\n"
 
 
 def _age(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:

@@ -17,7 +17,7 @@ _NOT_PLAIN = re.compile(r"[^\n -~]")
 _COLOURS = {"dim": "2", "red": "31", "green": "32", "yellow": "33", "bold": "1"}
 
 
-def shown(text: str, stream: TextIO | None = None) -> str:
+def terminal_text(text: str, stream: TextIO | None = None) -> str:
     """Return ``text`` for a stream (stdout by default): unchanged for files and pipes, :func:`printable` for a
     terminal.
     """

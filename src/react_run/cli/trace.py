@@ -10,7 +10,7 @@ import click
 
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
-from react_run.cli.terminal import json_text, shown
+from react_run.cli.terminal import json_text, terminal_text
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def command(run: str | None, html: str | None, chrome_trace: str | None, as_json
 def write(name: str, text: str) -> None:
     """Write to a file, or to standard output if it is called ``-``, and say where it is."""
     if name == "-":
-        sys.stdout.write(shown(text))
+        sys.stdout.write(terminal_text(text))
         return
     Path(name).write_text(text, encoding="utf-8", errors="replace")
     print(f"written to {printable(name)}", file=sys.stderr)
@@ -69,5 +69,5 @@ def show_tree(journal: Journal, *, full: bool = False) -> None:
         text = printable(branch.text)
         if not full:
             text = fitted(text, max(20, columns - cells(frame + mark)))
-        shown = coloured(mark, branch.colour, sys.stdout) + text if mark else coloured(text, branch.colour, sys.stdout)
-        print(f"{coloured(frame, 'dim', sys.stdout) if frame else ''}{shown}")
+        line = coloured(mark, branch.colour, sys.stdout) + text if mark else coloured(text, branch.colour, sys.stdout)
+        print(f"{coloured(frame, 'dim', sys.stdout) if frame else ''}{line}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from react_run.cli.terminal import shown
+from react_run.cli.terminal import terminal_text
 
 
 @click.command("trust", context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +24,7 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     if listing:
         listed = trusted_directories()
         for trusted in listed:
-            print(shown(str(trusted)))
+            print(terminal_text(str(trusted)))
         if not listed:
             click.echo("no directory is trusted", err=True)
         return 0
@@ -33,7 +33,7 @@ def command(directory: str | None, remove: bool, listing: bool) -> int:
     if remove:
         if not untrust(Path(directory)):
             raise click.UsageError(f"{directory} is not among the trusted directories (react-run trust --list)")
-        print(shown(f"no longer trusted: {Path(directory).resolve()}"))
+        print(terminal_text(f"no longer trusted: {Path(directory).resolve()}"))
         return 0
-    print(shown(f"trusted: {trust(Path(directory))}"))
+    print(terminal_text(f"trusted: {trust(Path(directory))}"))
     return 0

@@ -16,26 +16,33 @@ PER_MESSAGE = 16
 """Bytes of overhead per message."""
 
 
+_NO_IDS: frozenset[str] = frozenset()
+
+
 class MovedOut:
     """The results that compaction removed from the conversation of a run, by request id, and how often it ran."""
 
+    __slots__ = ("ids", "times")
+
     def __init__(self) -> None:
         self.times = 0
-        self.ids: set[str] = set()
+        self.ids = _NO_IDS
 
     def compare(self, before: Sequence[Message], after: Sequence[Message]) -> None:
         """Note which results of ``before`` are missing or changed in ``after``."""
         left = {message.tool_request_id: message.content for message in after if message.role == "tool"}
-        self.ids.update(
+        self.ids |= {
             message.tool_request_id
             for message in before
             if message.tool_request_id is not None and left.get(message.tool_request_id) != message.content
-        )
+        }
         self.times += 1
 
 
 class Gauge:
     """The estimated size of a run's requests in tokens, corrected by the provider's latest count."""
+
+    __slots__ = ("_bytes", "_counted", "_raw", "_tool_bytes", "_tools", "busy", "factor", "own")
 
     def __init__(self) -> None:
         self.own = -1

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 
-def tell(run: Run, listeners: Chain, *args: object) -> None:
+def send_event(run: Run, listeners: Chain, *args: object) -> None:
     """Notify ``listeners`` of an event of ``run``, on the event-loop thread, without waiting for them."""
     state = run.state(EngineState)
     if state.loop is not None and running_loop() is not state.loop:
         with suppress(RuntimeError):  # the loop is closed: there are no listeners any more
-            state.loop.call_soon_threadsafe(tell, run, listeners, *args)
+            state.loop.call_soon_threadsafe(send_event, run, listeners, *args)
         return
     for impl, answer in dispatch(listeners, run, *args):
         task = asyncio.ensure_future(await_listener(impl, answer))
@@ -32,6 +32,8 @@ def tell(run: Run, listeners: Chain, *args: object) -> None:
 async def drain(run: Run) -> None:
     """Wait for the listeners of ``run`` that are still running, and run its cleanups."""
     state = run.state(EngineState)
+    if not state.endings and not state.listeners:
+        return  # the usual case
     async with AsyncExitStack() as stack:
         for give_back in state.endings:
             stack.push_async_callback(give_back)

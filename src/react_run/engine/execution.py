@@ -13,7 +13,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from react_run.engine.current import executing
-from react_run.engine.events import tell
+from react_run.engine.events import send_event
 from react_run.engine.reports import Reports, checked
 from react_run.engine.state import EngineState
 from react_run.engine.timer import Timer
@@ -171,7 +171,7 @@ async def execute(call: ToolCall) -> Observation:
     except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
         return _failed(call, tool, error)
     else:
-        return interpret(call, tool, result, prepared.repairs)
+        return interpret_output(call, tool, result, prepared.repairs)
     finally:
         executing.reset(token)
         if state.reports and (reports := state.reports.pop(call, None)) is not None:
@@ -191,7 +191,7 @@ def report(call: ToolCall, done: float | None, total: float | None, message: str
     if call.observation is not None or not listeners:
         return
     if call not in state.reports:
-        state.reports.setdefault(call, Reports(lambda latest: tell(run, listeners, call, *latest)))
+        state.reports.setdefault(call, Reports(lambda latest: send_event(run, listeners, call, *latest)))
     state.reports[call].add(checked_report)
 
 
@@ -338,7 +338,7 @@ def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
         awaited.set_exception(error)
 
 
-def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
+def interpret_output(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
     """Build the observation of a result, with the interpretation of its toolset."""
     if isinstance(result, Observation):
         call.opaque = result.outcome is None
@@ -353,7 +353,7 @@ def interpret(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ..
                 raise TypeError(f"it returned {type(outcome).__name__}, not an Outcome")
         except Exception as error:  # a broken interpreter only makes the result opaque
             outcome = None
-            call.run.note("interpreter_failed", f"{tool.name}: {describe(error)}")
+            call.run.note("interpreter_failed", f"{tool.name}: {describe_error(error)}")
             _log(call, logging.ERROR, f"interpret_result of {tool.name!r} failed", error)
     if _has_parts(result):
         from react_run.engine.attachments import observed
@@ -397,7 +397,7 @@ def _failed(call: ToolCall, tool: Tool, error: BaseException) -> Observation:
             _log(call, logging.ERROR, f"what tool {call.name!r} raised cannot be told", failure)
     _log(call, logging.INFO, f"tool {call.name!r} failed", error)
     changes = tool.read_only is not True
-    return refused(describe(error), code="execution_error", unknown=changes and is_lost(error))
+    return refused(describe_error(error), code="execution_error", unknown=changes and is_lost(error))
 
 
 def _log(call: ToolCall, level: int, what: str, error: BaseException) -> None:
@@ -414,7 +414,7 @@ def _told(call: ToolCall, error: ToolError) -> Observation:
     return observation
 
 
-def describe(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """An exception as one bounded line: ``ValueError: …`` (behaviour T1)."""
     name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
     try:

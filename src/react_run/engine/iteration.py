@@ -168,13 +168,14 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
     state = run.state(EngineState)
     known = state.request_ids
     if known is None:
-        known = state.request_ids = {request.id for message in run.messages for request in message.tool_requests}
+        asked = (request.id for message in run.messages for request in message.tool_requests)
+        known = state.request_ids = dict.fromkeys(asked)
     if len(requests) == 1 and (only := requests[0].id) and only not in known:
-        known.add(only)  # the usual case
+        known[only] = None  # the usual case
         return requests
     ids = [request.id for request in requests]
-    if all(ids) and known.isdisjoint(ids) and len(set(ids)) == len(ids):
-        known.update(ids)
+    if all(ids) and known.keys().isdisjoint(ids) and len(set(ids)) == len(ids):
+        known.update(dict.fromkeys(ids))
         return requests
     renamed = []
     for request in requests:
@@ -182,7 +183,7 @@ def _with_own_ids(run: Run, requests: tuple[ToolRequest, ...]) -> tuple[ToolRequ
         while not fresh or fresh in known:
             number += 1
             fresh = numbered_id(number)
-        known.add(fresh)
+        known[fresh] = None
         renamed.append(request if fresh == request.id else replace(request, id=fresh))
     return tuple(renamed)
 

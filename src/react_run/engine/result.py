@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING
 from react_run.engine.standing import Standing
 from react_run.engine.state import EngineState
 from react_run.results import LIMIT_REASONS, RunResult, StopReason
+from react_run.support.maker import maker
 
 if TYPE_CHECKING:
     from react_run.run import Run
+
+
+_result = maker(RunResult)
 
 
 def result_of(run: Run) -> RunResult:
     """The result of ``run`` so far."""
     outcome, standing = run.outcome, run.state(Standing)
     reason = outcome.stop_reason or StopReason.CANCELLED
-    return RunResult(
+    return _result(
         answer=outcome.answer,
         stop_reason=reason,
         finish_reason="length" if reason in LIMIT_REASONS else "stop",

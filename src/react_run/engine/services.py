@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.engine.asking import put
 from react_run.engine.current import current_call
 from react_run.engine.drafts import withdraw
-from react_run.engine.events import tell
+from react_run.engine.events import send_event
 from react_run.engine.execution import execute, refusal, report
 from react_run.engine.result import result_of
 from react_run.engine.state import EngineState
@@ -29,7 +29,7 @@ class Services:
 
     def note(self, run: Run, guard: str, detail: str) -> None:
         """Report that a guard fired."""
-        tell(run, run.state(EngineState).hooks.react_guard_fired, guard, detail)
+        send_event(run, run.state(EngineState).hooks.react_guard_fired, guard, detail)
 
     @contextmanager
     def paused(self, run: Run, call: ToolCall | None) -> Iterator[None]:

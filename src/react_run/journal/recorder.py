@@ -18,7 +18,7 @@ from react_run.errors import JournalError
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.journal.files import FileSink
-from react_run.journal.header import described, header_of
+from react_run.journal.header import described_agent, header_of
 from react_run.journal.records import Recording, Recordings
 from react_run.journal.sinks import Sink
 from react_run.journal.writer import JournalWriter
@@ -224,7 +224,7 @@ class Recorder(Plugin):
         recording = place.recording = Recording(run, writer)
         run.state(Recordings).append(recording)
         if self._described is None or self._described[0] is not agent:
-            self._described = (agent, described(agent, agent.config.masker))
+            self._described = (agent, described_agent(agent, agent.config.masker))
         header = header_of(
             run,
             self._described[1],

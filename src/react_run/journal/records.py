@@ -14,7 +14,7 @@ from react_run.journal.lines import encoded
 from react_run.journal.values import Record, in_micros, message_to_data, outcome_to_data
 from react_run.journal.writer import JournalWriter
 from react_run.messages import NO_USAGE, content_with
-from react_run.support.display import said
+from react_run.support.display import error_text
 
 if TYPE_CHECKING:
     from react_run.messages import Message, ModelResponse
@@ -292,7 +292,7 @@ class Recording:
 
 def _error(error: BaseException) -> Record:
     text = "".join(format_exception(error))
-    return {"type": type(error).__name__, "message": said(error), "traceback": text[-_LONGEST_TRACEBACK:]}
+    return {"type": type(error).__name__, "message": error_text(error), "traceback": text[-_LONGEST_TRACEBACK:]}
 
 
 def _model_error(error: BaseException) -> Record:

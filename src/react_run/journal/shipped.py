@@ -226,7 +226,7 @@ async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
             return await ask()
         except database_errors() as error:
             if monotonic() + wait > give_up:
-                raise JournalError(f"the journal's database does not answer: {said(error)}") from error
+                raise JournalError(f"the journal's database does not answer: {database_error(error)}") from error
         await asyncio.sleep(wait)
         wait = min(1.0, wait * 2)
 
@@ -239,7 +239,7 @@ def database_errors() -> tuple[type[Exception], ...]:
     return (OperationalError, InterfaceError, PoolTimeout)
 
 
-def said(error: BaseException) -> str:
+def database_error(error: BaseException) -> str:
     """The first line of a database error."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
@@ -256,13 +256,13 @@ async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
         try:
             await pool.open(wait=True, timeout=10)
         except Exception as error:
-            raise ConfigError(f"cannot reach the database {shown(url)}: {said(error)}") from error
+            raise ConfigError(f"cannot reach the database {shown_url(url)}: {database_error(error)}") from error
         yield Journals(pool, folder)
     finally:
         await pool.close()
 
 
-def shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """The URL without its password."""
     from urllib.parse import urlsplit
 

@@ -84,15 +84,15 @@ class JournalWriter:
         if key not in self._offers:
             new = [tool for tool in tools if id(tool) not in self._described]
             self._described.update((id(tool), tool) for tool in new)  # held, because the keys are made of their ids
-            _, text = encoded({"tools": [described(tool) for tool in tools]}, self.masker)
+            _, text = encoded({"tools": [described_tool(tool) for tool in tools]}, self.masker)
             self._offers[key] = digest = sha256(text.encode(errors="replace")).hexdigest()[:32]
             names = [tool.name for tool in tools]
-            self.put({**head, "digest": digest, "names": names, "new": [described(tool) for tool in new]})
+            self.put({**head, "digest": digest, "names": names, "new": [described_tool(tool) for tool in new]})
         self._offered = tools, self._offers[key]
         return self._offers[key]
 
 
-def described(tool: Tool) -> Record:
+def described_tool(tool: Tool) -> Record:
     """A tool as it is offered to the model, with its annotations."""
     flags = {name: value for name in FLAGS if (value := getattr(tool, name)) not in (None, False)}
     data: Record = {"name": tool.name, "description": tool.description, "parameters": tool.parameters, **flags}

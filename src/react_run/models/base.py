@@ -12,7 +12,7 @@ from typing import ClassVar
 from react_run.components import Component
 from react_run.errors import ModelError
 from react_run.messages import Message, ModelRequest, ModelResponse, TextDelta, ToolRequest, Usage
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 
 
 class Model(Component, group="models"):
@@ -87,7 +87,7 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown(wrong[0])}, but a ModelResponse needs a Usage without negative numbers and an "
+        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse needs a Usage without negative numbers and an "
         "assistant Message whose calls have names"
     )
     raise ModelError(problem, code="bad_response")

@@ -130,7 +130,7 @@ class _Calls:
         call.name = call.name or name
         arguments = function.get("arguments")
         if arguments is not None:
-            call.pieces.append(arguments if isinstance(arguments, str) else as_json(arguments))
+            call.pieces.append(arguments if isinstance(arguments, str) else value_as_json(arguments))
         for key, value in piece.items():
             if key not in ("id", "index", "type", "function"):
                 _merge(call.rest, key, value)
@@ -175,7 +175,7 @@ class _Calls:
         return call.complete
 
 
-def as_json(value: object) -> str:
+def value_as_json(value: object) -> str:
     """``value`` as JSON text, or as Python text if JSON cannot represent it."""
     try:
         return json.dumps(value, ensure_ascii=False)

@@ -22,11 +22,11 @@ from react_run.models.failures import model_error
 from react_run.models.key_hosts import NO_KEY, can_do_without, may_take_key, wrong_field
 from react_run.models.known_ids import missing_key, provider_of
 from react_run.models.litellm_library import (
-    as_json,
     as_model_error,
     close_clients,
     library,
     reason_received,
+    reply_as_data,
     use_clients,
     without_guess,
 )
@@ -77,7 +77,7 @@ class LiteLLMModel(RemoteModel):
         except Exception as error:
             raise self._typed(error) from None
         taken = request_ids(request.messages)
-        return parse_response(as_json(reply, self._id), provider=self._provider, model=self.model, taken=taken)
+        return parse_response(reply_as_data(reply, self._id), provider=self._provider, model=self.model, taken=taken)
 
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[TextDelta | ModelResponse, None]:
         assembler = StreamAssembler(provider=self._provider, model=self.model, taken=request_ids(request.messages))
@@ -99,7 +99,7 @@ class LiteLLMModel(RemoteModel):
                         chunk = await anext(stream, None)
                     if chunk is None:
                         break
-                    yield without_guess(as_json(chunk, self._id), stream)
+                    yield without_guess(reply_as_data(chunk, self._id), stream)
             except Exception:
                 # A failure after the reply is complete does not matter; LiteLLM may hold its end back.
                 if not (reason := reason_received(stream)):

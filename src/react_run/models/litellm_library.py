@@ -154,7 +154,7 @@ def without_guess(chunk: dict[str, object], stream: Any) -> dict[str, object]:
     return chunk
 
 
-def as_json(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
+def reply_as_data(reply: Any, model: str) -> dict[str, object]:  # LiteLLM's own types
     """A reply or chunk as plain data, with its price."""
     data: dict[str, object] = reply.model_dump(exclude_none=True, warnings=False)
     usage = as_mapping(data.get("usage"))

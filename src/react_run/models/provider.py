@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from react_run.messages import CALL_FIELDS, Message, ModelResponse, ToolRequest, Usage, encodable
 from react_run.models.coerce import as_count, as_identifier, as_mapping, as_mappings, as_number, as_text
-from react_run.models.draft import Draft, as_json, is_text_part
+from react_run.models.draft import Draft, is_text_part, value_as_json
 from react_run.models.failures import failure, model_error
 from react_run.models.finish import FAILURES, finish_reason
 from react_run.tools.arguments import decode_arguments
@@ -139,7 +139,7 @@ def _choice(body: object, provider: str) -> Mapping[str, object]:
 
 
 def _glimpse(body: object) -> str:
-    return repr(body if isinstance(body, str) else as_json(body))[:200]
+    return repr(body if isinstance(body, str) else value_as_json(body))[:200]
 
 
 def _finish_reason(choice: Mapping[str, object], provider: str) -> str:
@@ -201,7 +201,7 @@ def _requests(
 
 
 def _arguments(raw: object) -> dict[str, object] | str:
-    sent = encodable(raw) if isinstance(raw, str) else "" if raw is None else as_json(raw)
+    sent = encodable(raw) if isinstance(raw, str) else "" if raw is None else value_as_json(raw)
     decoded = decode_arguments(sent)
     if isinstance(decoded, dict):
         return decoded

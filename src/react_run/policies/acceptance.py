@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from pydantic import Field
 
 from react_run.checks import Check
-from react_run.engine.execution import describe
+from react_run.engine.execution import describe_error
 from react_run.hooks import inline
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Verdict
@@ -69,7 +69,7 @@ class Acceptance(Policy):
                 from react_run.workspace.seals import digests
 
                 seal = partial(in_thread, partial(digests, Folder(run.workspace), check.sealed))
-                run.state(Seals)[check] = await run.recorded(f"files sealed for {label(check)}", seal)
+                run.state(Seals)[check] = await run.recorded(f"files sealed for {check_label(check)}", seal)
 
     @hookimpl
     async def react_check_answer(self, run: Run, answer: str) -> Verdict | None:
@@ -91,15 +91,17 @@ class Acceptance(Policy):
         return [self._broken(run, check, what) for check, what in found if what]
 
     def _broken(self, run: Run, check: Check, what: str) -> Verdict:
-        return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=label(check), what=what))
+        return self._refused(run, "seal_broken", SEAL_BROKEN.format(check=check_label(check), what=what))
 
     async def _verdict(self, check: Check, run: Run, answer: str) -> Verdict:
         try:
             verdict = await check.check(run, answer)
         except Exception as error:  # any failure of a check counts as not passed
             mask = run.agent.config.masker.mask
-            log_failure(logger, logging.ERROR, f"check {label(check)} failed", error, mask)
-            return self._refused(run, "check_failed", NOT_RUN.format(check=label(check), why=describe(error)))
+            log_failure(logger, logging.ERROR, f"check {check_label(check)} failed", error, mask)
+            return self._refused(
+                run, "check_failed", NOT_RUN.format(check=check_label(check), why=describe_error(error))
+            )
         if what := await _breach(check, run):  # the check's own command may have changed them
             return self._broken(run, check, what)
         return verdict
@@ -133,9 +135,9 @@ async def _breach(check: Check, run: Run) -> str:
     from react_run.workspace.seals import broken
 
     look = partial(in_thread, partial(broken, Folder(run.workspace), check.sealed, sealed))
-    return await run.recorded(f"seal of {label(check)}", look)
+    return await run.recorded(f"seal of {check_label(check)}", look)
 
 
-def label(check: Check) -> str:
+def check_label(check: Check) -> str:
     """The name of a check in messages."""
     return check.kind or type(check).__name__

@@ -44,6 +44,8 @@ ONCE = "[You asked for this exact call more than once in one reply. It ran once,
 class Memory:
     """The results that a run already has, by tool and then by arguments, and the calls whose outcome is unknown."""
 
+    __slots__ = ("answered", "current", "in_doubt", "iteration", "moves", "nothing", "only", "shared")
+
     def __init__(self) -> None:
         self.iteration = 0
         self.only: ToolCall | None = None

@@ -28,6 +28,8 @@ NO_SUCH_TOOL = frozenset({"unknown_tool", "tool_not_disclosed"})
 class Ledger:
     """The failures of a run by tool, since the tool last succeeded."""
 
+    __slots__ = ("counts",)
+
     def __init__(self) -> None:
         self.counts: dict[str, dict[Key, int]] = {}
 

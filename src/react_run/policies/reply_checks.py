@@ -45,9 +45,12 @@ _FENCED = re.compile(r"```\w*+[^\S\n]*+\n(.*?)\n?```", re.DOTALL)
 
 def needs_more(run: Run, iteration: Iteration, response: ModelResponse) -> bool:
     """Whether a reply may be anything but a whole answer or calls."""
-    return run.outcome.stop_reason is None and (
-        response.finish_reason in REFUSALS or not response.message.tool_requests
-    )
+    if run.outcome.stop_reason is not None or response.finish_reason in REFUSALS:
+        return run.outcome.stop_reason is None
+    if response.message.tool_requests:
+        return False
+    text = response.text.strip()
+    return not text or response.finish_reason == "length" or _may_be_a_call(text)
 
 
 class Replies(Policy):
@@ -152,13 +155,17 @@ def is_empty(response: ModelResponse) -> bool:
     return not response.message.tool_requests and not response.text.strip()
 
 
+def _may_be_a_call(text: str) -> bool:
+    return _MARKUP.match(text) is not None and text[-1] in "]})>`"
+
+
 async def called_in_text(run: Run, message: Message) -> bool:
     """Whether a reply is just the markup of a call to an existing tool, which the server should have parsed (S3).
 
     JSON that the agent was told to answer with is not a call.
     """
     text = message.said.strip()
-    if message.tool_requests or _MARKUP.match(text) is None or text[-1] not in "]})>`":
+    if message.tool_requests or not _may_be_a_call(text):
         return False  # the usual case
     if text[0] in "<[" and not text.startswith("[{"):
         return any(re.search(rf"\b{re.escape(name)}\b", text) for name in run.all_tools)

@@ -35,6 +35,8 @@ Key = tuple[str, Hashable]
 class Answers:
     """The results of a run's calls, and how long the run has made no progress."""
 
+    __slots__ = ("failing", "known", "moves", "stale")
+
     def __init__(self) -> None:
         self.known: dict[Key, tuple[str, int, str]] = {}
         """By call: the latest result, how many times in a row it was the same, and the id of the request."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from react_run.messages import Message
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.support.preview import head
 
 INSTRUCTION = """\
@@ -38,6 +38,8 @@ def outline(messages: Iterable[Message]) -> str:
 def _told(message: Message, longest: int) -> str:
     if message.role == "user":
         return message.text
-    calls = "".join(f"\ncalls {request.name} {shown(request.arguments, 200)}" for request in message.tool_requests)
+    calls = "".join(
+        f"\ncalls {request.name} {shown_value(request.arguments, 200)}" for request in message.tool_requests
+    )
     who = "result" if message.role == "tool" else message.role
     return f"{who}: {head(message.text, longest)}{calls}"

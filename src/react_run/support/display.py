@@ -10,7 +10,7 @@ Path = tuple[str | int, ...]
 """The path of something inside a JSON value: keys and indices."""
 
 
-def shown(value: object, limit: int = 60) -> str:
+def shown_value(value: object, limit: int = 60) -> str:
     """``value`` as JSON on one line, at most about ``limit`` characters of it, safe to print and to send."""
     if isinstance(value, str) and len(value) > limit:
         return f"{_json(value[:limit])}… ({len(value)} characters)"
@@ -25,7 +25,7 @@ def _json(value: object) -> str:
         return f"a {type(value).__name__}"
 
 
-def said(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """The text of an exception; foreign exceptions may fail even at that."""
     try:
         return str(error)

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 
-from react_run.support.display import Path, dotted, shown
+from react_run.support.display import Path, dotted, shown_value
 from react_run.support.regex import Pattern
 
 _TOKEN = re.compile(
@@ -129,7 +129,7 @@ class _Translation:
         return token
 
     def _refused(self, what: str) -> ValueError:
-        return ValueError(f"{shown(what)} is neither JavaScript's nor Python's")
+        return ValueError(f"{shown_value(what)} is neither JavaScript's nor Python's")
 
     def _letter(self, letter: str) -> str:
         if letter in _ANYWHERE:

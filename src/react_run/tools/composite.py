@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 from react_run.errors import Fault, ReactError, ToolsetError
 from react_run.skills import ReActSkillSpec
 from react_run.tools.tool import Tool
-from react_run.tools.toolset import ReActToolset, label, without_clash
+from react_run.tools.toolset import ReActToolset, toolset_label, without_clash
 
 
 class CompositeToolset(ReActToolset):
@@ -87,7 +87,7 @@ def offered(toolset: ReActToolset) -> list[Tool]:
     if toolset._offered is None or toolset._offered[0] != own:
         tools, faults = toolset._shared.offered(own)
         if faults:
-            text = "\n".join(f"toolset {label(toolset)}: {fault.loc[0]}: {fault.text}" for fault in faults)
+            text = "\n".join(f"toolset {toolset_label(toolset)}: {fault.loc[0]}: {fault.text}" for fault in faults)
             raise ToolsetError(text, code=faults[0].code, faults=faults)
         toolset._offered = own, without_clash(tools)
     return list(toolset._offered[1])
@@ -111,11 +111,13 @@ def _looked_at(toolset: ReActToolset) -> tuple[list[Tool], list[Fault]]:
     except ReactError:  # it already says what is wrong and where, for example in another agent's file
         raise
     except Exception as error:  # catch anything an outside toolset raises: the message has to name the toolset
-        return [], [Fault("tool.failed", f"toolset {label(toolset)} has no tools: {type(error).__name__}: {error}")]
+        return [], [
+            Fault("tool.failed", f"toolset {toolset_label(toolset)} has no tools: {type(error).__name__}: {error}")
+        ]
 
 
 def _clash(names: list[str], toolsets: Sequence[ReActToolset], first: int, second: int) -> Fault:
     what = f"a tool {names[0]!r}" if len(names) == 1 else f"tools {', '.join(map(repr, names))}"
-    both = f"toolsets {label(toolsets[first])} and {label(toolsets[second])} both offer {what}"
+    both = f"toolsets {toolset_label(toolsets[first])} and {toolset_label(toolsets[second])} both offer {what}"
     way_out = f"give one of them a prefix, rename: {{{names[0]}: …}}, or exclude: [{', '.join(names)}]"
     return Fault("tool.clash", f"{both}: {way_out}", ("toolsets", second), ("toolsets", first))

@@ -110,7 +110,7 @@ class ReActToolset(Component, group="toolsets"):
             try:
                 self._tools = without_clash([*self._marked(), *self._specified()])
             except ToolsetError as error:
-                raise ToolsetError(f"toolset {label(self)}: {error}", code=error.code) from error
+                raise ToolsetError(f"toolset {toolset_label(self)}: {error}", code=error.code) from error
         return list(self._tools)
 
     def _marked(self) -> list[Tool]:
@@ -156,7 +156,7 @@ class ReActToolset(Component, group="toolsets"):
         """
         tools = {tool.name: tool for tool in self.tools()}
         if tool_name not in tools:
-            raise ToolError(f"toolset {label(self)} has no tool {tool_name!r}", code="unknown_tool")
+            raise ToolError(f"toolset {toolset_label(self)} has no tool {tool_name!r}", code="unknown_tool")
         values = args.model_dump(mode="json", exclude_unset=True) if isinstance(args, BaseModel) else dict(args)
         prepared = tools[tool_name].prepare(values)
         if prepared.problem:
@@ -210,7 +210,7 @@ class OneTool(ReActToolset):
         return f"{function.__module__}:{function.__qualname__}"
 
 
-def label(toolset: ReActToolset) -> str:
+def toolset_label(toolset: ReActToolset) -> str:
     """The name of a toolset in messages: its kind, and its name if it has one."""
     kind = toolset.kind or type(toolset).__name__
     name = toolset._shared.name if toolset._shared is not None else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from react_run.engine.execution import describe, interpret
+from react_run.engine.execution import describe_error, interpret_output
 from react_run.hookspecs import hookimpl
 from react_run.outcome import Disposition, Observation, ToolError
 from react_run.support.render import render
@@ -49,7 +49,7 @@ class AroundToolCall(Adapter):
             if returned is not model:  # usually it is unchanged, which is fast
                 made: BaseModel | ToolSkipResult = await awaited(returned)
                 if isinstance(made, ToolSkipResult):
-                    return await call.refusal() or interpret(call, given.tool, made.output)
+                    return await call.refusal() or interpret_output(call, given.tool, made.output)
                 if not isinstance(made, BaseModel):
                     raise wrong(self.wrapper, "preprocess", made, "the tool's input or a ToolSkipResult")
                 model = made
@@ -87,13 +87,13 @@ class AroundToolCall(Adapter):
         if answer is None:
             return observation
         call.error = None
-        run.note(self.kind, f"{call.name}: handled {describe(error)}")
-        return interpret(call, given.tool, answer)
+        run.note(self.kind, f"{call.name}: handled {describe_error(error)}")
+        return interpret_output(call, given.tool, answer)
 
 
 def _replaced(call: ToolCall, tool: Tool, observation: Observation, output: object) -> Observation:
     """Replace the text of ``observation``; if it is a result, its toolset interprets the new text."""
     outcome = observation.outcome
     if call.error is None and (call.executed or not observation.failed):
-        outcome = interpret(call, tool, output).outcome or outcome
+        outcome = interpret_output(call, tool, output).outcome or outcome
     return replace(observation, content=render(output), outcome=outcome, raw=None)

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from react_run import Outcome, ReActSkillSpec, ReActToolset, tool
-from react_toolsets.answers import Fields, answer, interpret
+from react_toolsets.answers import Fields, answer, interpret_answer
 from react_toolsets.math.units.names import ADVERTISED
 
 ASK = frozenset({"ambiguous_unit"})
@@ -78,7 +78,7 @@ class MathToolset(ReActToolset):
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
         """Success is a verified equation; ambiguous units need the user; other errors may be retried."""
-        return interpret(result, _equation if tool_name == "calculate" else _conversion, ASK)
+        return interpret_answer(result, _equation if tool_name == "calculate" else _conversion, ASK)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skill group ``math_and_units``."""

@@ -45,7 +45,7 @@ def listed(names: Sequence[str], search: str) -> str:
     return "\n".join(lines)
 
 
-def described(database: Database, table: str, names: Sequence[str]) -> str:
+def described_table(database: Database, table: str, names: Sequence[str]) -> str:
     """The columns, keys and indexes of a table.
 
     Raises:

@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr, SecretStr, ValidationInfo, model_valida
 
 from react_run import LocalPath, Origin, Outcome, ReActSkillSpec, ReActToolset, Run, Tool, ToolError, ToolsetError, tool
 from react_run.support import in_thread
-from react_toolsets.sql.schema import described, listed, outline, table_names
+from react_toolsets.sql.schema import described_table, listed, outline, table_names
 from react_toolsets.sql.statement import Rules, checked
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class SqlToolset(ReActToolset):
             table: Its name.
         """
         names = await self._names()
-        return await in_thread(partial(described, self._open(), table, names))
+        return await in_thread(partial(described_table, self._open(), table, names))
 
     @tool(read_only=True)
     async def query(self, sql: str, parameters: dict[str, Value] | None = None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from pydantic import Field, field_validator, model_validator
 
 from react_run import Outcome, ReActSkillSpec, ReActToolset, tool
-from react_toolsets.answers import Fields, Refusal, answer, interpret
+from react_toolsets.answers import Fields, Refusal, answer, interpret_answer
 
 if TYPE_CHECKING:
     from react_toolsets.temporal.business import Calendar
@@ -223,7 +223,7 @@ class TemporalToolset(ReActToolset):
         """Success is a verified fact; local times that need an answer go to the user; other errors may be retried."""
         from react_toolsets.temporal.summaries import summary_of
 
-        return interpret(result, lambda fields: summary_of(tool_name, fields), ASK)
+        return interpret_answer(result, lambda fields: summary_of(tool_name, fields), ASK)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
         """The skill group ``dates_and_time``."""

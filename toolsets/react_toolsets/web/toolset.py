@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, StringConstraints, Wit
 
 from react_run import Disposition, Outcome, ReActSkillSpec, ReActToolset, Tool, ToolCall, ToolsetError, tool
 from react_toolsets.http import Once, RequestFailed, retrying
-from react_toolsets.knowledge import USER_AGENT, as_json, cut, failed, interpret
+from react_toolsets.knowledge import USER_AGENT, cut, failed, interpret_lookup, result_as_json
 from react_toolsets.web.extract import Page, extract
 from react_toolsets.web.policy import HostPolicy, Pattern
 from react_toolsets.web.search import DdgsProvider, SearchHit, SearchProvider, provider_from
@@ -100,11 +100,11 @@ class WebToolset(ReActToolset):
             max_results: How many results to return.
         """
         try:
-            return as_json(await self._search(query, max_results))
+            return result_as_json(await self._search(query, max_results))
         except RequestFailed as failure:
             # Finding nothing for these words says nothing about other words (behaviour F1, as below).
             call.opaque = failure.code == "no_result"
-            return as_json(failed(failure, query=query, source=self._source))
+            return result_as_json(failed(failure, query=query, source=self._source))
 
     @tool(read_only=True, network=True)
     async def web_fetch(self, url: Url, call: ToolCall, offset: Annotated[int, Field(ge=0)] = 0) -> str:
@@ -117,16 +117,16 @@ class WebToolset(ReActToolset):
         try:
             # Another toolset of the same run may have other rules, so each keeps its own pages.
             page = await call.run.state(Pages).get(f"{id(self)} {url}", partial(self._page, url))
-            return as_json(section(page, offset, self.page_bytes))
+            return result_as_json(section(page, offset, self.page_bytes))
         except RequestFailed as failure:
             # A page that cannot be read says nothing about the next one: another address is a new attempt, and an
             # answer given after it stands. That is what the runtime does for opaque failures (behaviours F1, F5).
             call.opaque = True
-            return as_json(failed(failure, url=url[:300]))
+            return result_as_json(failed(failure, url=url[:300]))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
         """Success names its source; errors may be retried, but for a missing library, which ends the run."""
-        outcome = interpret(result, _verified_summary)
+        outcome = interpret_lookup(result, _verified_summary)
         if outcome is not None and outcome.code == "missing_extra":
             return replace(outcome, disposition=Disposition.TERMINAL_ERROR)
         return outcome

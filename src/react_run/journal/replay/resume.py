@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
 from react_run.journal.files import FileSink
-from react_run.journal.header import changes, described
+from react_run.journal.header import changes, described_agent
 from react_run.journal.lines import encoded, to_json
 from react_run.journal.reading import Journal, read_journal
 from react_run.journal.replay.differences import MASK
@@ -166,7 +166,7 @@ def _prepared(journal: Journal, sink: Sink, agent: ReActAgent, force: bool, plug
 def _differences(journal: Journal, agent: ReActAgent) -> list[str]:
     """How the agent has changed, one line per change."""
     masker = agent.config.masker
-    now, _ = encoded(described(agent, masker), masker)
+    now, _ = encoded(described_agent(agent, masker), masker)
     found = changes(journal.header, now)
     if journal.header["model"] != agent.model.name and not any(line.startswith("model") for line in found):
         found.append(f"model: was {journal.header['model']}, now {agent.model.name}")

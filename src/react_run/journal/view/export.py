@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from react_run.messages import Message
 
 
-def as_json(journal: Journal) -> dict[str, object]:
+def journal_as_data(journal: Journal) -> dict[str, object]:
     """The run as one JSON object: prompt, answer, usage, conversation in OpenAI's format, and results of calls."""
     from react_run.models.stored import message_to_dict
 
@@ -45,7 +45,7 @@ def as_json(journal: Journal) -> dict[str, object]:
             for iteration in journal.iterations
             for use in iteration.tools
         ],
-        "runs_below": [as_json(child) for child in journal.below],
+        "runs_below": [journal_as_data(child) for child in journal.below],
     }
 
 

@@ -9,7 +9,7 @@ from react_run.outcome import Observation, Outcome
 from react_run.policies.disclosure.groups import SELECTOR
 from react_run.policies.disclosure.selector import FOUND, LISTED, search
 from react_run.skills import AgentSkill, ReActSkillSpec
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 
 FILES_SHOWN = 50
 _NEXT = (
@@ -79,14 +79,14 @@ def invalid(sent: object, skills: Sequence[ReActSkillSpec]) -> Observation:
     """The call did not name exactly one skill."""
     return _failed(
         "invalid_skill_activation",
-        f'{SELECTOR} takes the name of one skill: {{"skill": "{skills[0].name}"}}. You sent {shown(sent, 200)}. '
+        f'{SELECTOR} takes the name of one skill: {{"skill": "{skills[0].name}"}}. You sent {shown_value(sent, 200)}. '
         f"{_choices('', skills)}",
     )
 
 
 def unknown(name: str, skills: Sequence[ReActSkillSpec]) -> Observation:
     """There is no such skill."""
-    return _failed("unknown_skill", f"there is no skill {shown(name)}. {_choices(name, skills)}")
+    return _failed("unknown_skill", f"there is no skill {shown_value(name)}. {_choices(name, skills)}")
 
 
 def _choices(name: str, skills: Sequence[ReActSkillSpec]) -> str:
@@ -121,5 +121,5 @@ def not_disclosed(tool: str, skills: Iterable[ReActSkillSpec], active: Mapping[s
 def not_active(tool: str, skill: str, names: Collection[str]) -> str:
     """Why a file tool may not touch ``skill``."""
     if skill not in names:
-        return f"{tool} did not run: there is no skill {shown(skill)}."
+        return f"{tool} did not run: there is no skill {shown_value(skill)}."
     return f"{tool} did not run: the skill {skill!r} is not active. Activate it with {SELECTOR} first."

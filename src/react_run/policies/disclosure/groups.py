@@ -12,7 +12,7 @@ from react_run.errors import ConfigError, ReactError
 from react_run.skills import AgentSkill, ReActSkillSpec, SkillWarning
 from react_run.support.dataclasses import dataclass
 from react_run.tools.composite import CompositeToolset, offered, skills_offered
-from react_run.tools.toolset import ReActToolset, label
+from react_run.tools.toolset import ReActToolset, toolset_label
 
 SELECTOR = "activate_tool_skill"
 """The tool that activates a skill; no toolset may have a tool of this name."""
@@ -45,7 +45,7 @@ def members(toolset: ReActToolset) -> Iterator[Member]:
             yield from members(child)
     else:
         about = {tool.name: _first_paragraph(tool.description) for tool in offered(toolset)}
-        yield Member(label(toolset), toolset, tuple(about), tuple(_skills(toolset)), about)
+        yield Member(toolset_label(toolset), toolset, tuple(about), tuple(_skills(toolset)), about)
 
 
 def _skills(toolset: ReActToolset) -> list[ReActSkillSpec]:
@@ -54,7 +54,7 @@ def _skills(toolset: ReActToolset) -> list[ReActSkillSpec]:
     except ReactError:
         raise
     except Exception as error:  # catch anything an outside toolset raises: the message has to name the toolset
-        raise ConfigError(f"toolset {label(toolset)} has no skills: {type(error).__name__}: {error}") from error
+        raise ConfigError(f"toolset {toolset_label(toolset)} has no skills: {type(error).__name__}: {error}") from error
 
 
 def skills_of(toolset: ReActToolset, *, grouped: bool) -> list[ReActSkillSpec]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from react_run.support.files.entries import Entry, entries, walk
 from react_run.support.files.globs import compiled, fixed_part
-from react_run.support.files.names import PathRefused, parts_of, refusal, shown, written_parts_of
+from react_run.support.files.names import PathRefused, parts_of, refusal, shown_path, written_parts_of
 from react_run.support.files.opening import FILE, open_in, opened
 from react_run.support.files.replacing import Version, replace
 from react_run.support.own_code import guard_imports, is_own_code
@@ -40,12 +40,12 @@ class Folder:
         """
         parts = parts_of(path)
         if not parts:
-            raise PathRefused(f"{shown(path)} is a directory", code="not_a_file")
+            raise PathRefused(f"{shown_path(path)} is a directory", code="not_a_file")
         with self._directory(parts[:-1], path) as directory:
             file = open_in(directory, parts[-1], FILE, path)
         if not stat.S_ISREG(os.fstat(file).st_mode):
             os.close(file)
-            raise PathRefused(f"{shown(path)} is not a regular file", code="not_a_file")
+            raise PathRefused(f"{shown_path(path)} is not a regular file", code="not_a_file")
         return file
 
     def read(self, path: str, limit: int) -> bytes:
@@ -69,7 +69,7 @@ class Folder:
             except OSError as error:
                 raise refusal(error, path) from None
         if len(data) > limit:
-            raise PathRefused(f"{shown(path)} has more than {limit:,} bytes", code="too_large")
+            raise PathRefused(f"{shown_path(path)} has more than {limit:,} bytes", code="too_large")
         return data, version
 
     def exists(self, path: str) -> bool:
@@ -185,7 +185,7 @@ class Folder:
         """The names in the path of a file to write, checked not to be part of the running code."""
         parts = written_parts_of(path)
         if is_own_code(self.root, parts):
-            text = f"{shown(path)}: nothing is written to the code of react-run, or to a virtual environment"
+            text = f"{shown_path(path)}: nothing is written to the code of react-run, or to a virtual environment"
             raise PathRefused(text, code="not_permitted")
         guard_imports(self.root)
         return parts

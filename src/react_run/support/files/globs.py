@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from react_run.support.files.names import PathRefused, shown
+from react_run.support.files.names import PathRefused, shown_path
 
 
 def fixed_part(parts: Sequence[str]) -> list[str]:
@@ -22,11 +22,11 @@ def compiled(pattern: str, parts: Sequence[str]) -> re.Pattern[str]:
     """
     names = pattern.split("/")
     if ".." in names[len(fixed_part(names)) :]:
-        raise PathRefused(f"{shown(pattern)} has .. after a wildcard", code="outside")
+        raise PathRefused(f"{shown_path(pattern)} has .. after a wildcard", code="outside")
     try:
         return re.compile(_path(parts), re.DOTALL)
     except re.error as error:
-        raise PathRefused(f"{shown(pattern)} is not a pattern: {error}") from None
+        raise PathRefused(f"{shown_path(pattern)} is not a pattern: {error}") from None
 
 
 def _path(parts: Sequence[str]) -> str:

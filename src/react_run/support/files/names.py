@@ -37,16 +37,16 @@ def parts_of(path: str) -> list[str]:
         PathRefused: It is absolute, leads out, or has a name that is not portable.
     """
     if not path.strip() or _CONTROL.search(path):
-        raise PathRefused(f"{shown(path)} is not a path: it is empty, or has control characters")
+        raise PathRefused(f"{shown_path(path)} is not a path: it is empty, or has control characters")
     if path.startswith(("/", "~/")) or path == "~":
-        raise PathRefused(f"{shown(path)} is absolute; give a path relative to the directory", code="outside")
+        raise PathRefused(f"{shown_path(path)} is absolute; give a path relative to the directory", code="outside")
     if "\\" in path or ":" in path:
-        raise PathRefused(rf"{shown(path)} has a \ or a colon; put / between names")
+        raise PathRefused(rf"{shown_path(path)} has a \ or a colon; put / between names")
     parts: list[str] = []
     for name in path.split("/"):
         if name == "..":
             if not parts:
-                raise PathRefused(f"{shown(path)} leads out of the directory", code="outside")
+                raise PathRefused(f"{shown_path(path)} leads out of the directory", code="outside")
             parts.pop()
         elif name not in ("", "."):
             _check(name, path)
@@ -62,19 +62,19 @@ def written_parts_of(path: str) -> list[str]:
     """
     parts = parts_of(path)
     if not parts:
-        raise PathRefused(f"{shown(path)} is a directory", code="not_a_file")
+        raise PathRefused(f"{shown_path(path)} is a directory", code="not_a_file")
     for name in parts:
         if name.lower() in PROTECTED:
-            raise PathRefused(f"{shown(path)}: nothing is written to {name}", code="not_permitted")
+            raise PathRefused(f"{shown_path(path)}: nothing is written to {name}", code="not_permitted")
     return parts
 
 
 def _check(name: str, path: str) -> None:
     if name.endswith((".", " ")) or _DEVICE.fullmatch(name):
-        raise PathRefused(f"{shown(path)}: the name {shown(name)} means something else on some systems")
+        raise PathRefused(f"{shown_path(path)}: the name {shown_path(name)} means something else on some systems")
 
 
-def shown(path: str) -> str:
+def shown_path(path: str) -> str:
     """``path`` as messages show it: quoted and bounded."""
     return repr(path if len(path) <= 200 else f"{path[:200]}…")
 
@@ -82,4 +82,4 @@ def shown(path: str) -> str:
 def refusal(error: OSError, path: str) -> PathRefused:
     """Describe ``error`` at ``path`` for a model."""
     code, text = _FAULTS.get(error.errno or 0, ("unusable", f"cannot be used: {error.strerror}"))
-    return PathRefused(f"{shown(path)} {text}", code=code)
+    return PathRefused(f"{shown_path(path)} {text}", code=code)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from react_run.support.files.names import PathRefused, refusal, shown
+from react_run.support.files.names import PathRefused, refusal, shown_path
 
 # Systems without these flags cannot open relative to a directory either, and are refused.
 DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -67,7 +67,7 @@ def open_in(directory: int, name: str, flags: int, path: str) -> int:
 
 def linked(name: str, path: str) -> PathRefused:
     """The error if ``name``, a part of ``path``, is a link."""
-    text = f"{shown(path)}: {shown(name)} is a symbolic link, which is not followed"
+    text = f"{shown_path(path)}: {shown_path(name)} is a symbolic link, which is not followed"
     return PathRefused(text, code="symbolic_link")
 
 

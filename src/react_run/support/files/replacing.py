@@ -9,7 +9,7 @@ from typing import Self
 from uuid import uuid4
 
 from react_run.support.dataclasses import dataclass
-from react_run.support.files.names import PathRefused, shown
+from react_run.support.files.names import PathRefused, shown_path
 from react_run.support.files.opening import NO_LINK, PART, linked
 
 
@@ -42,7 +42,7 @@ def replace(directory: int, name: str, data: bytes, version: Version | None, pat
     if before is not None:
         _check_replaceable(before, name, path)
     if version is not None and (before is None or Version.of(before) != version):
-        raise PathRefused(f"{shown(path)} has been changed in the meantime; read it again", code="changed")
+        raise PathRefused(f"{shown_path(path)} has been changed in the meantime; read it again", code="changed")
     part = f".{uuid4().hex}{PART}"
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666, dir_fd=directory)
     try:
@@ -63,6 +63,6 @@ def _check_replaceable(status: os.stat_result, name: str, path: str) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise linked(name, path)
     if not stat.S_ISREG(status.st_mode):
-        raise PathRefused(f"{shown(path)} is not a regular file", code="not_a_file")
+        raise PathRefused(f"{shown_path(path)} is not a regular file", code="not_a_file")
     if not status.st_mode & 0o222:
-        raise PathRefused(f"{shown(path)} is write-protected", code="not_permitted")
+        raise PathRefused(f"{shown_path(path)} is write-protected", code="not_permitted")

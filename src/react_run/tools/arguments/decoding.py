@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 
 
 def decode_arguments(raw: object) -> dict[str, object] | str:
@@ -30,7 +30,7 @@ def decode_arguments(raw: object) -> dict[str, object] | str:
         return f"the arguments are not valid JSON: {error}"
     except RecursionError:
         return "the arguments are JSON nested too deeply"
-    return f"the arguments must be a JSON object, not {shown(raw)}"
+    return f"the arguments must be a JSON object, not {shown_value(raw)}"
 
 
 class NotJson(ValueError):
@@ -71,7 +71,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(mapping) != len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise NotJson(f"the key {shown(twice)} appears twice")
+        raise NotJson(f"the key {shown_value(twice)} appears twice")
     return mapping
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticSerializationError, to_json
 
-from react_run.support.display import Path, shown
+from react_run.support.display import Path, shown_value
 from react_run.tools.arguments.json_types import confused, lists_truth, part_schema
 from react_run.tools.arguments.problems import InvalidArguments, Problem, explain, likeliest, unchecked, unmatched
 from react_run.tools.schemas.cleaning import clean_schema, resolve
@@ -164,7 +164,9 @@ class ModelChecker:
         except ValidationError as error:
             raise InvalidArguments(_problems(error, arguments, self.schema)) from None
         except PydanticSerializationError as error:
-            raise InvalidArguments([Problem(path=(), text=f"they are not JSON: {shown(str(error), 200)}")]) from None
+            raise InvalidArguments(
+                [Problem(path=(), text=f"they are not JSON: {shown_value(str(error), 200)}")]
+            ) from None
         except Exception as error:  # a validator written by the tool's author may raise anything
             raise unchecked(error) from error
 
@@ -211,7 +213,7 @@ def _problem(detail: ErrorDetails, arguments: object, schema: Schema) -> tuple[P
     text = explain(value, node, schema)
     if not text and detail["type"] == "string_pattern_mismatch":
         text = unmatched(value, node)
-    return Problem(path=path, text=text or f"{_words(detail['msg'])}, got {shown(value)}"), member
+    return Problem(path=path, text=text or f"{_words(detail['msg'])}, got {shown_value(value)}"), member
 
 
 def _words(message: str) -> str:

@@ -9,13 +9,13 @@ from difflib import SequenceMatcher
 from typing import Any, Protocol
 
 from react_run.support.dataclasses import dataclass
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.decoding import decode_arguments
 from react_run.tools.arguments.problems import InvalidArguments, parameters, report
 from react_run.tools.arguments.repair import own_copy, repair_properties
-from react_run.tools.schemas.cleaning import described
+from react_run.tools.schemas.cleaning import object_schema
 
 MAX_ECHO = 800
 """How many characters of unreadable arguments to show the model (A5)."""
@@ -112,13 +112,13 @@ def _repaired(tool: str, checker: Checker, arguments: dict[str, object], read_on
     wrapped = _wrapped(tool, checker, arguments)
     if wrapped is not None:
         name, arguments = wrapped
-        notes.append(f"they were taken out of the object {shown(name)}")
+        notes.append(f"they were taken out of the object {shown_value(name)}")
     unknown = [] if checker.names is None else [name for name in arguments if name not in checker.names]
     for name in unknown:
         del arguments[name]
     if unknown and read_only is not True and (problem := misnamed(tool, checker, arguments, unknown, read_only)):
         return Prepared(arguments=arguments, problem=problem)
-    notes += [f"{shown(name)} is not a parameter of {tool} and was left out" for name in unknown]
+    notes += [f"{shown_value(name)} is not a parameter of {tool} and was left out" for name in unknown]
     try:
         args, kwargs = checker.bind(arguments)
     except InvalidArguments as invalid:
@@ -154,7 +154,7 @@ def misnamed(
     nothing_given = bool(properties) and not arguments
     if not meant and not nothing_given and not (read_only is False and unset):
         return ""
-    names = ", ".join(shown(name) for name in unknown)
+    names = ", ".join(shown_value(name) for name in unknown)
     hint = f" Did you mean {meant!r}?" if meant else ""
     which = "is not a parameter" if len(unknown) == 1 else "are not parameters"
     return (
@@ -175,7 +175,7 @@ def _bounded(notes: list[str]) -> tuple[str, ...]:
 
 
 def _unreadable(tool: str, checker: Checker, problem: str, raw: object) -> str:
-    required = ", ".join(described(checker.schema).get("required", ())) or "none"
+    required = ", ".join(object_schema(checker.schema).get("required", ())) or "none"
     text = f"Error: {tool} did not run: {problem}. Send one JSON object; required parameters: {required}."
     if not isinstance(raw, str):
         return text

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from react_run.support.dataclasses import dataclass
-from react_run.support.display import Path, dotted, said, shown
+from react_run.support.display import Path, dotted, error_text, shown_value
 from react_run.tools.arguments.json_types import allowed, alternatives, fits, is_echo, kinds
-from react_run.tools.schemas.cleaning import described, resolve
+from react_run.tools.schemas.cleaning import object_schema, resolve
 
 MAX_PROBLEMS = 3
 """How many problems to list at once (A4)."""
@@ -56,7 +56,7 @@ class InvalidArguments(Exception):  # it never leaves the package: a verdict, no
 
 def unchecked(error: Exception) -> InvalidArguments:
     """For arguments that could not even be checked."""
-    text = f"they could not be checked: {type(error).__name__}: {shown(said(error), 200)}"
+    text = f"they could not be checked: {type(error).__name__}: {shown_value(error_text(error), 200)}"
     return InvalidArguments([Problem(path=(), text=text)])
 
 
@@ -86,7 +86,9 @@ def report(tool: str, problems: Iterable[Problem], schema: Mapping[str, Any], un
     ordered = sorted(problems, key=lambda problem: not problem.missing)
     told = list({problem.path: _sentence(problem) for problem in ordered}.values())
     more = f"; and {len(told) - MAX_PROBLEMS} more" if len(told) > MAX_PROBLEMS else ""
-    ignored = f" There is no parameter {', '.join(shown(name) for name in unknown[:MAX_PROBLEMS])}." if unknown else ""
+    ignored = (
+        f" There is no parameter {', '.join(shown_value(name) for name in unknown[:MAX_PROBLEMS])}." if unknown else ""
+    )
     return (
         f"Error: invalid arguments for {tool}: {'; '.join(told[:MAX_PROBLEMS])}{more}.{ignored}"
         f" Parameters: {parameters(schema)}. Correct the arguments and call it again."
@@ -99,7 +101,7 @@ def _sentence(problem: Problem) -> str:
 
 def parameters(schema: Mapping[str, Any], limit: int = 12) -> str:
     """A short description of a tool's parameters: ``city (required: a string), days (an integer)``."""
-    top = described(schema)
+    top = object_schema(schema)
     required, properties = top.get("required", ()), top.get("properties", {})
     listed = [
         f"{name} ({'required: ' if name in required else ''}{expected(resolve(part, schema), schema)})"
@@ -113,7 +115,7 @@ def expected(schema: Mapping[str, Any], root: Mapping[str, Any]) -> str:
     if union := list(alternatives(schema, root)):
         return " or ".join(dict.fromkeys(expected(part, root) for part in union))
     if (listed := allowed(schema)) is not None:
-        return f"one of {shown(listed, 300)[1:-1]}" if len(listed) > 1 else "".join(map(shown, listed))
+        return f"one of {shown_value(listed, 300)[1:-1]}" if len(listed) > 1 else "".join(map(shown_value, listed))
     return " or ".join(_ARTICLES.get(kind, kind) for kind in kinds(schema, root)) or "any value"
 
 
@@ -122,19 +124,19 @@ def explain(value: object, schema: Mapping[str, Any], root: Mapping[str, Any]) -
     if is_echo(value, schema):
         return f"send a value ({expected(schema, root)}), not a piece of the schema"
     if not fits(value, schema, root):
-        return f"must be {expected(schema, root)}, got {shown(value)}"
+        return f"must be {expected(schema, root)}, got {shown_value(value)}"
     for keyword, broken in _BOUNDS.items():
         limit = schema.get(keyword)
         if isinstance(limit, int | float) and (measure := _measure(value, keyword)) is not None:
             test, words = broken
             if not test(measure, limit):
-                return f"{words.format(limit)}, got {shown(value)}"
+                return f"{words.format(limit)}, got {shown_value(value)}"
     return ""
 
 
 def unmatched(value: object, schema: Mapping[str, Any]) -> str:
     """The message for text that does not match the ``pattern`` of ``schema``."""
-    return f"must match the pattern {shown(schema.get('pattern'))}, got {shown(value)}"
+    return f"must match the pattern {shown_value(schema.get('pattern'))}, got {shown_value(value)}"
 
 
 def _measure(value: object, keyword: str) -> float | int | None:

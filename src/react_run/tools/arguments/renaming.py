@@ -7,7 +7,7 @@ from typing import Any
 
 from react_run.tools.arguments.json_types import alternatives, part_schema
 from react_run.tools.naming import is_property_name, property_names
-from react_run.tools.schemas.cleaning import described
+from react_run.tools.schemas.cleaning import object_schema
 
 
 def renames(schema: object) -> bool:
@@ -22,7 +22,7 @@ def renames(schema: object) -> bool:
 
 def own_names(arguments: dict[str, object], schema: Mapping[str, Any]) -> dict[str, object]:
     """Return ``arguments`` with every parameter under its name in ``schema``."""
-    return _renamed(arguments, described(schema), schema)
+    return _renamed(arguments, object_schema(schema), schema)
 
 
 def _renamed(values: dict[str, object], schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, object]:

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from react_run.support.display import Path, dotted, shown
+from react_run.support.display import Path, dotted, shown_value
 from react_run.tools.arguments.decoding import NotJson, decode_json
 from react_run.tools.arguments.json_types import allowed, alternatives, fits, is_echo, kinds, part_schema
-from react_run.tools.schemas.cleaning import described
+from react_run.tools.schemas.cleaning import object_schema
 from react_run.tools.schemas.words import Schema
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
@@ -44,7 +44,7 @@ def repair_properties(
     ``fill`` writes the schema's default where a value was removed; otherwise the tool's own default applies.
     """
     repair = _Repair(schema, fill)
-    repair.properties(arguments, described(schema), (), only)
+    repair.properties(arguments, object_schema(schema), (), only)
     return repair.notes
 
 
@@ -68,7 +68,7 @@ class _Repair:
 
     def _take_out(self, values: dict[str, object], part: Schema, path: Path) -> None:
         name = str(path[-1])
-        self.notes.append(f"{dotted(path)}: {shown(values[name])} is not a value; the default was used")
+        self.notes.append(f"{dotted(path)}: {shown_value(values[name])} is not a value; the default was used")
         if self._fill and "default" in part and fits(part["default"], part, self._root):
             values[name] = _copied(part["default"])
         else:
@@ -82,7 +82,7 @@ class _Repair:
         for option in options:
             for candidate in self._candidates(value, option, path, wrap):
                 if fits(candidate, option, self._root):
-                    self.notes.append(f"{dotted(path)}: {shown(value)} was read as {shown(candidate)}")
+                    self.notes.append(f"{dotted(path)}: {shown_value(value)} was read as {shown_value(candidate)}")
                     return self._parts(candidate, option, path)
         return value
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import to_json
 
-from react_run.support.display import Path, shown
+from react_run.support.display import Path, shown_value
 from react_run.support.json_schema import JsonSchema
 from react_run.support.jsonable import encode
 from react_run.support.schema_pattern import unread_patterns
@@ -143,4 +143,4 @@ def _problems(error: jsonschema.ValidationError, root: Mapping[str, Any]) -> Ite
             members.setdefault((path, str(inner.schema_path[0])), []).extend(_problems(inner, root))
         yield from likeliest(members)
     else:
-        yield Problem(path=path, text=shown(error.message, 200))
+        yield Problem(path=path, text=shown_value(error.message, 200))

@@ -41,7 +41,7 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> Schema:
     return _merged(_followed(schema, root), root)
 
 
-def described(schema: Mapping[str, Any]) -> Schema:
+def object_schema(schema: Mapping[str, Any]) -> Schema:
     """Convert the top level of ``schema`` to one object: ``$ref`` resolved, ``allOf`` and unions merged.
 
     Raises:
@@ -101,7 +101,7 @@ class _Cleaner:
     def clean(self) -> Schema:
         """The whole schema, as an object with properties."""
         try:
-            schema = self._node(described(self.root))
+            schema = self._node(object_schema(self.root))
         except (AttributeError, RecursionError, TypeError) as error:  # any error from a malformed schema
             raise ToolsetError(f"this is not a JSON Schema: {error}", code="tool.schema") from error
         schema.setdefault("properties", {})

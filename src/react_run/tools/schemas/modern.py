@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from react_run.errors import ToolsetError
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.tools.schemas.pointers import pointed
 from react_run.tools.schemas.words import TYPES, Schema, expect
 
@@ -65,7 +65,7 @@ class _Modern:
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, Mapping):
-            raise ToolsetError(f"{shown(schema)} is not a schema", code="tool.schema")
+            raise ToolsetError(f"{shown_value(schema)} is not a schema", code="tool.schema")
         out: Schema = {}
         for key, value in schema.items():
             self._keyword(out, key, value)

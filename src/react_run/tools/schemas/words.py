@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from react_run.errors import ToolsetError
-from react_run.support.display import shown
+from react_run.support.display import shown_value
 from react_run.support.schema_pattern import pattern_problem
 
 Schema = dict[str, Any]  # each keyword has its own type; JSON has no narrower honest one
@@ -45,7 +45,7 @@ def expect(value: object, kind: type | tuple[type, ...], keyword: str) -> None:
         ToolsetError: The type is wrong.
     """
     if not isinstance(value, kind):
-        raise ToolsetError(f"{keyword!r} of the schema is {shown(value)}", code="tool.schema")
+        raise ToolsetError(f"{keyword!r} of the schema is {shown_value(value)}", code="tool.schema")
 
 
 def is_kept(key: str, value: object) -> bool:
@@ -81,7 +81,7 @@ def modern(schema: Schema) -> Schema:
     examples = [*schema.pop("examples", ()), *([schema.pop("example")] if "example" in schema else [])]
     if examples:
         said = f"{schema['description']} " if schema.get("description") else ""
-        schema["description"] = f"{said}Examples: {', '.join(shown(example) for example in examples[:_EXAMPLES])}"
+        schema["description"] = f"{said}Examples: {', '.join(shown_value(example) for example in examples[:_EXAMPLES])}"
     pattern = schema.get("pattern", "")
     if _NOT_EVERYWHERE.search(pattern) or pattern_problem(pattern):
         said = f"{schema['description']} " if schema.get("description") else ""
