@@ -108,7 +108,7 @@ def test_a_long_context_is_counted_and_what_is_too_much_is_a_note_with_its_fix(s
     (finding,) = found(serve(OLLAMA), "llama3.1", tmp_path, window=131_072)
     assert finding.status == "note"  # graphics memory may hold it: no failure
     assert "16.0 GB for 131,072 tokens of context" in finding.detail
-    assert "a smaller context_window" in finding.fix
+    assert "a smaller model, quantization or context_window" in finding.fix
 
 
 def test_weights_alone_can_be_too_much(serve: Serve, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_model_that_the_server_lacks_is_a_failure_with_the_nearest_name(serve:
 def test_where_free_memory_is_not_known_the_need_is_told(serve: Serve, tmp_path: Path) -> None:
     (finding,) = found(serve(OLLAMA), "llama3.1", tmp_path, free=None)
     assert finding.status == "note"
-    assert finding.detail.endswith("how much is free here is not known")
+    assert finding.detail.endswith("how much memory is free is unknown")
 
 
 @pytest.mark.parametrize(

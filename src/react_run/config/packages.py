@@ -83,7 +83,7 @@ def packaged(name: str) -> Path:
     """The file of the agent ``PACKAGE:AGENT``.
 
     Raises:
-        ConfigError: There is no such package or agent, or two distributions want the name of the package.
+        ConfigError: The package or the agent does not exist, or two distributions use the package's name.
     """
     found = _NAME.fullmatch(name)
     assert found is not None  # is_packaged() has checked it
@@ -96,7 +96,9 @@ def packaged(name: str) -> Path:
         raise ConfigError(f"{text}{known} react-run list agents shows them.")
     if len(wanted) > 1:
         origins = " and ".join(package.origin for package in wanted)
-        raise ConfigError(f"{name}: {origins} both declare {found['package']!r}. Uninstall one of them.")
+        raise ConfigError(
+            f"{name}: {origins} both have a package of agents called {found['package']!r}. Uninstall one of them."
+        )
     agents = wanted[0].agents()
     if found["agent"] not in agents:
         known = ", ".join(sorted(agents)) or "none"

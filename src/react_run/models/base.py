@@ -87,8 +87,8 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse needs a Usage without negative numbers and an "
-        "assistant Message whose calls have names"
+        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse needs a Usage without negative numbers "
+        "and an assistant Message whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
