@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 from typing import Any
 
 from pydantic import SecretStr
-from tests.looking import look, same
-from tests.plugins.kit import Person, Traces
+from tests.case_checks import look, same
+from tests.plugins.traces import Person, Traces
 
 from react_plugins.redact import Redact
 from react_run import ReActAgent, ReActSkillSpec, ReActToolset, RunResult, Tool

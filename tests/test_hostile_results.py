@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.kit import react_run, write
+from tests.cli.command_line import react_run, write
 from tests.hostile_results import Done, Json, check, run_case
 
 from react_run import Tool

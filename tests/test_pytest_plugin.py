@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.evals.kit import AGENT
+from tests.evals.eval_agents import AGENT
 
 pytest_plugins = ["pytester"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from react_run import Iteration, ModelError, StopReason, hookimpl, tool
+from react_run.cli.exit import ended
 from react_run.errors import result_left
 from react_run.testing import agent_with, calls, run_agent, says
 from react_toolsets.agents import AgentsToolset
@@ -36,6 +37,23 @@ def test_a_call_that_was_refused_at_once_used_nothing(status: int) -> None:  # H
     left = result_left(failed.value)
     assert left is not None
     assert (left.usage.requests, left.usage.total_tokens, left.usage.cost) == (1, 0, 0.0)
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-5-mini", "anthropic/claude-sonnet-4-5", "groq/x"])
+def test_a_call_that_was_never_made_is_none(
+    model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:  # H3
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GROQ_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("REACT_RUN_HOME", str(tmp_path))
+    agent = tmp_path / "a.yaml"
+    agent.write_text(f"version: 1\nmodel: {model}\n")
+    assert ended([str(agent), "hi"]) == 3
+    told = capsys.readouterr().err
+    assert "no model was called · " in told
+    assert "$" not in told
+    assert ended(["trace", "--last"]) == 0
+    assert "0 model calls" in capsys.readouterr().out
 
 
 def cut() -> dict[str, Any]:

@@ -197,7 +197,10 @@ def mutants() -> list[Mutant]:
         ),
         # duplicate calls
         Mutant(
-            "nothing is remembered", f"{P}duplicate_calls:Repeats._remember", lambda *_: None, paid(1, pay(), pay())
+            "nothing is remembered",
+            f"{P}duplicate_calls:DuplicateCalls._remember",
+            lambda *_: None,
+            paid(1, pay(), pay()),
         ),
         Mutant("reads never go stale", f"{P}duplicate_calls:goes_stale", lambda *_, **__: False, stale_read),
         Mutant(

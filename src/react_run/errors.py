@@ -148,6 +148,8 @@ class ModelError(ReactError):
         """The result of the run up to the failure; set by ``ReActAgent.run``."""
         self.reached = True
         """Whether the provider was reached; if not, nothing was used (behaviour H3)."""
+        self.sent = True
+        """Whether a request was made at all: without a key there is none, and nothing to count (behaviour H3)."""
         self.recorded = False
         """Whether the error comes from a journal: then waiting is pointless."""
 

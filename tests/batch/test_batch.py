@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.batch.kit import ANSWERED, adding, statuses
+from tests.batch.batch_agents import ANSWERED, adding, statuses
 
 from react_run import ConfigError, ModelError, ReActAgent, read_journal, tool
 from react_run.batch import RowResult, run_batch

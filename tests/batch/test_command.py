@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.batch.kit import lines_of
+from tests.batch.batch_agents import lines_of
 
 from react_run.batch.home import Home, network_file_system
 from react_run.cli.exit import ended

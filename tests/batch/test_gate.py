@@ -7,7 +7,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from tests.batch.kit import adding
+from tests.batch.batch_agents import adding
 
 from react_run.batch.engine import Terms
 from react_run.batch.gate import Gate

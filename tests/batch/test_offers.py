@@ -53,7 +53,7 @@ def test_a_row_that_was_given_back_waits_behind_the_others() -> None:
     done = offered(offers)
     offered(offers, other)
     assert offers.take() == KEY
-    offers.put_back(KEY)
+    offers.put_back([KEY])
     assert offers.take() == KEY
     offers.wait(KEY)
     assert [offers.take(), offers.take()] == [other, KEY]

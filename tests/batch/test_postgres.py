@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from time import monotonic
 from typing import Any, LiteralString
 
 import psycopg
 import pytest
-from tests.batch.kit import adding, lines_of, statuses
+from tests.batch.batch_agents import adding, lines_of, statuses
 from tests.postgres import Server
 
 from react_run import ConfigError, FileSink
@@ -20,10 +20,12 @@ from react_run.batch import Row, RowResult
 from react_run.batch.catalogue import begun
 from react_run.batch.engine import Terms
 from react_run.batch.postgres import PostgresEngine
+from react_run.batch.postgres_claims import Claimed, claim_row
 from react_run.batch.running import Batch, BatchHalted
 from react_run.cli.exit import ended
-from react_run.journal.shipped import JournalFenced, Journals, opened
+from react_run.journal.shipped import Journals, opened
 from react_run.journal.shipped_store import PostgresStore
+from react_run.journal.shipping import Chunk, JournalFenced, Shipper
 from react_run.launch.options import AgentOptions, built
 
 AGENT = """\
@@ -112,7 +114,7 @@ def test_what_nobody_waits_for_is_shipped_soon_and_in_order(database: str, tmp_p
 def test_a_database_that_is_away_for_long_ends_the_run(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("react_run.journal.shipped.PATIENCE", 0.2)
+    monkeypatch.setattr("react_run.journal.shipping.PATIENCE", 0.2)
 
     async def away(journals: Journals) -> None:
         sink = await journals.open(RUN, await taken(journals, "one"))
@@ -123,6 +125,55 @@ def test_a_database_that_is_away_for_long_ends_the_run(
         sink.close()
 
     with_journals(database, tmp_path / "copies", away)
+
+
+def test_runs_that_write_together_are_shipped_together_and_fail_alone(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups: list[list[str]] = []
+    insert = Shipper._insert
+
+    async def watched(shipper: Shipper, chunks: Collection[Chunk]) -> set[str]:
+        groups.append([chunk.run for chunk in chunks])
+        return await insert(shipper, chunks)
+
+    monkeypatch.setattr(Shipper, "_insert", watched)
+
+    async def together(journals: Journals) -> None:
+        runs = [f"{number:032x}" for number in range(5)]
+        async with journals.pool.connection() as connection:
+            sinks = [await journals.open(run, await journals.take(connection, run, "one")) for run in runs]
+            await journals.take(connection, runs[2], "other")
+        for sink in sinks:
+            sink.write(*record(1))
+        outcomes = await asyncio.gather(*(sink.sync() for sink in sinks), return_exceptions=True)
+        assert groups == [runs]
+        assert [type(outcome) for outcome in outcomes] == [type(None)] * 2 + [JournalFenced] + [type(None)] * 2
+        for run, sink in zip(runs, sinks, strict=True):
+            size = await journals.fetch(run, tmp_path / "copy.jsonl")
+            assert size == (0 if run == runs[2] else sink.path.stat().st_size)
+            sink.close()
+
+    with_journals(database, tmp_path / "copies", together)
+
+
+def test_a_long_record_is_shipped_in_a_statement_of_its_own(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("react_run.journal.shipping._MOST", 500)
+
+    async def several(journals: Journals) -> None:
+        runs = [f"{number:032x}" for number in range(3)]
+        async with journals.pool.connection() as connection:
+            sinks = [await journals.open(run, await journals.take(connection, run, "one")) for run in runs]
+        for sink in sinks:
+            sink.write({}, json.dumps("x" * 1_000))
+        await asyncio.gather(*(sink.sync() for sink in sinks))
+        for run, sink in zip(runs, sinks, strict=True):
+            assert await journals.fetch(run, tmp_path / "copy.jsonl") == 1_003
+            sink.close()
+
+    with_journals(database, tmp_path / "copies", several)
 
 
 def run(url: str, rows: list[Any], *, fresh: bool = False, agent: Any = None, **options: Any) -> list[RowResult]:
@@ -213,6 +264,29 @@ def test_the_limit_of_cost_holds_in_a_database_too(database: str) -> None:
         run(database, ["a"] * 30, agent=adding(limits={"max_cost": 0.02}), max_cost=0.05)
     assert halted.value.progress.cost is not None
     assert 0.03 <= halted.value.progress.cost <= 0.05 + 1e-9
+
+
+@pytest.mark.slow
+def test_workers_that_claim_at_the_same_time_keep_the_limit_of_cost(database: str) -> None:
+    """Each counts the claims of those that it had to wait for."""
+
+    async def claimed() -> int:
+        agent = adding(limits={"max_cost": 0.02})
+        engine, _ = await begun(database, "sums", agent, Terms(max_cost=0.05, reserve=0.02), jobs=8)
+        await engine.begin("adds")
+        await engine.add(Row(index=index, prompt="a") for index in range(8))
+        assert engine.batch is not None
+        batch = engine.batch.id
+
+        async def claim(position: int) -> object:
+            async with engine.pool.connection() as connection:
+                return await claim_row(connection, f"worker-{position}", batch, position)
+
+        found = await asyncio.gather(*map(claim, range(8)))
+        await engine.close()
+        return sum(isinstance(one, Claimed) for one in found)
+
+    assert asyncio.run(claimed()) == 2
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import Call
+from tests.cli.command_line import Call
 
 from react_run.cli.exit import ended
 

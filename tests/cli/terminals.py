@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pyte
-from tests.cli.kit import command, environment
+from tests.cli.command_line import command, environment
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import Call, react_run, write
+from tests.cli.command_line import Call, react_run, write
 from tests.pictures import pdf, png
 
 from react_run import read_journal

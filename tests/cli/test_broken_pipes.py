@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import command, environment, write
+from tests.cli.command_line import command, environment, write
 
 from react_run import read_journal
 

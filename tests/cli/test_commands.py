@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from tests.cli.kit import SCRIPTED, Call, write
+from tests.cli.command_line import SCRIPTED, Call, write
 
 from react_run.cli.commands import COMMANDS
 from react_run.cli.terminal import json_text

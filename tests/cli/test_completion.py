@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import environment, react_run
+from tests.cli.command_line import environment, react_run
 
 pytestmark = pytest.mark.processes
 

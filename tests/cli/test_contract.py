@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import ENDLESS, SCRIPTED, SLOW, Call, command, environment, react_run, write
+from tests.cli.command_line import ENDLESS, SCRIPTED, SLOW, Call, command, environment, react_run, write
 
 AMBIGUOUS = """\
 model:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.cli.kit import react_run, write
+from tests.cli.command_line import react_run, write
 from tests.cli.terminals import Terminal
 
 from react_run import JournalError, read_journal

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import Call
+from tests.cli.command_line import Call
 
 RECORDED = """\
 version: 1

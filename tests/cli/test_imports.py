@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import SCRIPTED, environment, write
+from tests.cli.command_line import SCRIPTED, environment, write
 
 CLIENTS = {"litellm", "openai", "httpx", "aiohttp", "requests", "pint", "trafilatura", "ddgs", "mcp"}
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import environment, react_run
+from tests.cli.command_line import environment, react_run
 from tests.distributions import packages_without_foreign
 
 

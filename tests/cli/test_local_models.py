@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.kit import Call, write
+from tests.cli.command_line import Call, write
 
 from react_run.cli.finding import Finding
 from react_run.cli.local_models import memory_findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.kit import react_run, write
+from tests.cli.command_line import react_run, write
 
 
 def test_a_module_in_the_working_directory_is_never_imported(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.kit import SCRIPTED, SLOW, command, environment, react_run, write
+from tests.cli.command_line import SCRIPTED, SLOW, command, environment, react_run, write
 from tests.cli.terminals import Terminal
 from tests.pictures import png
 

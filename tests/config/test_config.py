@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.config.kit import load, positions, problems, write
+from tests.config.components import load, positions, problems, write
 
 from react_run.components import Origin
 from react_run.components.counterparts import COUNTERPARTS

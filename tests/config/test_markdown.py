@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call
 
 from react_run import ConfigError, ReActAgent, read_journal
 from react_run.config import load_config

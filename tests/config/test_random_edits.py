@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.config.kit import write
+from tests.config.components import write
 
 from react_run.config import AgentFileError, load_config
 

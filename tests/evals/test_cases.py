@@ -88,7 +88,7 @@ def test_files_outside_of_the_directory_need_trust(tmp_path: Path) -> None:
 
 
 def test_an_expected_value_without_a_scorer_is_the_whole_answer() -> None:
-    from tests.evals.kit import case
+    from tests.evals.eval_agents import case
 
     assert [scorer.kind for scorer in case(expected=345).criteria()] == ["exact", "success"]
     assert [scorer.kind for scorer in case(expected=345, scorers=["number"]).criteria()] == ["number", "success"]
@@ -96,7 +96,7 @@ def test_an_expected_value_without_a_scorer_is_the_whole_answer() -> None:
 
 
 def test_costly_scorers_are_asked_last() -> None:
-    from tests.evals.kit import case
+    from tests.evals.eval_agents import case
 
     judge = {"kind": "judge", "model": "offline", "rubric": "is polite"}
     assert [scorer.kind for scorer in case(scorers=[judge], contains="x").criteria()][-1] == "judge"
@@ -180,7 +180,7 @@ def test_a_case_without_cases_or_dataset_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_is_asked_tells_cases_apart_and_how_it_is_judged_does_not() -> None:
-    from tests.evals.kit import case
+    from tests.evals.eval_agents import case
 
     assert case(expected=1).digest == case(expected=2, scorers=["number"], weight=3, tags=["x"]).digest
     assert case().digest != case(prompt="other").digest

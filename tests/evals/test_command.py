@@ -7,9 +7,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call
-from tests.cli.kit import Call
-from tests.evals.kit import AGENT, CASES
+from tests.evals.eval_agents import AGENT, CASES
 
 from react_run.journal.locate import find_run
 

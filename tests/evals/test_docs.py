@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.evals.kit import scored
+from tests.evals.eval_agents import scored
 
 from react_run import Scorer
 from react_run.components.kinds import installed

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call
-from tests.cli.kit import Call
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "evals"

@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from tests.evals.kit import USED, answering, case
+from tests.evals.eval_agents import USED, answering, case
 
 from react_run.errors import ConfigError
 from react_run.evals.exports import FORMATS, export

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.evals.kit import USED, answering, case, lasting, outcomes
+from tests.evals.eval_agents import USED, answering, case, lasting, outcomes
 
 from react_run import ReActAgent, tool
 from react_run.batch.running import BatchHalted

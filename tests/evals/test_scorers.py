@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.evals.kit import scored
+from tests.evals.eval_agents import scored
 
 from react_run import Score, ScoredRun, Scorer
 from react_run.components.building import build

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.evals.kit import answering, case
+from tests.evals.eval_agents import answering, case
 
 from react_run.evals.gates import judge_gates
 from react_run.evals.plan import Plan, Variant

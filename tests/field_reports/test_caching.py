@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.field_reports.rows import ROWS, rows
-from tests.plugins.kit import Fired
+from tests.fired import Fired
 
 from react_run import ReActAgent, RunResult, tool
 from react_run.testing import calls, says

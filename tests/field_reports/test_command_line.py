@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.kit import SCRIPTED, react_run
+from tests.cli.command_line import SCRIPTED, react_run
 from tests.field_reports.rows import rows
 
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.command_line import Call, environment
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call, environment
 from tests.toolsets.calling import call as ask
 from tests.toolsets.calling import code_of, message_of
 

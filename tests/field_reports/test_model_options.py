@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call
 
 WRONG = {
     "ofline": "Did you mean 'offline'?",

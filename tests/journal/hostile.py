@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.journal.kit import agent_of, recorded
+from tests.journal.recording import agent_of, recorded
 
 from react_run import Plugin, Run, Tool, hookimpl
 from react_run.journal.reading import Journal

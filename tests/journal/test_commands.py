@@ -174,7 +174,7 @@ def test_a_run_of_another_directory_is_resumed_and_replayed_there(
 
 
 def test_a_run_from_python_needs_an_agent_file_to_be_replayed(call: Call, tmp_path: Path) -> None:
-    from tests.journal.kit import agent_of
+    from tests.journal.recording import agent_of
 
     agent_of(journal=tmp_path / "run.jsonl").run_sync("go")
     status, _, err = call("replay", "run.jsonl")

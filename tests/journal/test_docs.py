@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import schema
+from tests.journal.recording import schema
 
 from react_run.evals.suite import read_suite
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import agent_of
+from tests.journal.recording import agent_of
 
 from react_run import tool
 from react_run.errors import JournalError

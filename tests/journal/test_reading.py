@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import agent_of, schema
+from tests.journal.recording import agent_of, schema
 
 from react_run.errors import JournalError
 from react_run.journal.reading import HEADER, read_journal

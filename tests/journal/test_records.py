@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.journal.kit import EVENTFUL, add, agent_of, check_format, of_type, recorded, types, validator, words
+from tests.journal.recording import EVENTFUL, add, agent_of, check_format, of_type, recorded, types, validator, words
 
 from react_run import Observation, Plugin, ReActAgent, Run, ToolCall, Usage, hookimpl, read_journal, tool
 from react_run.errors import ModelError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.journal.vault import CANARIES, CORES
+from tests.journal.secret_holders import CANARIES, CORES
 
 from react_run.cli.exit import ended
 from react_run.journal.reading import read_journal
@@ -19,7 +19,7 @@ def agent_file() -> str:
     """An agent that has all secrets in its options, and whose model passes them on in every form."""
     names = iter(CANARIES)
     vault = {
-        "kind": "tests.journal.vault:Vault",
+        "kind": "tests.journal.secret_holders:Vault",
         "api_key": f"${{{next(names)}}}",
         "password": f"${{{next(names)}}}",
         "headers": {"Authorization": f"Bearer ${{{next(names)}}}"},
@@ -27,7 +27,7 @@ def agent_file() -> str:
         "others": {f"token_{n}": f"${{{name}}}" for n, name in enumerate(names)},
     }
     data = {
-        "model": {"kind": "tests.journal.vault:Leaky"},
+        "model": {"kind": "tests.journal.secret_holders:Leaky"},
         "system_prompt": "The key is ${CANARY_KEY_05}.",
         "toolsets": [vault],
         "failure_handling": "legacy",

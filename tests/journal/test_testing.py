@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.journal.kit import agent_of
+from tests.journal.recording import agent_of
 
 from react_run import ReplayMismatch
 from react_run.errors import JournalError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.models.seen import Seen
+from tests.models.case_results import Seen
 
 from react_run import ModelError, RunResult
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.looking import look, same
+from tests.case_checks import look, same
+from tests.models.case_results import Seen, calls_sent, sent
 from tests.models.cases import Json, codes, expanded
 from tests.models.endings import flags_are, outcome_is, text_is
-from tests.models.seen import Seen, calls_sent, sent
 
 from react_run import Message, ModelError, ModelResponse, ReActStep, ToolRequest
 from react_run.models.failures import failure

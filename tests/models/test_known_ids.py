@@ -44,6 +44,43 @@ RIGHT = [
 ]
 
 
+FAMILIES = {
+    "bedrock/claude": "'anthropic.claude-",
+    "bedrock/anthropic.claude": "'anthropic.claude-",
+    "anthropic/claude": "'claude-",
+    "anthropic/claude-sonnet": "'claude-",
+    "openai/gpt": "'gpt-",
+    "gpt": "'gpt-",
+    "gemini/flash": "-flash",
+    "deepseek/chat": "'deepseek-chat'",
+    "xai/grok": "'grok-",
+}
+NEW_OR_OWN = [
+    *("bedrock/x.y", "bedrock/arn:aws:bedrock:us-east-1:1:custom-model/abc", "bedrock/meta.llama9-x", "openai/gpt-9"),
+    *(
+        "anthropic/claude-sonnet-9",
+        "anthropic/anything-new",
+        "azure/gpt",
+        "ollama/llama",
+        "openrouter/auto",
+        "ft:gpt-4o:x",
+    ),
+    *("hosted_vllm/llama", "openai/my-own", "groq/compound", "perplexity/sonar", "together_ai/llama", "lm_studio/qwen"),
+]
+
+
+@pytest.mark.parametrize(("name", "example"), FAMILIES.items())
+def test_the_name_of_a_family_of_models_is_doubted_with_an_example(name: str, example: str) -> None:
+    assert not wrong_id(name) or "/" not in name  # it may exist one day: a warning, no refusal
+    assert "only longer names such as" in doubtful_id(name)
+    assert example in doubtful_id(name)
+
+
+@pytest.mark.parametrize("name", [*NEW_OR_OWN, *RIGHT])
+def test_an_id_that_may_be_new_or_ones_own_is_not_doubted(name: str) -> None:
+    assert doubtful_id(name) == ""
+
+
 def agent_file(folder: Path, model: str) -> Path:
     path = folder / "agent.yaml"
     path.write_text(f"version: 1\nmodel: '{model}'\n")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.cli.kit import react_run, write
+from tests.cli.command_line import react_run, write
+from tests.models.case_results import Seen, Watching
+from tests.models.case_runs import BOTH, CLIENTS, Failing, agent_for, outcome_of, run_case, tools_of
 from tests.models.cases import TOOLS, Case, Json, cases
 from tests.models.expectations import check
-from tests.models.seen import Seen, Watching
 from tests.models.stub_server import StubServer, completion
-from tests.models.ways import BOTH, CLIENTS, Failing, agent_for, outcome_of, run_case, tools_of
 
 from react_run import RunResult
 from react_run.models.reply import transport_error

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.models.case_results import Seen, Watching
+from tests.models.case_runs import BOTH, CLIENTS, agent_for, outcome_of, tools_of
 from tests.models.cases import Case, Json, cases
 from tests.models.expectations import check
-from tests.models.seen import Seen, Watching
 from tests.models.stub_server import Reply, StubServer
-from tests.models.ways import BOTH, CLIENTS, agent_for, outcome_of, tools_of
 
 from react_run import ReActAgent, Run, RunResult, Tool, ToolCall, hookimpl
 from react_run.journal.lines import to_json

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.plugins.kit import Fired, Person, Proceed, Traces, failing
+from tests.fired import Fired
+from tests.plugins.traces import Person, Proceed, Traces, failing
 
 from react_plugins.approval import Approval
 from react_plugins.approval_rules import Rule

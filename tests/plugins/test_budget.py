@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.plugins.kit import Fired, Person, Traces, failing
+from tests.fired import Fired
+from tests.plugins.traces import Person, Traces, failing
 
 from react_plugins.budget import Budget
 from react_plugins.cache import Cache

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import SecretStr
-from tests.plugins.kit import Fired, Proceed, Traces, failing
+from tests.fired import Fired
+from tests.plugins.traces import Proceed, Traces, failing
 
 from react_plugins.cache import Cache
 from react_plugins.redact import Redact

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.kit import write
-from tests.plugins.kit import Fired, Traces
+from tests.cli.command_line import write
+from tests.fired import Fired
+from tests.plugins.traces import Traces
 
 from react_plugins.command_hook import CommandHook
 from react_run import ConfigError, ReActAgent, RunResult, read_journal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from tests.plugins.kit import Traces, failing
+from tests.plugins.traces import Traces, failing
 
 from react_plugins.console import Console
 from react_run import ModelError, Run, hookimpl

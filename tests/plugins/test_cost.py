@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Fired
+from tests.fired import Fired
 
 from react_plugins.cost import Cost, Price
 from react_run import Usage, cost_of

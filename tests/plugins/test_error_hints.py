@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.plugins.kit import failing
+from tests.plugins.traces import failing
 
 from react_plugins.error_hints import ErrorHints
 from react_run import ClarificationNeeded, StopReason, ToolError

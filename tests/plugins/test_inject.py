@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Traces, requests_of
+from tests.plugins.traces import Traces, requests_of
 
 from react_plugins.inject import Inject
 from react_plugins.redact import Redact

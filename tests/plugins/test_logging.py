@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.plugins.kit import Traces, failing
+from tests.plugins.traces import Traces, failing
 
 from react_plugins.logging import Logging
 from react_run import ModelError, Run, hookimpl

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.plugins.kit import Traces, failing
+from tests.plugins.traces import Traces, failing
 
 from react_plugins.metrics import Metrics
 from react_run import ModelError

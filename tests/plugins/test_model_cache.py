@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.kit import write
+from tests.cli.command_line import write
+from tests.fired import Fired
 from tests.models.stub_server import StubServer, completion
-from tests.plugins.kit import Fired, Traces
+from tests.plugins.traces import Traces
 
 from react_plugins.model_cache import ModelCache
 from react_run import ConfigError, ReActAgent, RunResult, ScriptedModel, Tool, read_journal

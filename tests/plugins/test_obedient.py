@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 import pytest
-from tests.plugins.kit import Person
+from tests.plugins.traces import Person
 
 from react_plugins.approval import Approval
 from react_plugins.approval_rules import Rule

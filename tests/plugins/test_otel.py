@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.plugins.kit import Traces, failing
+from tests.plugins.traces import Traces, failing
 
 pytest.importorskip("opentelemetry.sdk")
 

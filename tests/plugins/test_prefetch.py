@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.fired import Fired
+
 from react_run import Observation, ToolRequest, hookimpl, tool
 from react_run.testing import agent_with, says
 
@@ -35,16 +37,10 @@ def test_arguments_are_filled_with_the_prompt() -> None:
 
 
 def test_a_tool_that_is_not_there_is_noted_and_the_run_goes_on() -> None:
-    fired: list[str] = []
-
-    class Fired:
-        @hookimpl
-        def react_guard_fired(self, guard: str, detail: str) -> None:
-            fired.append(f"{guard}: {detail}")
-
-    result, _ = run_with({"kind": "prefetch", "tool": "find"}, plugins=[Fired()])
+    fired = Fired()
+    result, _ = run_with({"kind": "prefetch", "tool": "find"}, plugins=[fired])
     assert (result.success, result.steps) == (True, [])
-    assert fired == ["prefetch: find is not offered: nothing was looked up"]
+    assert fired.details == [("prefetch", "find is not offered: nothing was looked up")]
 
 
 def test_permission_is_asked_for_it() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Fired
+from tests.fired import Fired
 
 from react_plugins.rate_limit import Pace, RateLimit
 from react_run import ReActAgent, tool

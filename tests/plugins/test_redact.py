@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import SecretStr, ValidationError
-from tests.plugins.kit import Proceed, Traces, requests_of
+from tests.plugins.traces import Proceed, Traces, requests_of
 
 from react_plugins.cache import Cache
 from react_plugins.inject import Inject

@@ -6,7 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.plugins.kit import Fired, failing
+from tests.fired import Fired
+from tests.plugins.traces import failing
 
 from react_plugins.retry import Retry
 from react_run import NoResult, Observation, Outcome, ReActToolset, ToolError, ToolFailed, hookimpl, tool

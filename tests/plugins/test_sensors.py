@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Fired
-from tests.toolsets.kit import run_in
+from tests.fired import Fired
+from tests.toolsets.running import run_in
 
 from react_plugins.command_sensor import CommandSensor
 from react_plugins.python_sensor import PythonSensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.plugins.kit import Fired
+from tests.fired import Fired
 
 from react_plugins.validate import Validate
 from react_run import Tool, tool

@@ -6,23 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.fired import Fired
 
-from react_run import Observation, Outcome, Tool, hookimpl, tool
-
-
-class Fired:
-    """Collects which guards fired, and why."""
-
-    def __init__(self) -> None:
-        self.details: list[tuple[str, str]] = []
-
-    @hookimpl
-    def react_guard_fired(self, guard: str, detail: str) -> None:
-        self.details.append((guard, detail))
-
-    @property
-    def guards(self) -> list[str]:
-        return [guard for guard, _ in self.details]
+from react_run import Observation, Outcome, Tool, tool
 
 
 @pytest.fixture

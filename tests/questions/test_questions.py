@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.journal.kit import agent_of
+from tests.journal.recording import agent_of
 
 from react_plugins.approval import Approval
 from react_run import (

@@ -10,7 +10,7 @@ import psutil
 import pytest
 from acp import text_block
 from tests.serve.test_acp import PIXEL, Editor, asked, call, scripted, talked
-from tests.toolsets.mcp.kit import script
+from tests.toolsets.mcp.local_servers import script
 
 from react_run.journal.reading import read_journal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from tests.serve.kit import agent_file
+from tests.serve.running_server import agent_file
 
 from react_run import Plugin, ReActAgent
 from react_run.launch.options import AgentOptions

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from tests.serve.kit import Process, agent_file, calling, serving, until
+from tests.serve.running_server import Process, agent_file, calling, serving, until
 
 ASKS = {"permissions": [{"tool": "effect", "action": "ask"}]}
 REPLIES: list[object] = [calling(("effect", {"name": "e"})), "done"]

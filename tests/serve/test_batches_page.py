@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.batch.kit import adding
-from tests.serve.kit import agent_file, serving
+from tests.batch.batch_agents import adding
+from tests.serve.running_server import agent_file, serving
 
 from react_run.batch import Batch, run_batch
 from react_run.batch.home import Home

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.serve.kit import agent_file, calling, serving
+from tests.serve.running_server import agent_file, calling, serving
 
 
 def test_files_that_tools_wrote_and_edited_are_shown_as_differences(home: Path, tmp_path: Path) -> None:

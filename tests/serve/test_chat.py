@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.pictures import png
-from tests.serve.kit import Running, agent_file, at_once, calling, events, serving, until
+from tests.serve.running_server import Running, agent_file, at_once, calling, events, serving, until
 
 from react_run import ImagePart, ModelRequest, Run, read_journal
 from react_run.models.scripted import ScriptedModel

@@ -16,7 +16,7 @@ import openai
 import pytest
 import yaml
 from openai.types.chat import ChatCompletionMessageParam
-from tests.serve.kit import Running, agent_file, calling, events, serving
+from tests.serve.running_server import Running, agent_file, calling, events, serving
 
 USAGE = {"input_tokens": 7, "output_tokens": 2, "cost": 0.5}
 ASK: list[ChatCompletionMessageParam] = [{"role": "user", "content": "go"}]

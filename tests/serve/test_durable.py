@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.serve.kit import agent_file, calling, serving, until
+from tests.serve.running_server import agent_file, calling, serving, until
 
 from react_run.journal.files import FileSink
 from react_run.journal.sessions import Session

@@ -9,7 +9,7 @@ from time import time
 from typing import Any
 
 import pytest
-from tests.serve.kit import Process, Running, agent_file, calling, events, serving, until
+from tests.serve.running_server import Process, Running, agent_file, calling, events, serving, until
 
 EFFECT = calling(("effect", {"name": "e"}))
 KEY = {"Idempotency-Key": "k"}

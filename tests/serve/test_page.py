@@ -11,7 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.serve.browser import Watched, browser, needs_chromium, violations
-from tests.serve.kit import Running, agent_file, calling, serving
+from tests.serve.running_server import Running, agent_file, calling, serving
 
 from react_run import tool
 from react_run.batch import Batch, run_batch

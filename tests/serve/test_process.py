@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.serve.kit import Process, agent_file, calling, until
+from tests.serve.running_server import Process, agent_file, calling, until
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
-from tests.serve.kit import Running, agent_file, serving
+from tests.serve.running_server import Running, agent_file, serving
 
 from react_run.errors import ConfigError
 from react_run.serve import protection
@@ -62,7 +62,7 @@ def test_a_token_is_needed_where_there_is_one(home: Path, tmp_path: Path) -> Non
 
 
 def test_who_answered_is_named_by_the_token_not_by_the_request(home: Path, tmp_path: Path) -> None:
-    from tests.serve.kit import calling
+    from tests.serve.running_server import calling
 
     asks = {"permissions": [{"tool": "effect", "action": "ask"}]}
     file = agent_file(tmp_path, "one", [calling(("effect", {"name": "e"})), "done"], **asks)
@@ -129,7 +129,7 @@ def test_a_very_long_conversation_is_answered(home: Path, tmp_path: Path) -> Non
 
 
 def test_secrets_are_in_no_answer(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.serve.kit import calling
+    from tests.serve.running_server import calling
 
     secrets = [f"s3cr3t-{number:02}-{'abcdefgh'[number % 8] * 9}" for number in range(30)]
     for number, secret in enumerate(secrets):

@@ -8,7 +8,7 @@ from pathlib import Path
 import openai
 import pytest
 from tests.pictures import png
-from tests.serve.kit import Running, agent_file, calling, serving
+from tests.serve.running_server import Running, agent_file, calling, serving
 from tests.serve.test_chat import requests_of
 
 from react_run import ImagePart

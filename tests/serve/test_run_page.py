@@ -6,7 +6,7 @@ import re
 from html import unescape
 from pathlib import Path
 
-from tests.serve.kit import Running, agent_file, calling, serving
+from tests.serve.running_server import Running, agent_file, calling, serving
 
 
 def test_the_plan_that_a_model_kept_stands_beside_its_answer(home: Path, tmp_path: Path) -> None:

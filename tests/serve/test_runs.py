@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.serve.kit import Running, agent_file, calling, serving, until
+from tests.serve.running_server import Running, agent_file, calling, serving, until
 
 
 def start(running: Running, agent: str = "one", prompt: str = "go", **more: object) -> str:

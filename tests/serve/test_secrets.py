@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 import pytest
 from starlette.routing import Route
-from tests.journal.vault import CANARIES, CORES
+from tests.journal.secret_holders import CANARIES, CORES
 from tests.secrets.test_masker import FORMS
-from tests.serve.kit import Running, agent_file, calling, serving, until
+from tests.serve.running_server import Running, agent_file, calling, serving, until
 
 from react_run.launch.options import AgentOptions, built
 from react_run.models.scripted import ScriptedModel

@@ -12,14 +12,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from react_run.batch.offers import Key
 from react_run.errors import ConfigError
-from react_run.journal.shipped import normal_url
+from react_run.journal.postgres import normal_url
 
 try:
     from dbos import DBOS, DBOSConfig
 except ImportError:
     raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
 
-_POLL = 0.1
+_POLL = 0.25
 """Seconds between two looks for rows."""
 _WATCH = {
     "connect_timeout": "5",
@@ -29,7 +29,6 @@ _WATCH = {
     "tcp_user_timeout": "5000",
 }
 _WORKFLOW = "react_run.row"
-_ROW_STEP = "react_run.run_row"
 _ENQUEUE = """
 select count(dbos.enqueue_workflow(
     %(workflow)s,
@@ -179,15 +178,10 @@ def workflow_id(key: Key) -> str:
     return "/".join(map(str, key))
 
 
-@DBOS.step(name=_ROW_STEP)
-async def _run_row(batch: str, position: int, generation: int) -> None:
+@DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)
+async def _row(batch: str, position: int, generation: int) -> None:
     dispatch = _dispatch
     if dispatch is None:  # the process is about to end: the row must not pass for done
         await asyncio.get_running_loop().create_future()
     else:
         await asyncio.wrap_future(dispatch.offer((batch, position, generation)))
-
-
-@DBOS.workflow(name=_WORKFLOW, max_recovery_attempts=1_000_000)
-async def _row(batch: str, position: int, generation: int) -> None:
-    await _run_row(batch, position, generation)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from react_run.batch.engine import BEAT, LEASE
 from react_run.batch.home import this_process
 from react_run.errors import ConfigError
-from react_run.journal.shipped import database_errors
+from react_run.journal.postgres import database_errors
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
@@ -23,9 +25,16 @@ where held.beat < clock_timestamp() - %(lease)s * interval '1 second'
 """
 _RENEW = "update react_run.holders set beat = clock_timestamp() where name = %s and holder = %s"
 _RELEASE = "delete from react_run.holders where name = %s and holder = %s"
-_ABOUT = """
-select about from react_run.holders where name = %s and beat >= clock_timestamp() - %s * interval '1 second'
-"""
+_FOUND = (
+    "select about, beat, beat < clock_timestamp() - %s * interval '1 second' from react_run.holders where name = %s"
+)
+_LOOK_AGAIN = 0.2
+
+
+class _Lease(NamedTuple):
+    about: str
+    beat: datetime
+    is_over: bool
 
 
 class Hold:
@@ -45,14 +54,25 @@ class Hold:
     async def take(self) -> None:
         """Take the name, and keep it until :meth:`release`.
 
+        If another process has it, wait until that one renews its lease, or until the lease ends: the same command can
+        be given again right after it was killed.
+
         Raises:
             ConfigError: Another process has it; the message says which.
         """
         given = {"name": self.name, "holder": self._holder, "about": this_process(), "lease": LEASE}
-        async with self.pool.connection() as connection:
-            if (await connection.execute(_TAKE, given)).rowcount == 0:
-                raise self._taken(await self._who())
+        seen = None
+        while not await self._took(given):
+            found = await _lease(self.pool, self.name)
+            if found is not None and seen not in (None, found.beat):
+                raise self._taken(found.about)
+            seen = found.beat if found is not None else None
+            await asyncio.sleep(_LOOK_AGAIN)
         self._renewing = asyncio.create_task(self._renew())
+
+    async def _took(self, given: Mapping[str, object]) -> bool:
+        async with self.pool.connection() as connection:
+            return (await connection.execute(_TAKE, given)).rowcount == 1
 
     def check(self) -> None:
         """Do nothing while this process has the name.
@@ -89,6 +109,11 @@ class Hold:
 
 async def holder_of(pool: AsyncConnectionPool, name: str) -> str | None:
     """The process that writes the results of a batch now; ``None`` if there is none."""
+    found = await _lease(pool, name)
+    return None if found is None or found.is_over else found.about
+
+
+async def _lease(pool: AsyncConnectionPool, name: str) -> _Lease | None:
     async with pool.connection() as connection:
-        found = await (await connection.execute(_ABOUT, (name, LEASE))).fetchone()
-    return None if found is None else str(found[0])
+        found = await (await connection.execute(_FOUND, (LEASE, name))).fetchone()
+    return None if found is None else _Lease(*found)

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from react_run.batch.engine import BEAT, LEASE
-from react_run.journal.shipped import database_errors
+from react_run.journal.postgres import database_errors
 from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:

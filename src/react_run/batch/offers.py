@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future
 
 Key = tuple[str, int, int]
@@ -46,10 +46,11 @@ class Offers:
         self._claimed[key] = len(self._told.get(key, ()))
         return key
 
-    def put_back(self, key: Key) -> None:
-        """It could not be claimed: it is the next one again."""
-        self._claimed.pop(key, None)
-        self._ready.appendleft(key)
+    def put_back(self, keys: Sequence[Key]) -> None:
+        """They could not be claimed: they are the next ones again."""
+        for key in reversed(keys):
+            self._claimed.pop(key, None)
+            self._ready.appendleft(key)
 
     def wait(self, key: Key) -> None:
         """It is to be taken again, behind the others."""

@@ -9,23 +9,25 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, LiteralString, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from react_run.batch.dispatch import Dispatch, enqueue, workflow_id
-from react_run.batch.engine import LEASE, Beat, Claim, OpenRun, Progress, Terms, Unreachable
+from react_run.batch.engine import Beat, Claim, OpenRun, Progress, Terms, Unreachable
 from react_run.batch.hold import Hold
-from react_run.batch.ledger import DONE, WAITS, Totals, all_together, portions, spent
+from react_run.batch.ledger import Totals, all_together, portions
 from react_run.batch.liveness import Liveness, exchange_pauses
 from react_run.batch.offers import Key, Offers
-from react_run.batch.postgres_rows import OF_ONE, OF_VERSION, added, taken_anew, totals
+from react_run.batch.postgres_claims import Decision, claim_row, count_request, mark_waiting, store_result
+from react_run.batch.postgres_rows import OF_ONE, OF_VERSION, added, results_from, set_terms, stop, taken_anew, totals
 from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
-from react_run.journal.shipped import Journals, ShippedSink, connect, database_error, database_errors, shown_url
+from react_run.journal.postgres import connect, database_error, database_errors, shown_url
+from react_run.journal.shipped import Journals, ShippedSink
 from react_run.support.threads import in_thread
 
 if TYPE_CHECKING:
@@ -33,45 +35,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _AT_ONCE = 1_000
-_CLAIM = """
-select place, payload, run, attempts, failures, state, state = 1 and owner <> %s and exists (
-    select from react_run.workers where executor = owner and beat >= clock_timestamp() - %s * interval '1 second')
-from react_run.rows where batch = %s and position = %s for update
-"""
-"""A row, and whether another worker that is alive has it."""
-_CLAIMED = """
-update react_run.rows set state = 1, owner = %s, epoch = %s, attempts = attempts + 1 where batch = %s and position = %s
-"""
-_ADMIT = """
-update react_run.batches
-set next_request = greatest(next_request, extract(epoch from clock_timestamp())) + 60 / rate
-where rate is not null and id = %s
-returning (next_request - 60 / rate - extract(epoch from clock_timestamp()))::float8
-"""
-_FINISH = """
-with finished as (
-    update react_run.rows set state = 2, owner = null, status = %(status)s, result = %(line)s
-    where batch = %(batch)s and position = %(position)s and epoch = %(epoch)s and state = 1
-    returning batch
-)
-update react_run.batches
-set ok = ok + (%(status)s = 'ok')::int, unsuccessful = unsuccessful + (%(status)s = 'unsuccessful')::int,
-    error = error + (%(status)s = 'error')::int, cost = cost + %(cost)s, unpriced = unpriced + %(unpriced)s
-where id in (select batch from finished)
-"""
-_IS_FINISHED = """
-select from react_run.rows
-where batch = %(batch)s and position = %(position)s and epoch = %(epoch)s and result = %(line)s
-"""
-_GIVE_BACK = """
-update react_run.rows set state = 0, owner = null, failures = failures + %s
-where batch = %s and position = %s and epoch = %s and state = 1
-"""
-_IS_GIVEN_BACK = "select from react_run.rows where batch = %s and position = %s and epoch = %s and state = 0"
-_RESULTS = """
-select result from react_run.rows where batch = %s and position >= %s and state = 2 order by position limit %s
-"""
-_TERMS = "update react_run.batches set stopped = false, max_cost = %s, reserve = %s, rate = %s where id = %s"
 
 
 @dataclass(frozen=True)
@@ -163,52 +126,42 @@ class PostgresEngine:
 
     async def take(self, worker: str, n: int) -> Sequence[Claim]:
         claims: list[Claim] = []
-        for _ in range(self._offers.waiting):
-            if len(claims) >= n:
-                break
-            key = self._offers.take()
+        left = self._offers.waiting
+        while left and len(claims) < n:
+            keys = [self._offers.take() for _ in range(min(left, n - len(claims)))]
+            left -= len(keys)
             try:
-                claim = await self._reached(self._claim(worker, key))
+                found = await asyncio.gather(*(self._claim(worker, key) for key in keys), return_exceptions=True)
             except BaseException:
-                self._offers.put_back(key)
-                if claims:
-                    break
+                found = [None] * len(keys)
+                self._offers.put_back(keys)
                 raise
-            if claim is not None:
-                claims.append(claim)
+            failed = [key for key, outcome in zip(keys, found, strict=True) if isinstance(outcome, BaseException)]
+            self._offers.put_back(failed)
+            claims += [outcome for outcome in found if isinstance(outcome, Claim)]
+            if failed:
+                if not claims:
+                    raise next(outcome for outcome in found if isinstance(outcome, BaseException))
+                break
         return claims
 
     async def _claim(self, worker: str, key: Key) -> Claim | None:
-        batch, position, _ = key
-        async with self.pool.connection() as connection, connection.transaction():
-            (one,) = await totals(connection, OF_ONE, batch) or (None,)
-            if one is not None and one.max_cost is not None:  # one claim after the other keeps the limit
-                (one,) = await totals(connection, f"{OF_ONE} for update", batch) or (None,)
-            found = await (await connection.execute(_CLAIM, (worker, LEASE, batch, position))).fetchone()
-            if one is None or found is None or found[5] == DONE:  # removed, or it has its result
-                self._offers.over(key)
-                return None
-            place, payload, run, attempts, failures, state, others = found
-            # One that slept beyond its lease wakes with offers that went to others meanwhile: it leaves them theirs.
-            if one.stopped or others or (state == WAITS and not one.affordable(1)):
-                self._offers.wait(key)
-                return None
-            epoch = await self.journals.take(connection, run, worker)
-            await connection.execute(_CLAIMED, (worker, epoch, batch, position))
-        self._keys[run, epoch] = key
-        if one.rate is not None:
-            self._paced[run] = batch
-        row = Row.from_payload(position, payload, place)
-        return Claim(row=row, run_id=run, epoch=epoch, attempts=attempts + 1, failures=failures)
+        claimed = await self._reached(self._with(claim_row, worker, key[0], key[1]))
+        if claimed is Decision.OVER:
+            self._offers.over(key)
+        elif claimed is Decision.LATER:
+            self._offers.wait(key)
+        if isinstance(claimed, Decision):
+            return None
+        claim = claimed.claim
+        self._keys[claim.run_id, claim.epoch] = key
+        if claimed.is_paced:
+            self._paced[claim.run_id] = key[0]
+        return claim
 
     async def admit(self, run_id: str) -> float:
         batch = self._paced.get(run_id)
-        return 0.0 if batch is None else await self._reached(self._admit(batch))
-
-    async def _admit(self, batch: str) -> float:
-        async with self.pool.connection() as connection:
-            found = await (await connection.execute(_ADMIT, (batch,))).fetchone()
-            return 0.0 if found is None else max(0.0, float(found[0]))
+        return 0.0 if batch is None else await self._reached(self._with(count_request, batch))
 
     async def open(self, claim: Claim) -> OpenRun:
         sink = await self.journals.open(claim.run_id, claim.epoch)
@@ -217,7 +170,7 @@ class PostgresEngine:
 
     async def finish(self, claim: Claim, result: RowResult) -> bool:
         from react_run.errors import JournalError
-        from react_run.journal.shipped import JournalFenced
+        from react_run.journal.shipping import JournalFenced
 
         key = self._keys[claim.run_id, claim.epoch]
         sink = self._sinks.get((key, claim.epoch))
@@ -229,7 +182,7 @@ class PostgresEngine:
                 return False
             except JournalError as error:
                 raise Unreachable(str(error)) from error
-        kept = await self._reached(self._finish(key, claim, result))
+        kept = await self._reached(self._with(store_result, key[0], claim.epoch, result))
         self._let_go(claim)
         if kept:
             self._offers.over(key)
@@ -237,42 +190,18 @@ class PostgresEngine:
             self._offers.lost(key)
         return kept
 
-    async def _finish(self, key: Key, claim: Claim, result: RowResult) -> bool:
-        cost, unpriced = spent(result)
-        values = {
-            "batch": key[0],
-            "position": key[1],
-            "epoch": claim.epoch,
-            "status": result.status,
-            "line": result.line(),
-            "cost": cost,
-            "unpriced": unpriced,
-        }
-        async with self.pool.connection() as connection:
-            if (await connection.execute(_FINISH, values)).rowcount == 1:
-                return True
-            found = await connection.execute(_IS_FINISHED, values)  # it was kept, and the answer got lost
-            return found.rowcount == 1
-
     async def give_back(self, claim: Claim, after: float) -> None:
         key = self._keys[claim.run_id, claim.epoch]
         sink = self._sinks.get((key, claim.epoch))
         if sink is not None:
             with suppress(Exception):  # what could not be shipped is done again
                 await asyncio.wait_for(sink.sync(), 2)
-        ours = await self._reached(self._give_back(key, claim, after))
+        ours = await self._reached(self._with(mark_waiting, key[0], key[1], claim.epoch, after > 0))
         self._let_go(claim)
         if ours:
             self._timers.add(asyncio.get_running_loop().call_later(after, self._offers.wait, key))
         else:
             self._offers.lost(key)
-
-    async def _give_back(self, key: Key, claim: Claim, after: float) -> bool:
-        which = (key[0], key[1], claim.epoch)
-        async with self.pool.connection() as connection:
-            if (await connection.execute(_GIVE_BACK, (int(after > 0), *which))).rowcount == 1:
-                return True
-            return (await connection.execute(_IS_GIVEN_BACK, which)).rowcount == 1  # it was, and the answer got lost
 
     def _let_go(self, claim: Claim) -> Key:
         key = self._keys.pop((claim.run_id, claim.epoch))
@@ -295,10 +224,9 @@ class PostgresEngine:
 
     async def progress(self) -> Progress:
         async def asked() -> Sequence[Totals]:
+            query, which = (OF_VERSION, self.version) if self.batch is None else (OF_ONE, self.batch.id)
             async with self.pool.connection() as connection:
-                if self.batch is None:
-                    return await totals(connection, OF_VERSION, self.version)
-                return await totals(connection, OF_ONE, self.batch.id)
+                return await totals(await connection.execute(query, (which,)))
 
         found = await self._reached(asked())
         if self.batch is None:
@@ -310,24 +238,14 @@ class PostgresEngine:
     async def results(self, start: int, n: int) -> Sequence[RowResult]:
         if self.hold is not None:
             self.hold.check()
-
-        async def asked() -> Sequence[RowResult]:
-            async with self.pool.connection() as connection:
-                found = await connection.execute(_RESULTS, (self._one, start, n))
-                return [RowResult.from_line(line) for (line,) in await found.fetchall()]
-
-        return await self._reached(asked())
+        return await self._reached(self._with(results_from, self._one, start, n))
 
     async def cancel(self) -> None:
-        await self._reached(self._execute("update react_run.batches set stopped = true where id = %s", self._one))
+        await self._reached(self._with(stop, self._one))
 
     async def set_terms(self, terms: Terms) -> None:
-        """What holds for all workers from now on; the batch is not stopped any more."""
-        await self._reached(self._execute(_TERMS, terms.max_cost, terms.reserve, terms.rate, self._one))
-
-    async def _execute(self, statement: LiteralString, *values: object) -> None:
-        async with self.pool.connection() as connection:
-            await connection.execute(statement, values)
+        """Set the limits for all workers; the batch is no longer stopped."""
+        await self._reached(self._with(set_terms, self._one, terms))
 
     async def retry_errors(self) -> int:
         """Have rows that ended with an error go on from their journals; how many."""
@@ -356,6 +274,10 @@ class PostgresEngine:
             await in_thread(dispatch.end)
         await self.pool.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _with(self, do: Callable[..., Awaitable[T]], *arguments: object) -> T:
+        async with self.pool.connection() as connection:
+            return await do(connection, *arguments)
 
     async def _reached(self, answer: Awaitable[T]) -> T:
         try:

@@ -1,10 +1,11 @@
-"""The rows of a batch in PostgreSQL: added, taken anew after an error, counted."""
+"""The rows of a batch in PostgreSQL: added, reset after an error, counted, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from react_run.batch.engine import Terms
 from react_run.batch.ledger import (
     COUNTED,
     DONE,
@@ -17,7 +18,7 @@ from react_run.batch.ledger import (
     result_of_problem,
     values_of,
 )
-from react_run.batch.rows import Row
+from react_run.batch.rows import Row, RowResult
 from react_run.errors import ConfigError
 
 _KNOWN = """
@@ -48,6 +49,10 @@ select {COUNTED}, (select count(*) from react_run.rows where rows.batch = batche
     stopped, max_cost, reserve, rate
 from react_run.batches where
 """
+_RESULTS = """
+select result from react_run.rows where batch = %s and position >= %s and state = 2 order by position limit %s
+"""
+_TERMS = "update react_run.batches set stopped = false, max_cost = %s, reserve = %s, rate = %s where id = %s"
 OF_ONE = f"{_TOTALS} id = %s"
 OF_VERSION = f"""
 {_TOTALS} not stopped and right(%s, 16) = left(encode(sha256(convert_to(agent, 'UTF8')), 'hex'), 16)
@@ -101,7 +106,22 @@ async def taken_anew(connection: Any, batch: str) -> list[int]:
     return [position for (position,) in await found.fetchall()]
 
 
-async def totals(connection: Any, query: str, what: str) -> list[Totals]:
-    """What is counted in the batches that a query finds."""
-    found = await connection.execute(query, (what,))
+async def totals(found: Any) -> list[Totals]:
+    """What is counted in the batches that a query found."""
     return [Totals(*values) for values in await found.fetchall()]
+
+
+async def results_from(connection: Any, batch: str, start: int, n: int) -> list[RowResult]:
+    """Up to ``n`` results from position ``start`` on."""
+    found = await connection.execute(_RESULTS, (batch, start, n))
+    return [RowResult.from_line(line) for (line,) in await found.fetchall()]
+
+
+async def stop(connection: Any, batch: str) -> None:
+    """Let no more rows start."""
+    await connection.execute("update react_run.batches set stopped = true where id = %s", (batch,))
+
+
+async def set_terms(connection: Any, batch: str, terms: Terms) -> None:
+    """Set the limits for all workers, and let rows start."""
+    await connection.execute(_TERMS, (terms.max_cost, terms.reserve, terms.rate, batch))

@@ -22,6 +22,7 @@ from react_run.batch.rows import RowResult
 from react_run.batch.sqlite import SqliteEngine
 from react_run.batch.worker import Worker
 from react_run.errors import ConfigError, ReactError
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.agent import ReActAgent
@@ -242,7 +243,7 @@ class Batch:
             return
         left = f"{progress.left + progress.running} of {progress.total} rows are left"
         if progress.exhausted:
-            spent = "an unknown sum" if progress.cost is None else f"${progress.cost:.4f}"
+            spent = "an unknown sum" if progress.cost is None else usd(progress.cost)
             limit = "cost" if self.terms.max_cost is None else f"${self.terms.max_cost:g}"
             raise BatchHalted(f"the limit of {limit} was reached ({spent} spent): {left}", 5, progress)
         raise BatchHalted(f"stopped: {left}", 1, progress)

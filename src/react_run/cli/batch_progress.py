@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.batch.engine import EngineError, Progress
 from react_run.cli.terminal import is_dumb, is_terminal
+from react_run.support.display import usd
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Meter:
         """Summarise all rows, and say why some failed: the output may be a file that nobody looks at."""
         if not self.quiet:
             parts = [f"{now.ok} ok", f"{now.unsuccessful} unsuccessful", f"{now.error} failed"]
-            spent = "cost unknown" if now.cost is None else f"${now.cost:.4f}"
+            spent = "cost unknown" if now.cost is None else usd(now.cost)
             self.say(f"{now.total} rows: {', '.join(parts)} · {spent} · {_spoken(monotonic() - self._started)}")
             for reason, times in self._failures.most_common(_REASONS):
                 self.say(f"  {times} failed: {reason}")
@@ -155,8 +156,8 @@ def cost(now: Progress) -> str:
     if now.cost is None:
         return "cost unknown"
     if not now.cost or not now.done:
-        return f"${now.cost:.4f}"
-    return f"${now.cost:.4f} of about ${now.cost / now.done * now.total:.4f}"
+        return usd(now.cost)
+    return f"{usd(now.cost)} of about {usd(now.cost / now.done * now.total)}"
 
 
 def _spoken(seconds: float) -> str:

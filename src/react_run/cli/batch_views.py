@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from react_run.cli.engines import is_embedded
 from react_run.cli.terminal import json_text, terminal_text
+from react_run.support.display import usd
 from react_run.support.threads import run_blocking
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _described(found: tuple[str, str | None, Progress, str | None]) -> dict[str,
 def _cell(value: object) -> str:
     if value is None:
         return "n/a"
-    return f"${value:.4f}" if isinstance(value, float) else str(value)
+    return usd(value) if isinstance(value, float) else str(value)
 
 
 def stop_batch(name: str, engine: str) -> int:

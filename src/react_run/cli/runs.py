@@ -14,6 +14,7 @@ import click
 from react_run.cli.options import run_argument
 from react_run.cli.recorded import naming_damage
 from react_run.cli.terminal import json_text
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal
@@ -83,7 +84,7 @@ def _row(summary: Summary) -> dict[str, str]:
         "status": summary.status,
         "seconds": f"{data['seconds']:.1f}",
         "tokens": f"{tokens:,}" if tokens is not None else "n/a",
-        "cost": f"${cost:.4f}" if cost is not None else "n/a",
+        "cost": usd(cost) if isinstance(cost, float) else "n/a",
         "prompt": fitted(formatting.one_line(summary.header["prompt"]), 50),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from react_run.results import LIMIT_REASONS, RunResult, StopReason
+from react_run.support.display import usd
 from react_run.support.text import printable
 
 if TYPE_CHECKING:
@@ -81,22 +82,19 @@ def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below:
         run_id: The id of the run.
         below: How many of the model calls and tool calls subagents made.
     """
+    end = [f"{seconds:.1f} s", f"run {run_id[:12]}"]
+    if not usage.requests and not tool_calls:  # a key was missing, for example
+        return " · ".join(["no model was called", *end])
     tokens = usage.total_tokens
     by_models, by_tools = (f" ({number} by subagents)" if number else "" for number in below)
     parts = [
         f"{_plural(usage.requests, 'model call')}{by_models}",
         f"{_plural(tool_calls, 'tool call')}{by_tools}",
         "tokens n/a" if tokens is None else f"{tokens:,} tokens",
-        "cost n/a" if usage.cost is None else _money(usage.cost),
-        f"{seconds:.1f} s",
-        f"run {run_id[:12]}",
+        "cost n/a" if usage.cost is None else usd(usage.cost),
+        *end,
     ]
     return " · ".join(parts)
-
-
-def _money(cost: float) -> str:
-    """Format USD; an amount too small to show is not shown as zero."""
-    return "<$0.0001" if 0 < cost < 0.0001 else f"${cost:.4f}"
 
 
 def _plural(number: int, noun: str) -> str:

@@ -20,8 +20,10 @@ _NOTHING = Usage(input_tokens=0, output_tokens=0, cost=0.0)
 
 def spend_failed(run: Run, request: ModelRequest, error: ModelError) -> None:
     """Add the usage of a failed model call: nothing if it was rejected or never reached the provider, else the worst
-    case.
+    case. A request that was never made is no call.
     """
+    if not error.sent:
+        return
     if error.status is not None or not error.reached or error.code in _NOTHING_GENERATED:
         spend(run, _NOTHING)
     else:

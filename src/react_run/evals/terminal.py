@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from react_run.evals.words import interval, percent, sentence
+from react_run.support.display import usd
 from react_run.support.render import escape as printable
 
 MOST = 20
@@ -76,7 +77,7 @@ def _measured(measured: Mapping[str, Any], width: int) -> Iterator[str]:
     passes = measured["passes_of"]
     parts += [f"pass@{k} {percent(passes[k]['any'])}, pass^{k} {percent(passes[k]['all'])}" for k in passes if k != "1"]
     parts += [f"{measured['errors']} errors, not counted"] if measured["errors"] else []
-    parts.append("cost n/a" if measured["cost"] is None else f"${measured['cost']['value']:.4f} per run")
+    parts.append("cost n/a" if measured["cost"] is None else f"{usd(measured['cost']['value'])} per run")
     parts.append(f"median {measured['seconds']['value']:.2g} s")
     yield f"{measured['name']:<{width}}  {' · '.join(parts)}"
     scorers = measured["scorers"]

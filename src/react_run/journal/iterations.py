@@ -45,6 +45,12 @@ class ModelCall:
         """The record that ended the call."""
         return self.response or self.error
 
+    @property
+    def sent(self) -> bool:
+        """Whether a request was made; without a key, for example, there is none."""
+        sent: bool = self.error is None or self.error["error"].get("sent", True)
+        return sent
+
 
 @dataclass(kw_only=True, eq=False)
 class Attempt:

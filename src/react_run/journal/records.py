@@ -303,4 +303,5 @@ def _model_error(error: BaseException) -> Record:
         "type": type(error).__name__,
         "message": str(error),
         **{name: value for name in fields if (value := getattr(error, name)) not in (None, "")},
+        **({} if error.sent else {"sent": False}),
     }

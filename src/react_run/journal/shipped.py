@@ -1,14 +1,13 @@
-"""Journals in PostgreSQL: a run is written to a local file, and shipped to the database in chunks.
+"""Journals in PostgreSQL: a run is worked on in a local file, and every chunk of it is shipped to the database.
 
-Taking a run raises its epoch, and a chunk is stored only under its writer's epoch. So if two processes both believe
-that they own a run, one of them finds out before its next effect. Order is preserved: a crash loses a suffix at most,
-and never the record of an effect, because that is shipped before the effect.
+Whoever takes a run raises its epoch, and a chunk is stored only under the epoch of its writer. So if two processes
+believe that a run is theirs, one finds out before its next side effect. Order is kept: a crash loses a suffix at most,
+and never the knowledge of a side effect, which is shipped before it happens.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files
@@ -19,55 +18,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from react_run.errors import ConfigError, JournalError
 from react_run.journal.files import FileSink
 from react_run.journal.lines import as_bytes
+from react_run.journal.postgres import connect, database_error, database_errors, shown_url
+from react_run.journal.shipping import PATIENCE, Chunk, Shipper
 from react_run.journal.values import Record
-from react_run.support.tasks import running_loop
 
 if TYPE_CHECKING:
     from psycopg_pool import AsyncConnectionPool
 
 T = TypeVar("T")
-SOON = 0.02
-"""Seconds after which a record is shipped that nothing is waiting for."""
-PATIENCE = 10.0
-"""Seconds for which failed database operations are retried."""
-_CONNECTION = {
-    "autocommit": True,
-    "connect_timeout": 5,
-    "keepalives_idle": 5,
-    "keepalives_interval": 2,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 5_000,
-    "options": "-c idle_in_transaction_session_timeout=3000",
-}
-"""Detects a silently broken connection within seconds, and lets a suspended process hold no locks."""
-_SHIP = """
-insert into react_run.chunks (run, at, data)
-select %(run)s, %(at)s, %(data)s from react_run.journals where run = %(run)s and epoch = %(epoch)s for share
-on conflict (run, at) do update set data = excluded.data
+TAKE = """
+insert into react_run.journals (run, epoch, owner) values (%(run)s, 1, %(owner)s) on conflict (run) do update
+set epoch = journals.epoch + 1, owner = excluded.owner, changed = clock_timestamp() returning epoch
 """
-
-
-class JournalFenced(JournalError):
-    """Another process has taken the run, so this process's records are rejected."""
-
-
-def normal_url(url: str) -> str:
-    """The URL in the form that libpq accepts."""
-    return "postgresql://" + url.partition("://")[2] if url.startswith("postgres") else url
-
-
-def connect(url: str, *, size: int = 8) -> AsyncConnectionPool:
-    """Create a connection pool without opening it.
-
-    Raises:
-        ConfigError: The driver is not installed.
-    """
-    try:
-        from psycopg_pool import AsyncConnectionPool
-    except ImportError:
-        raise ConfigError("--engine postgres://… needs: pip install 'react-run[batch-postgres]'") from None
-    logging.getLogger("psycopg.pool").setLevel(logging.CRITICAL)  # its messages are reported in other words, once
-    return AsyncConnectionPool(normal_url(url), min_size=1, max_size=size, timeout=5, open=False, kwargs=_CONNECTION)
+"""Takes ownership of a run, and returns its new epoch."""
 
 
 class Journals:
@@ -80,6 +43,7 @@ class Journals:
 
     def __init__(self, pool: AsyncConnectionPool, folder: Path) -> None:
         self.pool, self.folder = pool, folder
+        self.shipper = Shipper(pool)
 
     async def make(self) -> None:
         """Create the tables."""
@@ -92,11 +56,7 @@ class Journals:
 
     async def take(self, connection: Any, run: str, owner: str) -> int:
         """Take ownership of a run, within a transaction of ``connection``; return its new epoch."""
-        found = await connection.execute(
-            "insert into react_run.journals (run, epoch, owner) values (%s, 1, %s) on conflict (run) do update "
-            "set epoch = journals.epoch + 1, owner = excluded.owner, changed = clock_timestamp() returning epoch",
-            (run, owner),
-        )
+        found = await connection.execute(TAKE, {"run": run, "owner": owner})
         (epoch,) = await found.fetchone()
         return int(epoch)
 
@@ -109,7 +69,7 @@ class Journals:
         path = self.folder / f"{run}.{epoch}.jsonl"
         is_new = epoch == 1  # the run is new: there is nothing to fetch
         size = 0 if is_new else await _persistently(lambda: self.fetch(run, path))
-        return ShippedSink(self.pool, run, epoch, path, size)
+        return ShippedSink(self.shipper, run, epoch, path, size)
 
     async def fetch(self, run: str, path: Path) -> int:
         """Write a run's journal to a file, and return its size."""
@@ -127,91 +87,83 @@ class Journals:
 
 
 class ShippedSink:
-    """Appends to a run's working copy at once, and to the database soon, or before :meth:`sync` returns.
+    """Appends to the working copy of a run at once, and to the database soon, or before :meth:`sync` returns.
 
     Args:
-        pool: Connections to the database.
+        shipper: Sends to the database.
         run: The id of the run.
         epoch: The epoch under which it was taken.
-        path: The path of the working copy.
-        size: How many bytes of it the database has.
+        path: The working copy.
+        size: How much of it the database has, in bytes.
     """
 
-    def __init__(self, pool: AsyncConnectionPool, run: str, epoch: int, path: Path, size: int) -> None:
-        self.run, self.epoch, self.path = run, epoch, path
-        self.pool = pool
+    def __init__(self, shipper: Shipper, run: str, epoch: int, path: Path, size: int) -> None:
+        self.shipper, self.run, self.epoch, self.path = shipper, run, epoch, path
         self._file = FileSink(path, fsync=lambda _: None)
         self._at = size
         self._pending = bytearray()
         self._problem: JournalError | None = None
-        self._shipping: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._landing: asyncio.Future[None] | None = None
 
     def write(self, record: Record, text: str) -> None:
         """Append one record.
 
         Raises:
             JournalFenced: Another process has taken the run.
-            JournalError: It cannot be written.
+            JournalError: It cannot be stored.
         """
         if self._problem is not None:
             raise self._problem
         self._file.write(record, text)
         self._pending += as_bytes(text) + b"\n"
-        if self._timer is None and self._shipping is None and (loop := running_loop()) is not None:
-            self._timer = loop.call_later(SOON, self._begin)
-
-    async def open(self) -> None:
-        """Open the pool, unless it is open."""
-        await self.pool.open()
+        self.shipper.soon(self)
 
     async def sync(self) -> None:
-        """Return once the database has everything and the run is still ours.
+        """Return when the database has everything, and the run is still ours.
 
         Raises:
             JournalFenced: Another process has taken the run.
             JournalError: The database does not answer.
         """
-        while self._pending and self._problem is None:
-            self._begin()
-            assert self._shipping is not None  # set by _begin()
-            await asyncio.shield(self._shipping)
+        wanted = self._at + len(self._pending)
+        while self._at < wanted and self._problem is None:
+            self.shipper.now()
+            if self._landing is None:
+                self._landing = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._landing)
         if self._problem is not None:
             raise self._problem
 
     def close(self) -> None:
-        """Close the sink, and delete the working copy."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._problem = self._problem or JournalError(f"the journal of run {self.run[:12]} was closed")
+        """Take no more records, and remove the working copy."""
+        self.shipper.forget(self)
+        self._end(JournalError(f"the journal of run {self.run[:12]} was closed"))
         self._file.close()
         with suppress(OSError):
             self.path.unlink()
 
-    def _begin(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if self._shipping is None and self._problem is None:
-            self._shipping = asyncio.ensure_future(self._ship())
+    # -- what the shipper calls --------------------------------------------------------------------------------------
 
-    async def _ship(self) -> None:
-        try:
-            while self._pending and self._problem is None:
-                data = bytes(self._pending)
-                if await _persistently(lambda data=data: self._insert(data)) == 0:  # type: ignore[misc]  # bound now
-                    raise JournalFenced(f"another process has taken run {self.run[:12]}")
-                self._at += len(data)
-                del self._pending[: len(data)]
-        except JournalError as error:
-            self._problem = self._problem or error
-        finally:
-            self._shipping = None
+    def chunk(self) -> Chunk:
+        return Chunk(self.run, self.epoch, self._at, bytes(self._pending))
 
-    async def _insert(self, data: bytes) -> int:
-        async with self.pool.connection() as connection:
-            values = {"run": self.run, "at": self._at, "data": data, "epoch": self.epoch}
-            return (await connection.execute(_SHIP, values)).rowcount
+    def sent(self, chunk: Chunk) -> bool:
+        self._at += len(chunk.data)
+        del self._pending[: len(chunk.data)]
+        self._land()
+        return bool(self._pending)
+
+    def fail(self, error: JournalError) -> None:
+        self._end(error)
+
+    def _end(self, error: JournalError) -> None:
+        self._problem = self._problem or error
+        self._land()
+
+    def _land(self) -> None:
+        landing, self._landing = self._landing, None
+        if landing is not None and not landing.done():
+            landing.set_result(None)
 
 
 async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
@@ -231,19 +183,6 @@ async def _persistently(ask: Callable[[], Awaitable[T]]) -> T:
         wait = min(1.0, wait * 2)
 
 
-def database_errors() -> tuple[type[Exception], ...]:
-    """The errors of a database that cannot be reached."""
-    from psycopg import InterfaceError, OperationalError
-    from psycopg_pool import PoolTimeout
-
-    return (OperationalError, InterfaceError, PoolTimeout)
-
-
-def database_error(error: BaseException) -> str:
-    """The first line of a database error."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
 @asynccontextmanager
 async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
     """Open the journals of a database for the duration of the block.
@@ -260,11 +199,3 @@ async def opened(url: str, folder: Path) -> AsyncIterator[Journals]:
         yield Journals(pool, folder)
     finally:
         await pool.close()
-
-
-def shown_url(url: str) -> str:
-    """The URL without its password."""
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"

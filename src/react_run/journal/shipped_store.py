@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
 from react_run.errors import ConfigError, JournalBusy, JournalError
-from react_run.journal.shipped import Journals, ShippedSink, connect, opened
+from react_run.journal.postgres import connect
+from react_run.journal.shipped import Journals, ShippedSink, opened
+from react_run.journal.shipping import Shipper
 from react_run.journal.summaries import Summary, summaries
 from react_run.support.threads import run_blocking
 
@@ -77,7 +79,8 @@ class PostgresStore:
             JournalBusy: A worker is running it.
         """
         epoch = self._ask(lambda journals: self._taken(journals, path))
-        return StoredSink(ShippedSink(connect(self.url, size=1), path.stem, epoch, path, path.stat().st_size))
+        shipper = Shipper(connect(self.url, size=1))
+        return StoredSink(ShippedSink(shipper, path.stem, epoch, path, path.stat().st_size))
 
     async def _taken(self, journals: Journals, path: Path) -> int:
         if await _at_work(journals, path.stem):
@@ -121,7 +124,7 @@ class StoredSink:
         self._sink.write(record, text)
 
     async def sync(self) -> None:
-        await self._sink.open()
+        await self._sink.shipper.pool.open()
         await self._sink.sync()
 
     def close(self) -> None:
@@ -137,7 +140,7 @@ class StoredSink:
             await self.sync()
         finally:
             self._sink.close()
-            await self._sink.pool.close()
+            await self._sink.shipper.pool.close()
 
 
 async def _runs(journals: Journals, name: str, number: int) -> list[str]:

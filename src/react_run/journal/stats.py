@@ -78,7 +78,7 @@ def stats_of(
         below: The usage of its subagents; their tokens are added if there is no footer, whose total includes them.
     """
     iterations = [found for found in read if found.number]
-    calls = [call for found in read for call in found.model_calls]
+    calls = [call for found in read for call in found.model_calls if call.sent]
     uses = [use for found in iterations for use in found.tools]
     names = dict.fromkeys(use.name for use in uses)
     tools = {name: _tool_stats([use for use in uses if use.name == name]) for name in names}

@@ -170,9 +170,10 @@ def model_error(
     retry_after: float | None = None,
     parameter: str = "",
     secrets: Iterable[str] = (),
+    sent: bool = True,
 ) -> ModelError:
     """A :class:`ModelError` whose message is one bounded line without secrets."""
-    return ModelError(
+    error = ModelError(
         mask(message, secrets),
         provider=provider,
         status=status,
@@ -181,6 +182,8 @@ def model_error(
         retry_after=retry_after,
         parameter=parameter,
     )
+    error.sent = sent
+    return error
 
 
 def mask(message: str, secrets: Iterable[str] = ()) -> str:

@@ -63,24 +63,41 @@ def wrong_id(name: str) -> str:
 
 
 def doubtful_id(name: str) -> str:
-    """A warning about a model id that looks like a mistyped one; empty for any other, as it may be new.
+    """A warning about a model id that looks like a mistake; empty for any other, as it may be new.
 
-    Only ids with the numbers of a known one count: `gpt-5.9` may be a new version, but `gpt-5-mni` is a typo.
+    Two kinds of mistakes are certain enough. A typo has the numbers of a known id: `gpt-5.9` may be a new version, but
+    `gpt-5-mni` is a typo. The name of a family has no number, is not an id, and consists of words of known ids: `claude`.
+    Ids that users choose themselves (deployments, their own servers) are not checked.
     """
     provider, slash, model = name.partition("/")
     if not slash:
         provider, model = "openai", name
-    if provider not in KEYS or model.startswith("ft:"):
+    if provider not in _CATALOGUED or model.startswith("ft:"):
         return ""
-    own = {known.removeprefix(f"{provider}/") for known in prices.ids() if known.startswith(f"{provider}/")}
-    known = own | set(prices.bare_ids())
+    own = prices.ids_of(provider)
+    known = {*own, *(() if provider == "bedrock" else prices.bare_ids())}
     if model in known:
         return ""
     alike = (
         other for other in get_close_matches(model, known, n=3, cutoff=_A_SLIP) if _numbers(other) == _numbers(model)
     )
-    found = next(alike, "")
-    return f"{provider} has no known model {model!r}. Did you mean {found!r}?" if found else ""
+    if found := next(alike, ""):
+        return f"{provider} has no known model {model!r}. Did you mean {found!r}?"
+    words = _words(model)
+    family = [other for other, purpose in own.items() if purpose == "chat" and words <= _words(other)]
+    if _numbers(model) or not family:
+        return ""
+    newest = max(family, key=lambda other: (_version(other), -len(other), other))
+    return f"{provider} has no known model {model!r}, only longer names such as {newest!r}"
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[a-z]+", name.lower()))
+
+
+def _version(name: str) -> list[int]:
+    """The numbers of a version: single digits, because dates and sizes are longer."""
+    return [int(number) for number in _numbers(name) if len(number) == 1]
 
 
 def _numbers(name: str) -> list[str]:
@@ -88,6 +105,8 @@ def _numbers(name: str) -> list[str]:
 
 
 _A_SLIP = 0.85
+_CATALOGUED = frozenset(KEYS) - {"openrouter", "together_ai"} | {"bedrock"}
+"""Providers that publish the list of their models."""
 _EXAMPLES: Mapping[str, str] = {
     "anthropic": "anthropic/claude-sonnet-4-5",
     "gemini": "gemini/gemini-2.5-flash",

@@ -150,7 +150,7 @@ class LiteLLMModel(RemoteModel):
             f"LiteLLM would send the environment's key for {self._provider} to {self.base_url}, which is not its "
             "own host: write api_key"
         )
-        raise model_error("auth", problem, provider=self._provider)
+        raise model_error("auth", problem, provider=self._provider, sent=False)
 
     def secrets_from_environment(self) -> Iterable[str]:
         """LiteLLM looks up keys in the environment, under its own names for each provider."""
@@ -160,7 +160,7 @@ class LiteLLMModel(RemoteModel):
         """Before the first call, outside its timeout: the import takes seconds, while the event loop keeps running."""
         if variable := self.missing_key():  # known before LiteLLM is imported
             problem = f"no key for {provider_of(self.model)}: set api_key, or {variable}"
-            raise model_error("auth", problem, provider=self._provider)
+            raise model_error("auth", problem, provider=self._provider, sent=False)
         if "litellm" not in sys.modules:
             await asyncio.to_thread(library)
         await self._held.get()

@@ -112,16 +112,16 @@ def _unsent(words: str, provider: str, secrets: list[str]) -> ModelError | None:
         name = _KEY_NAME.search(words)
         whose = provider if provider != "litellm" else "the model"
         problem = f"no key for {whose}: {f'set api_key, or {name[0]}' if name else words}"
-        return model_error("auth", problem, provider=provider)
+        return model_error("auth", problem, provider=provider, sent=False)
     if found := _NO_PROVIDER.search(words):
         problem = (
             f"no provider is known for {found[1]!r}: write provider/model, or set base_url for a server of your own."
             f"{near(found[1], installed('models'))}"
         )
-        return model_error("not_found", problem, provider=provider)
+        return model_error("not_found", problem, provider=provider, sent=False)
     if found := _NO_MODULE.search(words):
         problem = f"{provider} needs a package that is not installed: {found[0]}"
-        return model_error("invalid_request", problem, provider=provider)
+        return model_error("invalid_request", problem, provider=provider, sent=False)
     if found := _NO_HOST.search(words):
         _, bracket, reason = words[found.end() :].rstrip().partition("[")
         why = f" [{reason}" if bracket and reason.endswith("]") else ""

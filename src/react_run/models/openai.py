@@ -183,5 +183,6 @@ class OpenAIModel(RemoteModel):
         variable = self._key_variable
         key = os.environ.get(variable, "").strip() if variable else ""
         if variable and not key and not self.headers:
-            raise model_error("auth", f"no key for {self._host}: set api_key, or {variable}", provider=self._host)
+            problem = f"no key for {self._host}: set api_key, or {variable}"
+            raise model_error("auth", problem, provider=self._host, sent=False)
         return key

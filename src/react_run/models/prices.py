@@ -28,6 +28,17 @@ def ids() -> tuple[str, ...]:
     return tuple(_table())
 
 
+@lru_cache(maxsize=4)
+def ids_of(provider: str) -> Mapping[str, str]:
+    """The ids of the models of ``provider``, without its prefix, and what each is for, such as ``chat``."""
+    entries = ((name, as_mapping(entry)) for name, entry in _table().items())
+    return {
+        name.removeprefix(f"{provider}/"): str(entry.get("mode", ""))
+        for name, entry in entries
+        if name.startswith(f"{provider}/") or str(entry.get("litellm_provider")).partition("_")[0] == provider
+    }
+
+
 def bare_ids() -> list[str]:
     """The ids that need no provider prefix."""
     return [name for name in ids() if "/" not in name]

@@ -157,7 +157,9 @@ class RemoteModel(Model):
     def _check_allowed(self) -> None:
         reason = os.environ.get(NO_MODELS, "")
         if reason and urlsplit(self.base_url or "").hostname not in _LOOPBACK:
-            raise ModelError(f"{self.name} is blocked: {reason}", provider=self.kind, code="blocked", retryable=False)
+            error = ModelError(f"{self.name} is blocked: {reason}", provider=self.kind, code="blocked", retryable=False)
+            error.sent = False
+            raise error
 
     def answers_by(self, request: ModelRequest) -> Literal["", "response_format", "tool"]:
         """How to request a typed answer; empty if there is no schema, or the settings already say how."""

@@ -98,7 +98,7 @@ class Memory:
                     del known[key]
 
 
-class Repeats(Policy):
+class DuplicateCalls(Policy):
     """Answers an identical call of a tool that is not ``repeatable`` with the earlier result.
 
     A failed call may run once more, unless it may have taken effect. A call of a tool that may change something makes

@@ -107,7 +107,7 @@ class RunLimits(Policy):
         """Whether a person has granted more than was used; one question at a time, for all subagents."""
         if self.on_limit == "end":
             return False
-        from react_run.policies.extensions import SHARE, extended
+        from react_run.policies.more_iterations import SHARE, extended
 
         allowed = owner.state(self._extra)
         async with allowed.asking:
@@ -192,7 +192,7 @@ class RunTimeout(Policy):
 
     async def _more(self, run: Run, limit: float) -> float:
         """The seconds that a person grants beyond ``limit``."""
-        from react_run.policies.extensions import SHARE, extended
+        from react_run.policies.more_iterations import SHARE, extended
 
         more = self.seconds / SHARE
         return more if await extended(run, f"{limit:g} s", f"{more:g} s", by_clock=True) else 0.0

@@ -53,7 +53,7 @@ def needs_more(run: Run, iteration: Iteration, response: ModelResponse) -> bool:
     return not text or response.finish_reason == "length" or _may_be_a_call(text)
 
 
-class Replies(Policy):
+class ReplyChecks(Policy):
     """Ends a run whose model refuses, asks again after an empty reply, and has a truncated answer continued.
 
     A call written as text counts as empty: it is never run. These model calls count in ``usage.requests``, not as

@@ -28,7 +28,7 @@ STUB = 200
 """Bytes reserved for each later result of an iteration."""
 
 
-class Ceiling(Policy):
+class ResultLimit(Policy):
     """Keeps each result, and all results of an iteration together, within a size limit; the rest is saved to a file.
 
     Longer results are saved in the run's workspace and previewed; the tools ``read_result`` and ``search_result`` are

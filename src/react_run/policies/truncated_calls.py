@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TOO_LONG = "The model's replies were cut off by its output token limit {count} times in a row, so no call could run."
 
 
-class CutOff(Policy):
+class TruncatedCalls(Policy):
     """Ends a run whose tool calls are cut off by the token limit again and again."""
 
     kind: ClassVar[str] = "truncated_calls"

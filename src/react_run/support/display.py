@@ -39,3 +39,8 @@ def dotted(path: Path) -> str:
     for part in path:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
     return text
+
+
+def usd(cost: float) -> str:
+    """Format US dollars; an amount too small to show is not shown as zero."""
+    return "<$0.0001" if 0 < cost < 0.0001 else f"${cost:.4f}"

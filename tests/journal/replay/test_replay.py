@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from tests.journal.kit import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_format, of_type, recorded
+from tests.journal.recording import CONFIG, EVENTFUL, TOOLS, add, agent_of, check_format, of_type, recorded
 
 from react_run import Iteration, Observation, Plugin, ReActAgent, ReplayMismatch, Run, ToolCall, Verdict, hookimpl, tool
 from react_run.chat import ChatCompletionRequest, ChatMessage

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.journal.kit import add, agent_of, recorded
+from tests.journal.recording import add, agent_of, recorded
 from tests.journal.replay.test_replay import LOOKING, World
 
 from react_run import (

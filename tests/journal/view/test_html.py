@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.journal.hostile import TAGS, hostile_journal
-from tests.journal.kit import add, agent_of, recorded
+from tests.journal.recording import add, agent_of, recorded
 
 from react_run.journal.reading import Journal
 from react_run.journal.view.html import page

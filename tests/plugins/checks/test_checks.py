@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.toolsets.kit import run_in
+from tests.toolsets.running import run_in
 
 from react_plugins.checks.command import CommandCheck
 from react_plugins.checks.files_exist import FilesExist

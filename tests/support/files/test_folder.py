@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.files.kit import ATTEMPTS, TREE, Attempt, build, everything_outside
+from tests.support.files.path_tree import ATTEMPTS, TREE, Attempt, build, everything_outside
 
 from react_run.support.files import Folder, PathRefused, parts_of
 from react_run.support.files.opening import PART

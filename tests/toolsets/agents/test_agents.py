@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.kit import run_in
+from tests.toolsets.running import run_in
 
 from react_run import (
     Check,

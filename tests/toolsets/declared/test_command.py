@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.toolsets.kit import step
+from tests.toolsets.running import step
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, read_journal
 from react_run.journal.replay.replay import replay

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.kit import step
+from tests.toolsets.running import step
 
 from react_run import ConfigError, ReActAgentConfig, ReActStep, read_journal
 from react_run.journal.replay.replay import replay

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.support.files.kit import ATTEMPTS, Attempt, build, everything_outside
-from tests.toolsets.kit import run_in, step, steps
+from tests.support.files.path_tree import ATTEMPTS, Attempt, build, everything_outside
+from tests.toolsets.running import run_in, step, steps
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, StopReason
 from react_run.support import own_code

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.toolsets.kit import step
+from tests.toolsets.running import step
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, ToolsetError
 from react_toolsets.functions import FunctionsToolset

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.mcp.kit import agent_of, code_of, local, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, code_of, local, steps_of
 
 from react_run import Answer, ScriptedModel, hookimpl
 from react_run.testing import calls, says

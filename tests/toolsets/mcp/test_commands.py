@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.toolsets.mcp.kit import script
+from tests.toolsets.mcp.local_servers import script
 
 from react_run.cli import main
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import Call, agent_of, children, code_of, local, steps_of
+from tests.toolsets.mcp.local_servers import Call, agent_of, children, code_of, local, steps_of
 
 from react_run import ConfigError, Recorder, ToolsetError
 from react_run.testing import agent_with, says

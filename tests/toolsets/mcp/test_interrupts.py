@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.cli.terminals import Terminal
-from tests.toolsets.mcp.kit import script
+from tests.toolsets.mcp.local_servers import script
 from tests.toolsets.mcp.test_processes import appears, is_gone
 
 from react_run.journal.reading import read_journal

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import agent_of, code_of, local, script, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, code_of, local, script, steps_of
 
 from react_run import ReActAgent, ToolsetError, hookimpl
 from react_run.config import load_config

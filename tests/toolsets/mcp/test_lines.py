@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import agent_of, children, code_of, local, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, children, code_of, local, steps_of
 
 from react_toolsets.mcp import McpWarning, lines
 

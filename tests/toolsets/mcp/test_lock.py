@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.mcp.kit import code_of, script, steps_of
+from tests.toolsets.mcp.local_servers import code_of, script, steps_of
 
 from react_run import ReActAgent, ReActAgentConfig, ToolsetError, only_looking
 from react_run.cli import main

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import script
+from tests.toolsets.mcp.local_servers import script
 
 from react_run.cli.commands import COMMANDS
 

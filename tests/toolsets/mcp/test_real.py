@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.toolsets.mcp.kit import agent_of, code_of, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, code_of, steps_of
 
 from react_toolsets.mcp import McpToolset, McpWarning
 

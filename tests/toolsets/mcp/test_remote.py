@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.mcp.kit import agent_of, code_of, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, code_of, steps_of
 from tests.toolsets.mcp.remote import Authority, RemoteServer
 
 from react_run import Recorder

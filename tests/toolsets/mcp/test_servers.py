@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.mcp.kit import agent_of, code_of, local, script, steps_of
+from tests.toolsets.mcp.local_servers import agent_of, code_of, local, script, steps_of
 
 from react_run import Answer, ConfigError, Question, ReActAgentConfig, RunResult, hookimpl
 from react_toolsets.mcp import McpToolset

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.command_line import Call, write
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call, write
 
 from react_run import ReActAgent, ReActStep, read_journal
 from react_run.config import load_config

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.openapi.kit import called, document, operation, parameter, said, toolset
+from tests.toolsets.openapi.documents import called, document, operation, parameter, said, toolset
 from tests.toolsets.openapi.stub import Stub, serving
 
 from react_run import read_journal

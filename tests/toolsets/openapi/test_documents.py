@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.openapi.kit import document, operation, parameter, toolset
+from tests.toolsets.openapi.documents import document, operation, parameter, toolset
 
 from react_run import ToolsetError
 from react_run.testing import agent_with, calls, says

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.openapi.kit import document, operation, toolset
+from tests.toolsets.openapi.documents import document, operation, toolset
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, ReactError, ToolsetError
 from react_run.config.json_schema import agent_file_schema

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from tests.toolsets.openapi.kit import called, document, operation, parameter, said, toolset
+from tests.toolsets.openapi.documents import called, document, operation, parameter, said, toolset
 from tests.toolsets.openapi.stub import serving
 
 from react_toolsets.openapi import OpenApiToolset

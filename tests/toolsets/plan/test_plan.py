@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cli.command_line import Call
 from tests.cli.conftest import call as call  # the fixture
-from tests.cli.kit import Call
 
 from react_run import ReActAgent, RunResult, hookimpl, read_journal, resume
 from react_run.cli.progress import Progress, planned

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.programs.means import BEST, EXACT, MEANS
+from tests.toolsets.programs.confinements import BEST, EXACT, MEANS
 
 from react_run.support.programs.running import run_program
 from react_toolsets.programs import Confinement, Finished, NotConfined, RunsPrograms

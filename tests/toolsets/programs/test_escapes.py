@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.toolsets.programs.means import BEST, MEANS, ROOM
+from tests.toolsets.programs.confinements import BEST, MEANS, ROOM
 
 from react_toolsets.programs import Confinement, Finished, confinement, places, run_program
 from react_toolsets.programs.limits import Limits

@@ -12,7 +12,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from tests.toolsets.programs.means import MEANS, ROOM
+from tests.toolsets.programs.confinements import MEANS, ROOM
 
 from react_toolsets.programs import Confinement, Finished, places, run_program
 from react_toolsets.programs.means import Means

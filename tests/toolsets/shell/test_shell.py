@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.kit import run_in, step, steps
-from tests.toolsets.skills.kit import command_ends
+from tests.toolsets.running import run_in, step, steps
+from tests.toolsets.skills.child_processes import command_ends
 
 from react_run import ConfigError, ReActAgentConfig, hookimpl
 from react_run.testing import agent_with, calls, says

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.toolsets.skills.kit import ends
+from tests.toolsets.skills.child_processes import ends
 
 from react_toolsets.programs import Finished, run_program, scrubbed_environment
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.toolsets.skills.kit import command_ends
+from tests.toolsets.skills.child_processes import command_ends
 
 from react_run import (
     ConfigError,

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.postgres import Server
-from tests.toolsets.kit import step
+from tests.toolsets.running import step
 from tests.toolsets.sql.conftest import PASSWORD
 
 from react_run import ReActStep

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.questions.test_questions import Person
-from tests.toolsets.kit import run_in, step
+from tests.toolsets.running import run_in, step
 
 from react_run import ConfigError, ReActAgent, ReActAgentConfig, ReActStep, ToolsetError, read_journal
 from react_run.journal.replay.replay import replay

@@ -20,8 +20,9 @@ def model_error(data: Record) -> Exception:
     """The error that ended a model call."""
     if data["type"] != ModelError.__name__:
         return error_from(data)
-    fields: dict[str, Any] = {name: value for name, value in data.items() if name not in ("type", "message")}
+    fields: dict[str, Any] = {name: value for name, value in data.items() if name not in ("type", "message", "sent")}
     error = ModelError(data["message"], **fields)
+    error.sent = data.get("sent", True)
     error.recorded = True
     return error
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from react_run.journal.values import Record, usage_from_data
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Iteration, ModelCall, ToolUse
@@ -31,7 +32,7 @@ def tokens(value: int | None) -> str:
 
 def cost(value: float | None) -> str:
     """Format USD; an amount too small to show is not shown as zero."""
-    return "cost n/a" if value is None else "<$0.0001" if 0 < value < 0.0001 else f"${value:.4f}"
+    return "cost n/a" if value is None else usd(value)
 
 
 def moment(value: float) -> str:

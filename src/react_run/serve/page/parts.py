@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from react_run.errors import JournalError
 from react_run.journal.reading import read_journal
 from react_run.journal.view.markup import escaped
+from react_run.support.display import usd
 
 if TYPE_CHECKING:
     from react_run.journal.reading import Journal
@@ -70,7 +71,7 @@ def money(cost: float | None) -> str:
     """An amount in USD."""
     if cost is None:
         return "n/a"
-    return f"${cost:.2f}" if cost >= 100 else f"${cost:.3f}" if cost else "$0"
+    return f"${cost:.2f}" if cost >= 100 else f"${cost:.3f}" if cost >= 0.001 else usd(cost) if cost else "$0"
 
 
 def ago(moment: float) -> str:

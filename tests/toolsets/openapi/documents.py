@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.toolsets.kit import step
+from tests.toolsets.running import step
 
 from react_run import ReActStep
 from react_toolsets.openapi import OpenApiToolset

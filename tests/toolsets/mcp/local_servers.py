@@ -21,7 +21,9 @@ Call = tuple[str, Mapping[str, object]]
 def script(directory: Path, body: str, name: str = "server") -> list[str]:
     """The command of a server by hand that does what ``body`` says."""
     path = directory / f"{name}.py"
-    path.write_text(f"import sys\nsys.path.insert(0, {str(HERE)!r})\nfrom plain import *\n{textwrap.dedent(body)}")
+    path.write_text(
+        f"import sys\nsys.path.insert(0, {str(HERE)!r})\nfrom stdio_server import *\n{textwrap.dedent(body)}"
+    )
     return [sys.executable, "-S", str(path)]
 
 

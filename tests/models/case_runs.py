@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.models.case_results import Seen, Watching
 from tests.models.cases import TOOLS, Case, expanded
 from tests.models.endings import CONTINUATION
-from tests.models.seen import Seen, Watching
 from tests.models.stub_server import Chunks, Raw, Reply, StubServer, completion, sse
 
 from react_run import ModelRequest, ModelResponse, ReActAgent, RunResult, Tool, hookimpl

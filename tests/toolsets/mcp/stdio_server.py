@@ -1,6 +1,6 @@
 """A server by hand: JSON-RPC over standard input and output, with the standard library only.
 
-It starts in no time, and can do what no SDK permits. Scripts begin with ``from plain import *``.
+It starts in no time, and can do what no SDK permits. Scripts begin with ``from stdio_server import *``.
 """
 
 from __future__ import annotations

@@ -8,22 +8,7 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from react_plugins.approval import Approval, Decision
-from react_run import ReActAgent, Run, ScriptedModel, Tool, ToolCall, hookimpl, tool
-
-
-class Fired:
-    """Collects which guards and plugins intervened, and why."""
-
-    def __init__(self) -> None:
-        self.details: list[tuple[str, str]] = []
-
-    @hookimpl
-    def react_guard_fired(self, guard: str, detail: str) -> None:
-        self.details.append((guard, detail))
-
-    def of(self, guard: str) -> list[str]:
-        """What ``guard`` had to say."""
-        return [detail for name, detail in self.details if name == guard]
+from react_run import ReActAgent, Run, ScriptedModel, Tool, ToolCall, tool
 
 
 class Traces:
