@@ -66,7 +66,7 @@ def doubtful_id(name: str) -> str:
     """A warning about a model id that looks like a mistake; empty for any other, as it may be new.
 
     Two kinds of mistakes are certain enough. A typo has the numbers of a known id: `gpt-5.9` may be a new version, but
-    `gpt-5-mni` is a typo. The name of a family has no number, is not an id, and consists of words of known ids: `claude`.
+    `gpt-5-mni` is a typo. A family name has no number, is not an id, and consists of words of known ids: `claude`.
     Ids that users choose themselves (deployments, their own servers) are not checked.
     """
     provider, slash, model = name.partition("/")
