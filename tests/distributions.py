@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, cast
 
 OURS = "react-run"
+EVERY = metadata.distributions
+"""The standard library's, before the tests look at ours alone."""
 
 
 def foreign() -> set[str]:
     """The names of other distributions that offer kinds."""
     found = set()
-    for distribution in metadata.distributions():
+    for distribution in EVERY():
         groups = {point.group for point in distribution.entry_points}
         if distribution.name != OURS and any(group.startswith("react_run.") for group in groups):
             found.add(distribution.name)
@@ -23,10 +25,10 @@ def foreign() -> set[str]:
 
 def look_at_ours_alone() -> None:
     """Pass over the kinds of other distributions in this process; those that a test installs count."""
-    others, every = foreign(), metadata.distributions
+    others = foreign()
 
     def ours(**context: Any) -> Iterator[metadata.Distribution]:
-        return (distribution for distribution in every(**context) if distribution.name not in others)
+        return (distribution for distribution in EVERY(**context) if distribution.name not in others)
 
     if others:
         cast("Any", metadata).distributions = ours

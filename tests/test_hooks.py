@@ -207,9 +207,9 @@ def test_questions_are_asked_of_every_plugin_in_order_and_fail_closed() -> None:
             raise ValueError("no")
 
     table = hook_table([Guide("a"), Guide(None), Guide("b")])
-    assert asyncio.run(ask_all(table.react_guide, None)) == ["a", "b"]
+    assert asyncio.run(ask_all(table.react_guide, None, None)) == ["a", "b"]
     with pytest.raises(ValueError, match="no") as caught:
-        asyncio.run(ask_all(hook_table([Broken()]).react_guide, None))
+        asyncio.run(ask_all(hook_table([Broken()]).react_guide, None, None))
     assert caught.value.__notes__ == ["raised by plugin 'Broken' in react_guide"]
 
 

@@ -298,12 +298,14 @@ def _lacks_its_object(impl: pluggy.HookImpl) -> bool:
     return any(impl.function is found for kind in kinds for found in vars(kind).values())
 
 
-async def ask_all(chain: Chain, *args: object) -> list[Any]:
-    """Ask every plugin a question, in order, and return the answers that are not ``None``."""
+async def ask_all(chain: Chain, run: object, subject: object) -> list[Any]:
+    """Ask every plugin a question of ``run`` about ``subject``, in order, and return the answers that are not
+    ``None``.
+    """
     answers = []
     for impl in chain:
         try:
-            answer = impl.start(*args)
+            answer = impl.start(run, subject)
             if answer is not None and isawaitable(answer):
                 answer = await answer
             if answer is not None:

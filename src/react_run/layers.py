@@ -55,8 +55,7 @@ async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
 
 async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
     """The answer of a chain that has only late implementations from ``start`` on, and the loop."""
-    around = chain[start:-1]
-    for impl in around:
+    for impl in chain:
         if impl.unless is not None and _is_early(impl, args):
             return await _answer(chain, start, args, None)
     try:
@@ -66,7 +65,7 @@ async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
         if not _concerns(chain, later, error):
             raise
         return await _entered_late(chain, later, args, None, error)
-    for impl in around:
+    for impl in chain:
         if impl.when is not None and impl.when(*args, answer):
             later = tuple(range(len(chain) - 2, start - 1, -1))
             return await _entered_late(chain, later, args, answer, None)

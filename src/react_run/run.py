@@ -102,12 +102,16 @@ class ToolCall:
     @property
     def failed(self) -> bool:
         """Whether the call is known to have failed."""
-        return self.observation is not None and self.observation.failed
+        observation = self.observation
+        return observation is not None and (outcome := observation.outcome) is not None and outcome.disposition.failed
 
     @property
     def succeeded(self) -> bool:
         """Whether the call has its own result that is not known to be a failure."""
-        return self.observation is not None and not self.repeated and not self.observation.failed
+        observation = self.observation
+        if observation is None or self.repeated:
+            return False
+        return (outcome := observation.outcome) is None or not outcome.disposition.failed
 
     @property
     def result(self) -> Observation:

@@ -165,7 +165,7 @@ class BatchRun:
         )
 
     def _warn_of_workspaces(self, agent: ReActAgent) -> None:
-        from react_run.batch.running import changes_things
+        from react_run.batch.identity import changes_things
 
         if changes_things(agent) and not self.quiet:
             complain(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from react_run.journal.view.reasons import WHY
 from react_run.results import LIMIT_REASONS, RunResult, StopReason
 from react_run.support.display import usd
 from react_run.support.text import printable
@@ -12,23 +13,6 @@ if TYPE_CHECKING:
     from react_run.messages import Usage
 
 ANSWERED, NO_ANSWER, WRONG_USE, PROVIDER_FAILED, NEEDS_USER, LIMIT, DIFFERS = range(7)
-
-_WHY = {
-    StopReason.MAX_ITERATIONS: "the iteration limit was reached (--max-iterations)",
-    StopReason.OUTPUT_LIMIT: "the replies were cut off three times (max_tokens)",
-    StopReason.STUCK: "it went in circles",
-    StopReason.TIMEOUT: "the time was up (--timeout)",
-    StopReason.COST_LIMIT: "the cost limit was reached (--max-cost)",
-    StopReason.TOKEN_LIMIT: "the token limit was reached (max_total_tokens)",
-    StopReason.CLARIFICATION_REQUIRED: "it needs an answer from you",
-    StopReason.TOOL_FAILURE: "a tool failed permanently",
-    StopReason.TOOL_RETRY_EXHAUSTED: "a tool failed again after its correction",
-    StopReason.UNRESOLVED_TOOL_FAILURE: "a tool failure was left unresolved",
-    StopReason.UNACCEPTED: "the checks did not accept the answer",
-    StopReason.REFUSED: "the model refused",
-    StopReason.EMPTY_REPLY: "the model gave no answer",
-    StopReason.CANCELLED: "it was cancelled",
-}
 
 
 def status_of(result: RunResult) -> int:
@@ -52,9 +36,9 @@ def _why(result: RunResult) -> str:
         failed = ", ".join(failure.tool for failure in result.unresolved)
         return f"not a success: {f'{failed} failed, and it was never resolved' if failed else 'the answer is empty'}"
     if result.stop_reason == StopReason.UNACCEPTED:
-        return f"stopped: {_WHY[StopReason.UNACCEPTED]}{_objection(result)}"
+        return f"stopped: {WHY[StopReason.UNACCEPTED]}{_objection(result)}"
     return (
-        f"stopped: {_WHY.get(StopReason(result.stop_reason), '')}"
+        f"stopped: {WHY.get(StopReason(result.stop_reason), '')}"
         if _known(result)
         else f"stopped: {result.stop_reason}"
     )
@@ -69,7 +53,7 @@ def _objection(result: RunResult) -> str:
 
 
 def _known(result: RunResult) -> bool:
-    return result.stop_reason in set(_WHY)
+    return result.stop_reason in set(WHY)
 
 
 def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below: tuple[int, int] = (0, 0)) -> str:

@@ -25,8 +25,8 @@ def send_event(run: Run, listeners: Chain, *args: object) -> None:
         return
     for impl, answer in dispatch(listeners, run, *args):
         task = asyncio.ensure_future(await_listener(impl, answer))
-        state.listeners.add(task)
-        task.add_done_callback(state.listeners.discard)
+        state.listeners[task] = None
+        task.add_done_callback(state.listeners.pop)
 
 
 async def drain(run: Run) -> None:
@@ -39,7 +39,7 @@ async def drain(run: Run) -> None:
             stack.push_async_callback(give_back)
         state.endings = []
         if state.listeners:
-            await asyncio.wait(set(state.listeners))
+            await asyncio.wait([*state.listeners])
 
 
 def let_go(run: Run) -> None:

@@ -36,7 +36,6 @@ from react_run.run import Iteration, Run, ToolCall
 from react_run.support.maker import maker
 from react_run.support.render import escape
 from react_run.tools.arguments.preparation import Prepared
-from react_run.tools.arguments.repair import own_copy
 from react_run.tools.naming import valid_tool_name
 from react_run.tools.request_ids import numbered_id
 
@@ -143,7 +142,7 @@ def prepare(run: Run, iteration: Iteration, response: ModelResponse) -> None:
                 problem = NOT_OFFERED.format(tool=request.name)
                 prepared = replace(prepared, problem=problem, code="tool_not_disclosed")
         refusal = refused(prepared.problem, code=prepared.code) if prepared.problem else None
-        call = ToolCall(run, request, tool, prepared, own_copy(prepared.arguments), refusal, position)
+        call = ToolCall(run, request, tool, prepared, prepared.own_arguments(), refusal, position)
         call.opaque = tool is None or interpreter(tool) is None
         iteration.calls.append(call)
 
@@ -287,7 +286,7 @@ def record(run: Run, iteration: Iteration) -> None:
         messages.append(_message(role="tool", content=content, tool_request_id=call.request.id))
         name = call.request.name
         attempt = attempts.get(name, 0) + 1
-        attempts[name] = attempt if observation.failed else 0
+        attempts[name] = attempt if observation.outcome is not None and observation.failed else 0
         step = _step(
             thought=thought,
             action=name,

@@ -56,7 +56,7 @@ class EngineState:
     remember: Callable[[str, object], None] | None = None
     recall: Callable[[str], tuple[object] | None] | None = None
     loop: asyncio.AbstractEventLoop | None = field(default_factory=running_loop)
-    listeners: set[asyncio.Future[None]] = field(default_factory=set)
+    listeners: dict[asyncio.Future[None], None] = field(default_factory=dict)
     """Event listeners that are still running."""
     endings: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     """The cleanups registered for this run."""

@@ -171,8 +171,7 @@ class Journal:
     @property
     def stats(self) -> RunStats:
         """The run's calls, tokens, cost and seconds."""
-        # The journals in `below` are flat: a subagent's subagents are in it, too.
-        below = [child.own_stats for child in self.below]
+        below = [child.stats for child in self.below]
         return stats_of(self.iterations, self.own, self.footer, below)
 
     @property

@@ -55,7 +55,24 @@ def test_a_page_has_no_script_no_handler_no_form_and_no_address(tmp_path: Path) 
     names = {name for name, _ in elements.found}
     assert names <= {
         *("html", "head", "meta", "link", "title", "style", "body", "main", "h1", "h2", "h3", "p", "span", "div", "b"),
-        *("dl", "dt", "dd", "ul", "li", "i", "pre", "details", "summary", "section", "svg", "g", "rect", "a"),
+        *(
+            "dl",
+            "dt",
+            "dd",
+            "ul",
+            "li",
+            "i",
+            "pre",
+            "details",
+            "summary",
+            "section",
+            "svg",
+            "g",
+            "rect",
+            "a",
+            "defs",
+            "pattern",
+        ),
     }
     for name, attributes in elements.found:
         assert not any(key.startswith("on") for key in attributes)

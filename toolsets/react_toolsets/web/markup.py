@@ -21,6 +21,9 @@ _IN_LINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "s", "small", "s
 _BLOCKS = {"article", "aside", "blockquote", "center", "div", "dl", "fieldset", "form", "main", "ol", "section", "ul"}
 _WRAPPERS = re.compile(rf"</?(?:{'|'.join(_BLOCKS | (_IN_LINE - {'a'}))})\b[^<>]*>", re.IGNORECASE)
 _HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9]))", re.IGNORECASE)
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that the parser lets in and a tree refuses when they are set again, in a link for example."""
+_REFERENCE = re.compile(r"&#(?:[xX]([0-9a-fA-F]{1,8})|([0-9]{1,8}));?")
 _OPERATORS = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 
 
@@ -52,8 +55,16 @@ def _parse(source: str) -> tuple[HtmlElement, bool]:
     from lxml.html import HTMLParser, document_fromstring
 
     parser = HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, encoding="utf-8")
-    tree = document_fromstring(source.encode("utf-8", "replace"), parser=parser)
+    text = _REFERENCE.sub(_fit, _NO_TEXT.sub("", source))
+    tree = document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     return tree, not any("depth" in entry.message for entry in parser.error_log)
+
+
+def _fit(reference: re.Match[str]) -> str:
+    """A reference to a character, unless no tree takes the character."""
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    usual = number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF
+    return reference[0] if usual and not _NO_TEXT.match(chr(number)) else ""
 
 
 def _is_hidden(element: Any) -> bool:

@@ -18,6 +18,10 @@ MOST_BARS = 300
 """The most bars of a chart. In a longer run, several iterations share a bar, since no screen can show more."""
 
 
+_FEW = 12
+"""Up to this many bars each have a label."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bar:
     """One column: parts from bottom to top, each a class and a number, and a tooltip."""
@@ -92,11 +96,16 @@ def _chart(
     yield f'<section><h2>{title}</h2>\n<div class="card">{about}<ul class="legend">'
     yield from (f'<li><i class="fill-{kind}"></i>{name}</li>' for kind, name in legend.items())
     yield f'</ul><div class="chart"><div class="axis"><span>{axis.format(highest)}</span><span>0</span></div>'
-    yield f'<svg viewBox="0 0 {len(bars) * 10} 100" preserveAspectRatio="none" role="img" aria-label="{title}">'
+    columns = max(len(bars), _FEW)  # a few bars are not stretched over the whole width
+    yield f'<svg viewBox="0 0 {columns * 10} 100" preserveAspectRatio="none" role="img" aria-label="{title}">'
     for index, bar in enumerate(bars):
         yield f"<g><title>{escaped(bar.title)}</title>{_column(index, bar, highest)}</g>"
     last = iterations[-1].number
-    yield f'</svg><div class="under"><span>iteration 1</span><span>iteration {last}</span></div>'
+    if len(bars) <= _FEW:
+        labels = "".join(f"<span>{number}</span>" for number in range(1, len(bars) + 1))
+        yield f'</svg><div class="under few">{labels}</div>'
+    else:
+        yield f'</svg><div class="under"><span>iteration 1</span><span>iteration {last}</span></div>'
     yield "</div></div></section>\n"
 
 

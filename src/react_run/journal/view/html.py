@@ -11,6 +11,8 @@ from react_run.journal.values import Record
 from react_run.journal.view import formatting
 from react_run.journal.view.charts import costs, tokens
 from react_run.journal.view.markup import Anchors, block, details, escaped
+from react_run.journal.view.reasons import WHY, spoken
+from react_run.journal.view.subagents import Subagents
 from react_run.journal.view.waterfall import waterfall
 from react_run.parts import FilePart, ImagePart, Part
 
@@ -50,19 +52,33 @@ def _body(journal: Journal) -> Iterator[str]:
     yield "<h2>Iterations</h2>\n"
     yield opening_details(journal)
     several = len(journal.iterations) > _OPEN
+    subagents = Subagents(journal)
+    anchors = Anchors(journal, subagents)
     for iteration in journal.iterations:
-        yield iteration_details(iteration, Anchors(journal), opened=not several)
-    for child in journal.below:
-        inner = "".join(
-            (
-                *_head(child),
-                *waterfall(child),
-                *(iteration_details(iteration, Anchors(child)) for iteration in child.iterations),
-            )
-        )
-        yield details("iteration", f"Subagent: {escaped(formatting.name(child))} {child.run_id[:12]}", inner)
+        yield iteration_details(iteration, anchors, opened=not several)
+    yield from (_subagent(child, subagents) for child in subagents.others(journal))
     yield "<h2>Agent</h2>\n"
     yield from agent_details(journal)
+
+
+def _subagent(child: Journal, subagents: Subagents) -> str:
+    """A subagent with all its iterations, and its own subagents below their calls."""
+    anchors = Anchors(child, subagents)
+    inner = (
+        *_head(child),
+        *waterfall(child),
+        *(iteration_details(iteration, anchors) for iteration in child.iterations),
+        *(_subagent(other, subagents) for other in subagents.others(child)),
+    )
+    stats = child.own_stats
+    about = (
+        formatting.status(child),
+        formatting.seconds(stats.seconds),
+        formatting.tokens(stats.usage.total_tokens),
+        formatting.one_line((child.footer or {}).get("answer") or "no answer")[:80],
+    )
+    summary = f'Subagent: {escaped(formatting.name(child))} <span class="soft">{escaped(" · ".join(about))}</span>'
+    return details("iteration", summary, "".join(inner), anchor=f"{child.run_id[:12]}-run")
 
 
 def _head(journal: Journal) -> Iterator[str]:
@@ -70,6 +86,8 @@ def _head(journal: Journal) -> Iterator[str]:
     mark = "good" if formatting.succeeded(journal) else "bad"
     badge = f'<span class="badge {mark}">{escaped(formatting.status(journal))}</span>'
     yield f"<h1>{escaped(formatting.name(journal))} {badge}</h1>\n"
+    if words := WHY.get(footer.get("stop_reason") or ""):
+        yield f'<p class="bad">Stopped: {escaped(words)}</p>\n'
     about = f"{formatting.moment(header['time'])} · {header['model']} · run {journal.run_id}"
     yield f'<p class="soft">{escaped(about)}</p>\n<dl class="facts">'
     facts = {
@@ -81,22 +99,24 @@ def _head(journal: Journal) -> Iterator[str]:
         "output tokens": _count(stats.usage.output_tokens),
         "cost": formatting.cost(stats.usage.cost).removeprefix("cost "),
         "model time": formatting.seconds(stats.model_seconds),
-        "tool time": formatting.seconds(stats.tool_seconds),
+        f"tool time{' (in parallel)' if stats.tool_seconds > stats.seconds else ''}": formatting.seconds(
+            stats.tool_seconds
+        ),
     }
     if stats.person_seconds:
         facts["waiting for a person"] = formatting.seconds(stats.person_seconds)
-    yield from (f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items())
+    yield from (
+        f"<div><dt>{name}</dt><dd>{escaped(value)}</dd></div>" for name, value in facts.items() if value != "n/a"
+    )
     yield "</dl>\n"
     if steps := formatting.plan(journal):
         yield f'<div class="card"><h3>Plan</h3>{block(chr(10).join(steps))}</div>\n'
-    yield '<div class="two">'
-    yield f'<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>'
-    yield f'<div class="card"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
+    yield f'<div class="card answer"><h3>Answer</h3>{block(footer.get("answer") or "(none)")}'
     if footer.get("unverified_answer"):
         yield f"<h3>What the model claimed</h3>{block(footer['unverified_answer'])}"
     if "error" in footer:
         yield f'<p class="bad">{escaped(formatting.error(footer["error"]))}</p>{_traceback(footer["error"])}'
-    yield "</div></div>\n"
+    yield f'</div>\n<div class="card"><h3>Prompt</h3>{block(header["prompt"])}</div>\n'
 
 
 def _with_below(own: int, below: int) -> str:
@@ -154,7 +174,7 @@ def _inside(iteration: Iteration, anchors: Anchors) -> Iterator[str]:
     for asked in iteration.questions:
         yield details("message", f"asked: {escaped(asked.said)}", block(asked.record["text"]))
     for record in iteration.guards:
-        yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(record["detail"])}</p>\n'
+        yield f'<p class="guard">! {escaped(record["guard"])}: {escaped(spoken(record["detail"]))}</p>\n'
     if iteration.feedback is not None:
         yield f'<p class="guard">Refused by checks:</p>{block(iteration.feedback)}'
 
@@ -164,7 +184,7 @@ def _model_call(call: ModelCall, anchor: str) -> str:
     inner = "".join(_message(message) for record, message in written if not _is_shown_elsewhere(record))
     reply = call.reply
     if reply is not None:
-        inner += _message(reply, opened=True)
+        inner += _message(reply, opened=not reply.tool_requests)  # what is called stands in the calls below
     if call.error is not None and "traceback" in call.error["error"]:
         inner += _traceback(call.error["error"])
     kind = "bad" if call.response is None else "soft"
@@ -214,16 +234,25 @@ def _tool_use(use: ToolUse, anchors: Anchors, *, opened: bool = False) -> str:
     short = formatting.arguments(use.arguments)[:100]
     said = escaped(" · ".join(formatting.tool_use(use)))
     summary = f'{mark} <b>{escaped(use.name)}</b> {escaped(short)} <span class="soft">{said}</span>'
-    inner = f"<h3>Arguments</h3>{block(_pretty(use.arguments))}"
+    whole = formatting.arguments(use.arguments)
+    inner = f"<h3>Arguments</h3>{block(_pretty(use.arguments))}" if opened or len(whole) > len(short) else ""
     repaired = [text for record in use.results for text in record.get("repaired", ())]
     if repaired:
         inner += f'<p class="guard">Corrected: {escaped("; ".join(dict.fromkeys(repaired)))}</p>'
     inner += f"<h3>Result</h3>{block(use.content)}" if use.content is not None else '<p class="bad">no result</p>'
     inner += "".join(_attachment(anchors.attachment(said)) for said in use.parts)
+    started = anchors.started(use)
+    inner += "".join(_subagent(child, anchors.subagents) for child in started if anchors.subagents)
     for attempt in use.attempts:
         if attempt.finished is not None and "error" in attempt.finished:
             inner += _traceback(attempt.finished["error"])
-    return details(f"tool{' failed' if use.failed else ''}", summary, inner, anchor=anchors.of_tool(use), opened=opened)
+    return details(
+        f"tool{' failed' if use.failed else ''}",
+        summary,
+        inner,
+        anchor=anchors.of_tool(use),
+        opened=True,
+    )
 
 
 def _traceback(error: dict[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape as escape_html
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from react_run.support.render import escape
 if TYPE_CHECKING:
     from react_run.journal.iterations import ModelCall, ToolUse
     from react_run.journal.reading import Journal
+    from react_run.journal.view.subagents import Subagents
 
 LONGEST = 20_000
 """The most characters of one text that a page shows."""
@@ -49,11 +51,22 @@ def details(kind: str, summary: str, inner: str, *, anchor: str = "", opened: bo
 
 
 class Anchors:
-    """The anchors of one run's calls on a page."""
+    """The anchors of one run's calls on a page.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        journal: The run.
+        subagents: The subagents of the run at the top of the page, if they are shown below their calls.
+    """
+
+    def __init__(self, journal: Journal, subagents: Subagents | None = None) -> None:
         self._prefix = journal.run_id[:12]
+        self._journal = journal
+        self.subagents = subagents
         self.attachment = journal.attachment
+
+    def started(self, use: ToolUse) -> Sequence[Journal]:
+        """The subagents that a call started, if they are shown below their calls."""
+        return self.subagents.by(self._journal, use) if self.subagents else ()
 
     def of_call(self, call: ModelCall) -> str:
         """The anchor of a model call; its iteration keeps repeated calls apart."""

@@ -7,6 +7,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from react_run.journal.view import formatting
+from react_run.journal.view.reasons import spoken
+from react_run.journal.view.subagents import Subagents
 from react_run.support.dataclasses import dataclass
 
 if TYPE_CHECKING:
@@ -24,32 +26,41 @@ class Branch:
     below: list[Branch] = field(default_factory=list)
 
 
-def tree_of(journal: Journal, *, first: int = 0, last: int | None = None, ends: bool = True) -> Branch:
-    """Build the tree of a run.
+def tree_of(
+    journal: Journal,
+    *,
+    first: int = 0,
+    last: int | None = None,
+    ends: bool = True,
+    subagents: Subagents | None = None,
+) -> Branch:
+    """Build the tree of a run. Each subagent is below the call that started it.
 
     Args:
         journal: The run.
         first: The index of the first iteration.
         last: The index after the last iteration; ``None`` means all.
-        ends: Whether to include prompt, subagents and the end.
+        ends: Whether to include the prompt, subagents that no call started, and the end.
+        subagents: The subagents of the run at the top, if that is another one.
     """
+    subagents = subagents or Subagents(journal)
+    iterations = [_iteration(iteration, journal, subagents) for iteration in journal.iterations[first:last]]
     header = journal.header
     about = [f"run {journal.run_id[:12]}", formatting.name(journal), header["model"], formatting.moment(header["time"])]
     root = Branch(text=" · ".join(about), colour="bold")
     if not ends:
-        root.below += map(_iteration, journal.iterations[first:last])
+        root.below += iterations
         return root
     root.below.append(Branch(text=formatting.one_line(header["prompt"]), mark="prompt", colour="dim"))
     if files := formatting.attached(journal):
         root.below.append(Branch(text=files, mark="attached", colour="dim"))
-    root.below += map(_iteration, journal.iterations[first:last])
-    for child in journal.below:
-        root.below.append(tree_of(child))
+    root.below += iterations
+    root.below += [tree_of(child, subagents=subagents) for child in subagents.others(journal)]
     root.below.append(_end(journal))
     return root
 
 
-def _iteration(iteration: Iteration) -> Branch:
+def _iteration(iteration: Iteration, journal: Journal, subagents: Subagents) -> Branch:
     about = [f"iteration {iteration.number}" if iteration.number else "before the first iteration"]
     used = formatting.usage_of(iteration)
     if used is not None:
@@ -59,7 +70,10 @@ def _iteration(iteration: Iteration) -> Branch:
         ]
     branch = Branch(text=" · ".join(about), colour="bold")
     branch.below += map(_model_call, iteration.model_calls)
-    branch.below += map(_tool_use, iteration.tools)
+    for use in iteration.tools:
+        used_tool = _tool_use(use)
+        used_tool.below += [tree_of(child, subagents=subagents) for child in subagents.by(journal, use)]
+        branch.below.append(used_tool)
     for record in iteration.looks:
         found = formatting.arguments(record["value"])
         branch.below.append(Branch(text=f"{record['what']}: {found}", mark="recorded", colour="dim"))
@@ -68,7 +82,9 @@ def _iteration(iteration: Iteration) -> Branch:
         branch.below.append(Branch(text=text, mark="asked", colour="dim"))
     for record in iteration.guards:
         branch.below.append(
-            Branch(text=f"{record['guard']}: {formatting.one_line(record['detail'])}", mark="!", colour="yellow")
+            Branch(
+                text=f"{record['guard']}: {formatting.one_line(spoken(record['detail']))}", mark="!", colour="yellow"
+            )
         )
     if iteration.feedback is not None:
         branch.below.append(Branch(text=formatting.one_line(iteration.feedback), mark="refused", colour="yellow"))

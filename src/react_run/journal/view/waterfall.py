@@ -9,6 +9,13 @@ from react_run.journal.view import formatting
 from react_run.journal.view.charts import shared
 from react_run.journal.view.markup import Anchors, escaped
 
+_HATCHED = (
+    '<svg class="defs" width="0" height="0" aria-hidden="true"><defs><pattern id="hatch" width="12" height="6" '
+    'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bed" width="12" height="6"/>'
+    '<rect class="stripe" width="5" height="6"/></pattern></defs></svg>'
+)
+"""Time in which a person was waited for is no work: it has stripes, so that it differs without colours as well."""
+
 if TYPE_CHECKING:
     from react_run.journal.iterations import Asked, Iteration
     from react_run.journal.reading import Journal
@@ -61,7 +68,7 @@ def legend() -> str:
     """The colours of a waterfall."""
     names = {"model": "model", "tool": "tool", "wait": "waiting for a person", "bad": "failed"}
     items = "".join(f'<li><i class="fill-{kind}"></i>{name}</li>' for kind, name in names.items())
-    return f'<ul class="legend">{items}</ul>\n'
+    return f'{_HATCHED}<ul class="legend">{items}</ul>\n'
 
 
 def rows(

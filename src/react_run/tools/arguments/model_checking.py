@@ -154,7 +154,7 @@ class ModelChecker:
         return True
 
     def bind(self, arguments: dict[str, object]) -> Call:
-        """Return the call for ``arguments``; its keywords are ``arguments`` itself if nothing has to be converted."""
+        """Return the call for ``arguments``, see :class:`~react_run.tools.arguments.preparation.Checker`."""
         if self._is_exact(arguments):
             return (), arguments  # most calls: no model has to be made
         if self._lists_truth and (paths := list(confused(arguments, resolve(self.schema, self.schema), self.schema))):

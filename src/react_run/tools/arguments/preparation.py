@@ -46,6 +46,10 @@ class Prepared:
     problem: str = ""
     code: str = "invalid_arguments"
 
+    def own_arguments(self) -> dict[str, object]:
+        """A copy of ``arguments`` that plugins may change."""
+        return self.arguments.copy() if self.kwargs is self.arguments else own_copy(self.arguments)
+
     @property
     def unread(self) -> bool:
         """Whether nobody looked at the arguments: the call was cut off, or there is no such tool."""
@@ -72,7 +76,8 @@ class Checker(Protocol):
         """The JSON Schema that guides repairs."""
 
     def bind(self, arguments: dict[str, object]) -> tuple[tuple[object, ...], dict[str, object]]:
-        """Return the call for ``arguments``; the keywords may be ``arguments`` itself.
+        """Return the call for ``arguments``. The keywords are ``arguments`` itself if all values are plain: text, whole
+        numbers, truth values.
 
         Raises:
             InvalidArguments: They are not valid.
@@ -102,8 +107,10 @@ def _prepared(tool: str, checker: Checker, raw: object, read_only: bool | None) 
         except InvalidArguments:
             pass
         else:
-            own = own_copy(arguments)
-            return _as_sent(arguments=own, args=args, kwargs=own if kwargs is arguments else kwargs)
+            if kwargs is arguments:
+                own = arguments.copy()
+                return _as_sent(arguments=own, kwargs=own)
+            return _as_sent(arguments=own_copy(arguments), args=args, kwargs=kwargs)
     return _repaired(tool, checker, own_copy(arguments), read_only)
 
 

@@ -1,0 +1,67 @@
+"""The tree of a run: subagents below the calls that started them, reasons in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from react_run.journal.reading import Journal, read_journal
+from react_run.journal.recorder import Recorder
+from react_run.journal.view.html import page
+from react_run.journal.view.tree import Branch, tree_of
+from react_run.testing import agent_with, calls, says
+from react_toolsets.agents import AgentsToolset
+
+
+def team(folder: Path) -> Journal:
+    """A run that calls a subagent twice, whose own subagent answers."""
+    scripted = "version: 1\ndescription: Works.\nmodel: {{kind: scripted, replies: {}}}\n"
+    call = "[{tool_calls: [{name: low, arguments: {task: t}}]}, middle answer]"
+    (folder / "low.yaml").write_text(scripted.format("[low answer]"))
+    (folder / "middle.yaml").write_text(scripted.format(call) + "subagents: [low.yaml]\n")
+    asked = [calls(("middle", {"task": "first"}), ("middle", {"task": "second"})), says("end")]
+    path = folder / "run.jsonl"
+    agent = agent_with(asked, toolsets=[AgentsToolset(agents=[folder / "middle.yaml"])], plugins=[Recorder(path=path)])
+    agent.run_sync("go")
+    return read_journal(path)
+
+
+def named(branch: Branch, words: str) -> list[Branch]:
+    """The branches below ``branch``, at any depth, whose text has ``words``."""
+    found = [one for one in branch.below if words in one.text]
+    return found + [deeper for one in branch.below for deeper in named(one, words)]
+
+
+def test_subagents_are_below_the_calls_that_started_them(tmp_path: Path) -> None:
+    tree = tree_of(team(tmp_path))
+    assert not [branch for branch in tree.below if branch.text.startswith("run ")]
+    started = named(tree, 'middle {"task"')
+    assert len(started) == 2
+    for call, task in zip(started, ("first", "second"), strict=True):
+        (run,) = [branch for branch in call.below if branch.text.startswith("run ")]
+        assert [branch.text for branch in run.below if branch.mark == "prompt"] == [task]
+        (below,) = named(run, 'low {"task"')
+        assert [branch.text.split(" · ")[1] for branch in below.below if branch.text.startswith("run ")] == ["low.yaml"]
+
+
+def test_the_page_shows_a_subagent_once_and_within_its_call(tmp_path: Path) -> None:
+    text = page(team(tmp_path))
+    assert text.count("Subagent: middle") == 2
+    assert text.count("Subagent: low") == 2
+    call = text.index('<details class="tool"')
+    assert call < text.index("Subagent: middle") < text.index("<b>middle</b>", text.index("Subagent: middle"))
+
+
+def test_the_page_opens_results_and_folds_requests(tmp_path: Path) -> None:
+    text = page(team(tmp_path))
+    assert '<details class="tool" id=' in text
+    assert text.count('<details class="tool"') == text.count('open><summary><span class="good">✓</span>')
+    assert '<b>assistant</b> <span class="soft">calls middle, middle' in text
+
+
+def test_calls_of_subagents_of_subagents_count_as_in_the_result(tmp_path: Path) -> None:
+    journal = team(tmp_path)
+    assert journal.footer is not None
+    stats = journal.stats
+    assert (stats.model_calls, stats.model_calls_below) == (2, 6)
+    assert stats.model_calls + stats.model_calls_below == journal.footer["usage"]["requests"]
+    assert (stats.tool_calls, stats.tool_calls_below) == (2, 2)
