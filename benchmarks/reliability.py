@@ -168,6 +168,11 @@ PROMISES = (
         "mutants of the runtime",
         ("test_guard_mutants.py",),
     ),
+    Promise(
+        "a lock, an fsync or a condition that is taken away is noticed",
+        "the source without one of them",
+        ("test_mutants.py",),
+    ),
 )
 
 
@@ -228,7 +233,8 @@ python -m benchmarks.faults      # writes this page; ten to twenty minutes; WORD
 """
 TAIL = """
 {total:,} faults in total. Every night, `.ci/nightly` adds a million texts, a thousand Ctrl-C, thousands of schedules,
-and batches that are killed for minutes.{skipped}
+and batches that are killed for minutes; and `python -m benchmarks.mutants` takes away every fsync and every lock of the
+source, one by one, each with the test that has to fail.{skipped}
 
 See [SECURITY.md](../SECURITY.md) for attacks, and [behaviour.md](behaviour.md) for what a run does.
 """

@@ -817,3 +817,11 @@ def test_an_empty_answer_that_is_refused_leaves_a_history_that_providers_accept(
     agent = agent_with([empty, "something"], plugins=[Check()], failure_handling="legacy")
     assert agent.run_sync("go").answer == "something"
     assert [message.text for message in agent.model.requests[-1].messages][1:] == ["go", "Say something."]  # type: ignore[attr-defined]  # a scripted model has them
+
+
+def test_an_id_that_comes_again_in_a_later_reply_is_a_new_one() -> None:  # L5
+    again = {"tool_calls": [{"id": "c1", "name": "add", "arguments": {"a": 1, "b": 2}}]}
+    other = {"tool_calls": [{"id": "c1", "name": "add", "arguments": {"a": 2, "b": 2}}]}
+    result = run_agent([again, other, says("done")], tools=[add])
+    ids = [request.id for message in result.messages for request in message.tool_requests]
+    assert len(set(ids)) == 2

@@ -128,14 +128,23 @@ class Field:
         """Wait until a row that a process had was taken by another."""
         self._until("select max(attempts) from react_run.rows", 2)
 
-    def _until(self, query: LiteralString, number: int, seconds: float = PATIENCE) -> None:
+    def until_has_rows(self, process: subprocess.Popen[bytes]) -> None:
+        """Wait until a process has rows of the database."""
+        mine = "select count(*) from react_run.rows where state = 1 and owner like %s"
+        self._until(mine, 1, f"%-{process.pid}-%")
+
+    def _until(self, query: LiteralString, number: int, *values: object, seconds: float = PATIENCE) -> None:
+        give_up = time.monotonic() + seconds
+        while (self.asked(query, *values) or 0) < number:
+            assert time.monotonic() < give_up, self.log()
+            time.sleep(0.05)
+
+    def asked(self, query: LiteralString, *values: object) -> Any:
+        """The first value that the database answers."""
         import psycopg
 
-        give_up = time.monotonic() + seconds
         with psycopg.connect(self.engine.replace("postgres://", "postgresql://"), autocommit=True) as connection:
-            while (connection.execute(query).fetchone() or (0,))[0] < number:
-                assert time.monotonic() < give_up, self.log()
-                time.sleep(0.05)
+            return (connection.execute(query, values).fetchone() or (None,))[0]
 
     def log(self) -> str:
         """What the processes said."""

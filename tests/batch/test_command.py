@@ -165,7 +165,7 @@ def test_an_agent_without_a_key_for_its_model_begins_no_row(
         (["agent.yaml", "rows.jsonl", "--rate", "fast"], "is not a rate"),
         (["agent.yaml", "rows.jsonl", "-j", "0"], "0 is not in the range"),
         (["agent.yaml", "rows.jsonl", "--engine", "redis://x"], "--engine redis://x"),
-        (["agent.yaml", "--resume", "nothing"], "there is no batch 'nothing'"),
+        (["agent.yaml", "--resume", "nothing"], ": none so far"),
         (["agent.yaml", "rows.jsonl", "--name", "../x"], "cannot name a batch"),
     ],
 )

@@ -187,19 +187,30 @@ def test_a_network_that_fails_stops_one_worker_for_a_while(
 
 
 @at_night
-def test_a_worker_whose_clock_is_an_hour_off_is_like_any_other(shared: Field, figures: dict[str, object]) -> None:
+def test_a_worker_whose_clock_is_an_hour_off_neither_takes_nor_loses_rows(
+    shared: Field, figures: dict[str, object]
+) -> None:
     if shutil.which("faketime") is None:
         pytest.skip("faketime is not installed")
-    others = [
-        shared.worker(HOME_OF_ITS_OWN="early", BEFORE="faketime -f -1h"),
-        shared.worker(HOME_OF_ITS_OWN="late", BEFORE="faketime -f +1h"),
-    ]
+    slow = shared.worker(HOME_OF_ITS_OWN="slow", BEFORE="faketime -f -1h")
+    fast = shared.worker(HOME_OF_ITS_OWN="fast", BEFORE="faketime -f +1h")
     batch = shared.batch()
-    shared.until_effects(30)
-    kill(others[0])
+    shared.until_effects(1)
+    for process in (batch, slow, fast):
+        shared.until_has_rows(process)
+    shared.until_effects(shared.effects().total() + 120)  # several leases long, all of them are at work side by side
+    assert shared.asked("select count(*) from react_run.rows where attempts > 1") == 0
+    shared.until_has_rows(slow)
+    kill(slow)
     shared.faults = 1
+    shared.until_taken_again()
+    shared.until_has_rows(fast)
+    kill(fast)
+    shared.faults = 2
     wait(batch, shared)
-    figures.update(shared.check(at_work=shared.jobs))
+    again = shared.asked("select count(*) from react_run.rows where attempts > 1")
+    assert 1 <= again <= shared.faults * shared.jobs, "rows of workers that were alive were taken"
+    figures.update({"again": again, **shared.check(at_work=shared.faults * shared.jobs)})
 
 
 @at_night

@@ -28,6 +28,8 @@ from react_run import (
     hookimpl,
     tool,
 )
+from react_run.engine import execution
+from react_run.engine.timer import Timer
 from react_run.support.render import NO_OUTPUT
 from react_run.testing import agent_with, calls, run_agent, says
 
@@ -412,3 +414,20 @@ def test_a_plugin_that_clears_the_problem_of_an_unknown_call_runs_nothing() -> N
     [step] = result.steps
     assert (step.executed, step.action_input) == (False, {"a": 1})
     assert step.observation.startswith("Error: unknown tool 'nowhere'")
+
+
+def test_the_clock_of_a_call_is_stopped_when_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks: list[str] = []
+
+    class Watched(Timer):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            clocks.append("begun")
+
+        def stop(self) -> None:
+            super().stop()
+            clocks.append("stopped")
+
+    monkeypatch.setattr(execution, "Timer", Watched)
+    one(asynchronous(lambda: "ok"))
+    assert clocks == ["begun", "stopped"]

@@ -320,7 +320,7 @@ FORMATS = [
     Format("replies with calls in their text", [REPLY, "[THINK]a[/THINK] b", '{"name": "find"}'], _reply),
     Format("journals", _recorded(), _in_file("run.jsonl", _journal)),
     Format("skills", [SKILL], _in_file("reader/SKILL.md", lambda path: read_skills([path.parent.parent]))),
-    Format("web pages", [PAGE], _page, (RequestFailed,)),
+    Format("web pages", [PAGE, PAGE.replace("more", "mo\x1bre")], _page, (RequestFailed,)),
     Format("OpenAPI documents", [OPENAPI], _openapi, (SpecProblem,), is_json=True),
     Format("locks of MCP servers", [LOCK], _in_file("agent.mcp.lock", _mcp_lock), is_json=True),
     Format("results of MCP servers", [RESULT], _mcp_result, (ToolError,), is_json=True),

@@ -20,6 +20,7 @@ from react_run.journal.replay.replay import replay
 from react_run.journal.replay.resume import resume
 from react_run.journal.sinks import MemorySink
 from react_run.journal.values import message_to_data
+from react_run.journal.view.tree import lines_of, tree_of
 from react_run.questions import Answer, Question
 from react_run.testing import calls, says
 
@@ -153,6 +154,9 @@ def test_every_attempt_of_a_call_is_recorded() -> None:
     check_format(journal)
     attempts = [(record["type"], record.get("attempt", 1)) for record in journal.records if "position" in record]
     assert attempts == [("tool_started", 1), ("tool_finished", 1), ("tool_started", 2), ("tool_finished", 2)]
+    once = recorded(agent_of([calls(("add", {"a": 1, "b": 2})), says("3")]))
+    shown = ["attempt" in "\n".join(map(str, lines_of(tree_of(one)))) for one in (journal, once)]
+    assert shown == [True, False]
 
 
 class FromElsewhere(Plugin):

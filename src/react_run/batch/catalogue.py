@@ -11,9 +11,9 @@ from uuid import uuid4
 
 from react_run.batch.engine import Progress, Terms
 from react_run.batch.hold import Hold, holder_of
+from react_run.batch.identity import agent_changes, agent_record
 from react_run.batch.postgres import BatchRecord, PostgresEngine
 from react_run.batch.rows import RowResult
-from react_run.batch.running import agent_changes, agent_record
 from react_run.errors import ConfigError
 from react_run.journal.lines import to_json
 

@@ -60,8 +60,10 @@ def records(path: Path, form: str | None = None) -> Iterator[tuple[str, object]]
 def rows_of(items: Iterable[object], *, prompt: str | None = None, id_field: str = "id") -> Iterator[Row]:
     """Rows from values: texts, mappings as in a JSON lines file, or rows."""
     for index, item in enumerate(items):
-        place = f"row {index}"
-        yield item if isinstance(item, Row) else row_of(index, item, place=place, prompt=prompt, id_field=id_field)
+        if isinstance(item, Row):
+            yield item
+        else:
+            yield row_of(index, item, place=f"row {index}", prompt=prompt, id_field=id_field)
 
 
 def row_of(index: int, data: object, *, place: str, prompt: str | None = None, id_field: str = "id") -> Row:

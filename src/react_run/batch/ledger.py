@@ -65,7 +65,7 @@ class Sorted:
     @property
     def more_bad(self) -> int:
         """How many rows more cannot be run."""
-        return sum(bool(row.problem) for row in self.new) - len(self.mended)
+        return len([row for row in self.new if row.problem]) - len(self.mended)
 
 
 def beside(rows: Sequence[Row], known: Mapping[int, tuple[str, bool]]) -> Sorted:
@@ -78,6 +78,8 @@ def beside(rows: Sequence[Row], known: Mapping[int, tuple[str, bool]]) -> Sorted
     Raises:
         ConfigError: A row is not what it was, and not because it was mended.
     """
+    if not known:
+        return Sorted(new=rows, mended=())
     changed = [row for row in rows if row.index in known and known[row.index][0] != row.digest]
     for row in changed:
         if not known[row.index][1]:

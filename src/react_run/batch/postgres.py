@@ -1,7 +1,7 @@
 """The engine for many machines: rows, results and limits in PostgreSQL, handed out by DBOS.
 
-Each row is a workflow of one step, in a queue that DBOS keeps. The step only passes the row to the worker of its
-process and waits until the worker is done with it: the journal is the execution, and DBOS never sees what a run does.
+Each row is a workflow in a queue of DBOS. The workflow has no steps: it passes the row to the worker of its process,
+and waits until the row has its result. The journal is the execution, and DBOS never sees what a run does.
 """
 
 from __future__ import annotations

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
 from contextlib import ExitStack, aclosing
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
-from react_run.batch.engine import Engine, Progress, Terms, Unreachable
+from react_run.batch.delivery import AsTheyArrive, Delivery, InOrder, patiently
+from react_run.batch.engine import Engine, Progress, Terms
 from react_run.batch.gate import Gate
 from react_run.batch.home import Home
+from react_run.batch.identity import agent_changes, agent_record, changes_things
 from react_run.batch.inputs import rows_of
 from react_run.batch.row_run import RowRunner, Runner
 from react_run.batch.rows import RowResult
@@ -30,12 +30,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 ALIKE = 10
 """A batch ends if this many first rows fail in the same way."""
-_PAGE = 200
 _LOOK_AGAIN = 0.25
 _TOGETHER = 0.02
 """Seconds in which results gather, to be fetched at once."""
-_LOOK_AT_OTHERS = 5.0
-_NO_ANSWER = 1.0
 
 
 class BatchHalted(ReactError):
@@ -96,7 +93,7 @@ class Batch:
         self.ended = Progress()
         """How far it was when the iteration ended."""
         self._changed = asyncio.Event()
-        self._news: list[RowResult] = []
+        self._delivery: Delivery | None = None
         self._first: list[RowResult] = []
         self._alike: str | None = None
         self._stack = ExitStack()
@@ -124,7 +121,7 @@ class Batch:
                 async with aclosing(self._work(self.engine)) as results:
                     async for result in results:
                         yield result
-                self.ended = await _patiently(self.engine.progress)
+                self.ended = await patiently(self.engine.progress)
                 self._check_end(self.ended)
             finally:
                 if self.engine is not None:
@@ -161,13 +158,13 @@ class Batch:
     async def _work(self, engine: Engine) -> AsyncGenerator[RowResult, None]:
         assert self.worker is not None  # begin() made it
         task = asyncio.create_task(self.worker.run())
-        found = self._in_order(engine) if self.ordered else self._as_they_come(engine)
+        delivery = self._deliver(engine)
         try:
             ended = False
             while not ended:
                 ended = task.done()  # looked at before the last results are fetched
                 self._changed.clear()
-                async with aclosing(found()) as results:
+                async with aclosing(delivery.found()) as results:
                     async for result in results:
                         yield result
                 if not ended:
@@ -181,54 +178,17 @@ class Batch:
                 task.cancel()
             await asyncio.wait((task,))
 
-    def _in_order(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
-        position = self.written if isinstance(self.written, int) else 0
-
-        async def found() -> AsyncGenerator[RowResult, None]:
-            nonlocal position
-            while True:
-                page = await _results(engine, position)
-                for result in page:
-                    if result.index != position:
-                        return
-                    position += 1
-                    yield result
-                if len(page) < _PAGE:
-                    return
-
-        return found
-
-    def _as_they_come(self, engine: Engine) -> Callable[[], AsyncGenerator[RowResult, None]]:
-        seen = self.written if isinstance(self.written, bytearray) else bytearray(self.written)
-        frontier, looked = 0, float("-inf")
-
-        def is_new(result: RowResult) -> bool:
-            if len(seen) <= result.index:
-                seen.extend(bytes(result.index + 1 - len(seen)))
-            new, seen[result.index] = not seen[result.index], 1
-            return new
-
-        async def found() -> AsyncGenerator[RowResult, None]:
-            nonlocal frontier, looked
-            own, self._news = self._news, []
-            for result in filter(is_new, own):
-                yield result
-            if monotonic() - looked < _LOOK_AT_OTHERS and own:
-                return
-            looked, start = monotonic(), frontier
-            while page := await _results(engine, start):
-                for result in filter(is_new, page):
-                    yield result
-                start = page[-1].index + 1
-            while frontier < len(seen) and seen[frontier]:
-                frontier += 1
-
-        return found
+    def _deliver(self, engine: Engine) -> Delivery:
+        if self.ordered:
+            self._delivery = InOrder(engine, self.written if isinstance(self.written, int) else 0)
+        else:
+            self._delivery = AsTheyArrive(engine, self.written)
+        return self._delivery
 
     def _finished(self, result: RowResult) -> None:
         self._changed.set()
-        if not self.ordered:
-            self._news.append(result)
+        if self._delivery is not None:
+            self._delivery.add(result)
         if len(self._first) < ALIKE:
             self._first.append(result)
             if len(self._first) == ALIKE and not self.keep_going and (alike := _alike(self._first)):
@@ -290,19 +250,6 @@ def open_queue(home: Home, agent: ReActAgent, terms: Terms | None = None) -> Sql
     return engine
 
 
-async def _results(engine: Engine, start: int) -> Sequence[RowResult]:
-    return await _patiently(lambda: engine.results(start, _PAGE))
-
-
-async def _patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """What the engine answers, however long it cannot be reached; its worker says so."""
-    while True:
-        try:
-            return await ask()
-        except Unreachable:
-            await asyncio.sleep(_NO_ANSWER)
-
-
 async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
     number = 0
 
@@ -325,33 +272,6 @@ async def _fill(engine: Engine, rows: Iterable[Any], *, whole: bool) -> None:
         first = (await engine.results(0, 1))[0]
         if not first.attempts:
             raise ConfigError(f"no row of the input can run; the first: {first.error}")
-
-
-def agent_record(agent: ReActAgent) -> str:
-    """What is said of an agent in the header of its journals, as JSON."""
-    from react_run.journal.header import described_agent
-    from react_run.journal.lines import encoded
-
-    masker = agent.config.masker
-    record = {**described_agent(agent, masker), "model": agent.model.name}
-    record["agent"] = {**record["agent"], "text": None}
-    return encoded(record, masker)[1]
-
-
-def agent_changes(before: str, now: str) -> list[str]:
-    """What is different about an agent, one line each."""
-    from react_run.journal.header import changes
-
-    was, is_ = json.loads(before), json.loads(now)
-    found = changes(was, is_)
-    if was["model"] != is_["model"] and not any(line.startswith("model") for line in found):
-        found.append(f"model: was {was['model']}, now {is_['model']}")
-    return found
-
-
-def changes_things(agent: ReActAgent) -> bool:
-    """Whether the agent has a tool that does not promise to read only."""
-    return any(tool.read_only is not True for tool in agent.tools)
 
 
 def workspaces_for(agent: ReActAgent, engine: Engine) -> Path | None:

@@ -80,10 +80,9 @@ def add_rows(db: sqlite3.Connection, rows: Sequence[Row]) -> int:
         for id_, place in db.execute(query, (json.dumps(list(ids)),)):
             must_be_new(id_, ids[id_], place)
     db.executemany(_INSERT, map(values_of, sorted_.new))
-    bad = [(row.index, result_of_problem(row)) for row in sorted_.new if row.problem]
     db.executemany(
         "update rows set state = 2, status = ?, result = ? where position = ?",
-        [(result.status, result.line(), position) for position, result in bad],
+        [(bad.status, bad.line(), bad.index) for bad in (result_of_problem(row) for row in sorted_.new if row.problem)],
     )
     db.execute("update totals set total = total + ?, error = error + ?", (sorted_.more, sorted_.more_bad))
     return len(sorted_.new)

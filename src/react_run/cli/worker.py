@@ -150,7 +150,7 @@ class _Serving:
             )
             return
         from react_run.batch.home import homes
-        from react_run.batch.running import agent_changes, agent_record
+        from react_run.batch.identity import agent_changes, agent_record
         from react_run.batch.sqlite import SqliteEngine
 
         now = agent_record(self.agent)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from react_run.batch.identity import changes_things
 from react_run.batch.row_run import Again, RowRunner, waiting_time
 from react_run.batch.rows import unknown_calls
-from react_run.batch.running import changes_things
 from react_run.errors import ModelError
 from react_run.evals.scorer import Mark, ScoredRun, labels, mark
 from react_run.support.threads import in_thread

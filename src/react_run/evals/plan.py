@@ -115,7 +115,7 @@ class Plan:
 
     def record(self) -> dict[str, Any]:
         """The data that must be unchanged for an evaluation to continue."""
-        from react_run.batch.running import agent_record
+        from react_run.batch.identity import agent_record
 
         return {
             "asked": [[case.name, case.digest, self.repeats_of(case)] for case in self.cases],
@@ -155,7 +155,7 @@ def _changed_cases(before: Sequence[Any], now: Sequence[Any]) -> Iterator[str]:
 
 
 def _changed_agents(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    from react_run.batch.running import agent_changes
+    from react_run.batch.identity import agent_changes
 
     was, is_ = before["variants"], now["variants"]
     if [name for name, _ in was] != [name for name, _ in is_]:

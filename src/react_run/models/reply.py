@@ -31,8 +31,8 @@ _SHOWN_ERROR = 65_536
 class Reply:
     """A response whose body has not been read yet. Always close it.
 
-    Raises (from everything that reads): ModelError: The connection broke, the read timed out, or the body cannot be
-    decompressed.
+    Raises (from everything that reads):
+        ModelError: The connection broke, the read timed out, or the body cannot be decompressed.
     """
 
     def __init__(

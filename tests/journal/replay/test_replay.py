@@ -474,3 +474,16 @@ def test_long_values_are_shown_around_their_first_difference() -> None:
 def test_journals_of_a_file_and_of_memory_are_read_alike(tmp_path: Path) -> None:
     journal = recorded(agent_of(EVENTFUL), workspace=tmp_path)
     assert canonical_records(read_journal(as_file(journal, tmp_path / "x.jsonl"))) == canonical_records(journal)
+
+
+def test_an_error_of_the_replay_itself_is_no_difference(tmp_path: Path) -> None:
+    class Broken:
+        @hookimpl
+        def react_run(self) -> None:
+            raise SystemError("of the replay")
+
+    journal = recorded(agent_of(), workspace=tmp_path)
+    agent = agent_of(plugins=[Broken()])
+    agent.workspace = tmp_path
+    with pytest.raises(SystemError, match="of the replay"):
+        replayed(journal, agent)

@@ -103,3 +103,13 @@ def test_a_wrong_name_among_many_is_answered_with_the_nearest() -> None:
     assert json.loads(invalid)["error"]["code"] == "invalid_skill_activation"
     assert json.loads(nothing)["found"] == []
     assert max(map(len, (unknown, invalid, nothing))) < 1000
+
+
+def test_a_search_among_few_that_are_listed_is_a_wrong_call() -> None:
+    class Few(Many):
+        def get_skill_specs(self) -> list[ReActSkillSpec]:
+            return FILLER[:LISTED]
+
+    replies = [calls((SELECTOR, {"search": "volcano"})), says("done")]
+    agent = agent_with(replies, toolsets=[Few()], tool_disclosure="skills")
+    assert json.loads(agent.run_sync("go").steps[0].observation)["error"]["code"] == "invalid_skill_activation"

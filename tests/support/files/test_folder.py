@@ -6,14 +6,16 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.files.path_tree import ATTEMPTS, TREE, Attempt, build, everything_outside
 
-from react_run.support.files import Folder, PathRefused, parts_of
+from react_run.support.files import Folder, PathRefused, parts_of, replacing
 from react_run.support.files.opening import PART
+from react_run.support.files.run_files import write_new
 
 
 @pytest.fixture
@@ -223,3 +225,41 @@ def test_no_descriptor_stays_open(folder: Folder) -> None:
             attempt(folder, case)
     next(folder.walk())
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_is_on_disk_before_it_takes_the_place_of_another(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[object] = []
+    fsync, rename = os.fsync, os.rename
+
+    def synced(descriptor: int) -> None:
+        done.append(os.fstat(descriptor).st_size)
+        fsync(descriptor)
+
+    def renamed(*names: str, **more: int) -> None:
+        done.append("renamed")
+        rename(*names, **more)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "rename", renamed)
+    folder.replace("a.txt", b"new")
+    assert done == [3, "renamed"]
+
+
+def test_what_lies_under_the_name_of_a_file_being_written_is_left_alone(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacing, "uuid4", lambda: UUID(int=1))
+    there = folder.root / f".{UUID(int=1).hex}{PART}"
+    there.write_bytes(b"somebody's")
+    with pytest.raises(PathRefused, match="exists"):
+        folder.replace("a.txt", b"new")
+    assert there.read_bytes() == b"somebody's"
+
+
+def test_a_file_of_a_run_is_written_once(tmp_path: Path) -> None:
+    write_new(tmp_path, ("runs",), "a.txt", [b"first"])
+    with pytest.raises(FileExistsError):
+        write_new(tmp_path, ("runs",), "a.txt", [b"second"])
+    assert (tmp_path / "runs" / "a.txt").read_bytes() == b"first"

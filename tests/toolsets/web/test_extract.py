@@ -114,6 +114,16 @@ def test_control_and_hidden_characters_are_taken_out() -> None:
     assert page(f"a\x1b[31m\x07b{hidden}\tc\nd\x9b", "text/plain").text == "a[31mb\tc\nd"
 
 
+@pytest.mark.parametrize(
+    "character", ["\x1b", "\x0b", "\ufffe", "&#27;", "&#0;", "&#x1B", "&#xfffe;", "&#xd800;", "&#9999999"]
+)
+@pytest.mark.parametrize("place", ['<a href="ne{}xt">next</a>', '<math alttext="a{}b"></math>', "<p>{}</p>" * 150])
+def test_a_character_that_no_tree_takes_spoils_no_page(character: str, place: str) -> None:
+    text = "Tide gauges have been read here since 1807, and the sea has risen since. "
+    deep = "<section>" * 120 + place.replace("{}", character) + "</section>" * 120
+    assert "Tide gauges" in page(f"<html><body><base href='/b{character}/'><p>{text * 3}</p>{deep}</body></html>").text
+
+
 @pytest.mark.parametrize("media_type", ["application/pdf", "", "text/plain"])
 def test_a_pdf_is_known_by_its_type_or_its_first_bytes(media_type: str) -> None:
     assert page(pdf("The tide gauge at Brest"), media_type).text == "The tide gauge at Brest"
