@@ -72,7 +72,8 @@ class _Stack:
         import httpx
 
         self.url = httpx.URL(url)
-        self.extensions = {"timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIME)).as_dict()}
+        # Whoever reads has a deadline for the whole reply; a second timer for every chunk would only cost time.
+        self.extensions = {"timeout": httpx.Timeout(None, connect=min(timeout, _CONNECT_TIME)).as_dict()}
         # Without TLS there is nothing to verify, and loading the certificates costs tens of milliseconds.
         self._verify = httpx.create_ssl_context() if self.url.scheme == "https" else False
         self._proxy = _proxy(self.url.scheme, self.url.host)
