@@ -4,8 +4,8 @@
                                    ├─ drafts ─ plan ─ calls … observations ─ answer
     tools ──── cards ──── slots ───┘
 
-It knows no tool by name: it reads the tools it is offered and the user's words, and calls a tool only when every word
-of a clause is accounted for. Otherwise it asks or declines. Every value of an answer comes from an observation.
+No tool name is built in: it reads the tools it is offered and the user's words, and calls a tool only if every word of
+a clause is accounted for. Otherwise it asks or declines. Every value in an answer comes from an observation.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ class OfflineModel(Model):
 
     @property
     def name(self) -> str:
-        """What results and journals call this model."""
+        """The name of this model in results and journals."""
         return "offline"
 
     async def complete(self, request: ModelRequest) -> ModelResponse:
-        """Return the calls to make next, the answer, a question, or why it declines."""
+        """Return the calls to make next, the answer, a question, or a refusal."""
         if any(type(message.content) is not str for message in request.messages):
             request = _without_attachments(request)
         return _response(reply_to(request, allow_changes=self.allow_changes), request)
 
     def can_read(self, media_type: str) -> None:
-        """It looks at no attachment, nor at a note about one, which it would take for a part of the question."""
+        """It reads no attachments, and no notes about them, which it would take for part of the question."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[TextDelta | ModelResponse]:
-        """Yield an answer word by word and, last, the response; a reply that calls tools has no draft."""
+        """Yield an answer word by word, and then the response; a reply that calls tools has no draft."""
         response = await self.complete(request)
         if not response.message.tool_requests:
             for piece in _pieces(response.text):
@@ -71,7 +71,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _without_attachments(request: ModelRequest) -> ModelRequest:
-    """``request`` without images and files; the user is told of them once."""
+    """``request`` without images and files; a warning names them once."""
     from react_run.parts import Part
 
     messages, left_out = [], []

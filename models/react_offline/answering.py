@@ -1,4 +1,4 @@
-"""The answer, composed of what the observations say: every value, unit and date as the tool gave it."""
+"""Composes the answer from observations: every value, unit and date is as the tool returned it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LINKS = ("url", "link", "href")
 
 
 def answer(step: Step, result: Result, *, yes_or_no: bool) -> str:
-    """What a result says about its step's clause.
+    """The answer that a result gives to the clause of its step.
 
     Args:
-        step: The call and the words that say which part of its result is wanted.
-        result: The observation, read.
-        yes_or_no: Whether the question is answered by yes or no.
+        step: The call, and the words that say which part of its result is wanted.
+        result: The parsed observation.
+        yes_or_no: Whether it is a yes-or-no question.
     """
     if result.data is None or not isinstance(result.data, dict | list):
         if isinstance(result.data, bool):
@@ -71,11 +71,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT].rstrip()} …"
 
 
-# what was looked up
+# lookups
 
 
 def _entries(data: object) -> list[Mapping[str, object]]:
-    """The entries of a search result: things with a title or heading and a text or link."""
+    """The entries of a search result: objects with a title or heading, and a text or link."""
     if isinstance(data, Mapping):
         lists = [value for value in data.values() if isinstance(value, list)]
         inner = [entry for found in lists for entry in _entries(found)]
@@ -104,7 +104,7 @@ def _found_entries(entries: Sequence[Mapping[str, object]]) -> str:
 
 
 def _link(item: Mapping[str, object]) -> str:
-    """The entry's own link, or that of its text."""
+    """The link of the entry, or of its text."""
     texts = [part for key in _TEXTS if isinstance(part := item.get(key), Mapping)]
     return next((link for part in (item, *texts) if (link := _first(part, _LINKS))), "")
 
@@ -123,7 +123,7 @@ def _first(item: Mapping[str, object], keys: Sequence[str]) -> str:
 
 
 def compared(comparison: Comparison, results: Sequence[Result]) -> str:
-    """Which of several has more or less, with the values the tool gave; only the values when they do not compare."""
+    """Which of several has more or less, with the tool's values; only the values if they cannot be compared."""
     pairs = list(zip(comparison.names, comparison.steps, results, strict=True))
     said = "; ".join(f"{name}: {answer(step, result, yes_or_no=False)}" for name, step, result in pairs)
     numbers = [_number(step, result) for _, step, result in pairs]
@@ -152,7 +152,7 @@ def _number(step: Step, result: Result) -> Decimal | None:
 
 
 def step_label(step: Step) -> str:
-    """A part's own words, without those that only ask."""
+    """The words of a part, without those that only ask."""
     words = step.text.split()
     while len(words) > 1 and words[0].casefold().removesuffix("'s") in FUNCTION:
         words = words[1:]
@@ -160,7 +160,7 @@ def step_label(step: Step) -> str:
 
 
 def distinguishing(steps: Sequence[Step]) -> list[str] | None:
-    """The one argument in which calls of one tool differ, as labels; ``None`` when they differ otherwise."""
+    """The values of the one argument in which calls of a tool differ, as labels; ``None`` if there is none."""
     cards = {id(step.card) for step in steps}
     if len(cards) != 1 or len(steps) < 2:
         return None

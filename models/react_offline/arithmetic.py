@@ -1,6 +1,6 @@
-"""Arithmetic in digits, symbols and words, as the expression to hand to a tool.
+"""Parses arithmetic in digits, symbols and words into an expression for a tool.
 
-``15 percent of 240`` is read as ``15/100*240`` and left to the tool: nothing is computed. What people read in two
+``15 percent of 240`` becomes ``15/100*240`` for the tool: nothing is computed here. Text that people can read in two
 ways (``the square root of 16 plus 9``) becomes a question.
 """
 
@@ -19,7 +19,7 @@ from react_offline.units import currency_name, unit_name
 from react_run.support import dataclass
 
 REFERENCE = "{ref}"
-"""Stands in an expression for the value that an earlier part will find."""
+"""A placeholder in an expression for the value of an earlier part."""
 
 _ADDITIVE = {"+": "+", "-": "-", "plus": "+", "minus": "-"}
 _MULTIPLICATIVE = {
@@ -35,10 +35,10 @@ _REFERRING = {"that", "it", "this", "result", "answer"}
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression as a tool reads it; ``{ref}`` in ``text`` is an earlier value.
+    """An expression for a tool; ``{ref}`` in ``text`` is an earlier value.
 
-    ``operations`` counts what is to be computed, ``operands`` are those of the outermost operation, ``unclear`` is the
-    question to ask when it can be read in two ways.
+    ``operations`` counts the operations, ``operands`` are those of the outermost operation, ``unclear`` is the
+    question to ask if it is ambiguous.
     """
 
     text: str
@@ -53,11 +53,11 @@ class Expression:
 
     @property
     def refers(self) -> bool:
-        """Whether an earlier value is needed."""
+        """Whether it needs an earlier value."""
         return REFERENCE in self.text
 
     def at(self, level: int) -> str:
-        """The text, in brackets when it binds less tightly than ``level``."""
+        """The text, in brackets if it binds less tightly than ``level``."""
         return self.text if self.level >= level else f"({self.text})"
 
     def __format__(self, spec: str) -> str:
@@ -80,12 +80,12 @@ Read = tuple[Expression, int]
 
 
 def expression_at(tokens: Sequence[Token], index: int, *, continued: bool = False) -> Read | None:
-    """The longest arithmetic that starts at ``index``, and the index after it; ``None`` without any operation.
+    """The longest expression that starts at ``index``, and the index after it; ``None`` if it has no operation.
 
     Args:
         tokens: The tokens of the question.
-        index: Where to start.
-        continued: Whether an earlier result is there to go on from (``then divide by 6``).
+        index: The start.
+        continued: Whether there is an earlier result to continue from (``then divide by 6``).
     """
     reader = _Reader(tokens)
     read = reader.whole(index) or (reader.continued(index) if continued else None)
@@ -221,7 +221,7 @@ class _Reader:
         return self._adjacent(read, index)
 
     def _adjacent(self, read: Expression, index: int) -> Read:
-        """``2pi`` and ``2(3)`` multiply."""
+        """``2pi`` and ``2(3)`` are products."""
         token = self._token(index)
         if not token or not ((token.low == "(" and not token.spaced) or token.low in ("pi", "π")):
             return read, index
@@ -232,7 +232,7 @@ class _Reader:
         return replace(product, adjacent=True), factor[1]
 
     def _is_modulo(self, index: int) -> bool:
-        """``7 % 3`` and ``7%3`` divide; in ``7% 3`` the sign belongs to the seven."""
+        """``7 % 3`` and ``7%3`` are remainders; in ``7% 3`` the sign belongs to the seven."""
         following = self._token(index + 1)
         even = following is not None and following.spaced == self.tokens[index].spaced
         return self.tokens[index].low == "%" and even and self.operand(index + 1) is not None
@@ -241,7 +241,7 @@ class _Reader:
 
     def operand(self, index: int) -> Read | None:
         if index not in self._seen:
-            self._seen[index] = None  # a phrase that begins with an operand must not ask for itself
+            self._seen[index] = None  # prevents recursion in phrases that begin with an operand
             self._seen[index] = self._operand(index)
         return self._seen[index]
 
@@ -384,13 +384,13 @@ class _Reader:
 
 
 def _is_thing(token: Token) -> bool:
-    """Whether a word names what has a price; units and the like are for other readings."""
+    """Whether a word names something with a price; not a unit or a currency."""
     known = token.low in FUNCTION or unit_name(token.low) or currency_name(token.low)
     return token.kind == "word" and not known
 
 
 def _same_either_way(left: Expression, operator: str) -> bool:
-    """``half of 10 times 3`` is the same whichever is done first."""
+    """``half of 10 times 3`` is the same in either order."""
     return left.level == MULTIPLY and operator in ("*", "/") and "%" not in left.text
 
 
@@ -413,7 +413,7 @@ def _filled(template: str, operands: list[Expression | Operands]) -> str:
 
 
 def _larger_first(first: Expression, second: Expression) -> tuple[Expression, Expression]:
-    """The difference *between* two numbers is meant without a sign."""
+    """The difference *between* two numbers has no sign."""
     try:
         return (second, first) if Decimal(second.text) > Decimal(first.text) else (first, second)
     except InvalidOperation:
@@ -421,7 +421,7 @@ def _larger_first(first: Expression, second: Expression) -> tuple[Expression, Ex
 
 
 _OF_TWO = re.compile(r"\{0:([-+*])\}|\{[01]\}([-+/%]|\*\*?)\{[01]\}")
-"""A formula of one operation."""
+"""A formula with one operation."""
 
 
 def _operator_of(formula: Formula) -> str:
@@ -440,7 +440,7 @@ def _spaced(operator: str, level: int) -> str:
 
 
 def _beginning(pattern: tuple[str, ...]) -> tuple[frozenset[str], bool]:
-    """The words a phrase can begin with, and whether it can begin with an operand."""
+    """The words that a phrase can begin with, and whether it can begin with an operand."""
     words: set[str] = set()
     for element in pattern:
         if element in _OPERANDS:

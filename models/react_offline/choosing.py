@@ -1,4 +1,4 @@
-"""The tool that fits a clause: every offered tool tries, and all of the clause's words must be accounted for."""
+"""Chooses the tool for a clause: every offered tool is tried, and must account for all words of the clause."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TIME = frozenset(stem(word) for word in ("time", "date", "datetime", "clock"))
 
 
 class Chooser:
-    """Finds the step for a clause among ``cards``; also the :class:`~.draft.Helper` of its drafts."""
+    """Finds the step for a clause among ``cards``; it is also the :class:`~.draft.Helper` of its drafts."""
 
     def __init__(
         self, cards: Sequence[Card], *, allow_changes: bool, previous: Step | None = None, depth: int = 0
@@ -31,11 +31,11 @@ class Chooser:
         self._depth = depth
 
     def after(self, step: Step) -> Chooser:
-        """The same, with an earlier part to refer to."""
+        """A copy with an earlier part to refer to."""
         return Chooser(self.cards, allow_changes=self.allow_changes, previous=step, depth=self._depth)
 
     def part(self, reading: Reading) -> tuple[Part, Draft | None]:
-        """What to do about a clause, and the draft it came from."""
+        """What to do about a clause, and the draft behind it."""
         candidates = [card for card in self.cards if may_fit(card, reading)]
         drafts = [draft for card in candidates if (draft := self._draft(card, reading)).fits()]
         drafts = [draft for draft in drafts if not draft.missing or draft.is_named()]
@@ -57,7 +57,7 @@ class Chooser:
         return self.allow_changes or card.tool.read_only is True
 
     def _rival(self, drafts: Sequence[Draft]) -> Draft | None:
-        """Another tool that fits equally well, unless it merely looks the phrase up."""
+        """Another tool that fits equally well, unless it only looks up the phrase."""
         best = drafts[0]
         for draft in drafts[1:]:
             same = (draft.score(), draft.indirect) == (best.score(), best.indirect)
@@ -84,7 +84,7 @@ class Chooser:
         return draft
 
     def _converted(self, reading: Reading) -> Step | None:
-        """``the distance between … in miles``: what one tool finds, put into the unit of another."""
+        """``the distance between … in miles``: one tool's result, converted to another unit by a second tool."""
         for start in range(len(reading) - 1, 0, -1):
             measure = unit_at(reading.tokens, start)
             if not measure or reading.word(start - 1) not in ("in", "into", "to", "as"):
@@ -100,10 +100,10 @@ class Chooser:
         steps = (measures.converting(card, *found, unit, text) for card in self._permitted() if card is not inner.card)
         return next(filter(None, steps), None)
 
-    # values that other tools find
+    # values from other tools
 
     def phrase(self, reading: Reading) -> Step | None:
-        """A step that finds what a noun phrase names."""
+        """A step that finds the value of a noun phrase."""
         if self._depth >= _DEEPEST:
             return None
         inner = Chooser(self.cards, allow_changes=self.allow_changes, depth=self._depth + 1)
@@ -111,7 +111,7 @@ class Chooser:
         return part if isinstance(part, Step) and draft and not draft.card.looks_up else None
 
     def computed(self, expression: Expression) -> Found | None:
-        """The value of an expression: from a tool that takes it whole, or one that does its last operation."""
+        """The value of an expression, from a tool that takes expressions, or from one that does the last operation."""
         if expression.unclear or expression.refers:
             return None
         if total := self.total(Known(expression.text)):
@@ -123,7 +123,7 @@ class Chooser:
         return None
 
     def total(self, expression: Value) -> Found | None:
-        """The value of an expression that another tool's result may be part of."""
+        """The value of an expression, which may contain another tool's result."""
         for card in self._permitted():
             slots = card.of_kind(Kind.EXPRESSION)
             if slots and not _lacks(card, slots):
@@ -131,7 +131,7 @@ class Chooser:
         return None
 
     def now(self, want: Want, zone: Value | None = None) -> Found | None:
-        """The current date and time, from a tool that needs nothing to tell it."""
+        """The current date and time, from a tool without required parameters."""
         for card in self._permitted():
             if not _lacks(card, []) and card.topic & _TIME and card.vocabulary & _NOW:
                 zones = card.of_kind(Kind.ZONE)
@@ -140,7 +140,7 @@ class Chooser:
         return None
 
     def shifted(self, base: Value, amounts: Mapping[str, str | Found]) -> Found | None:
-        """A date that lies some time after ``base``, from a tool that adds calendar periods."""
+        """A date some time after ``base``, from a tool that adds calendar periods."""
         for card in self._permitted():
             dates = card.of_kind(Kind.DATE, Kind.DATETIME)
             units = {slot.unit: slot for slot in card.of_kind(Kind.AMOUNT_OF_TIME)}
@@ -153,7 +153,7 @@ class Chooser:
         return None
 
     def weekday(self, name: str, direction: int) -> list[Part]:
-        """Today, and the first such weekday after it or the last before it; people mean either week by ``next``."""
+        """Steps for today, and for the first such weekday after it or the last before it; ``next`` is ambiguous."""
         today = self.now(Want.DATE)
         day = today and self.shifted(today, {"days": replace(today, weekday=(name, direction))})
         if not today or not day:
@@ -167,7 +167,7 @@ class Chooser:
 
 
 def _lacks(card: Card, bound: Sequence[Slot]) -> bool:
-    """Whether the tool needs a parameter that is not among the bound ones."""
+    """Whether the tool requires a parameter that is not bound."""
     return any(slot.required and slot not in bound for slot in card.slots)
 
 

@@ -1,4 +1,4 @@
-"""The question in clauses: sentences, and what ``and``, ``then`` or a comma puts beside each other."""
+"""Splits the question into clauses: sentences, and parts joined by ``and``, ``then`` or a comma."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def clauses(tokens: Sequence[Token], verbs: frozenset[str] = frozenset()) -> lis
 
     Args:
         tokens: The whole question.
-        verbs: Further words that begin a clause after ``and``: those the tools' names begin with.
+        verbs: More words that begin a clause after ``and``: the first words of tool names.
     """
     found: list[list[Token]] = []
     current: list[Token] = []
@@ -47,7 +47,7 @@ def clauses(tokens: Sequence[Token], verbs: frozenset[str] = frozenset()) -> lis
 
 
 def _boundary(tokens: Sequence[Token], index: int, verbs: frozenset[str]) -> int:
-    """The index where the next clause begins, or ``index`` when none begins here."""
+    """The index where the next clause begins; ``index`` if none begins here."""
     if _ends_sentence(tokens, index):
         return index + 1
     after = index
@@ -72,7 +72,7 @@ def _ends_sentence(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _unconditional(tokens: Sequence[Token]) -> list[Token]:
-    """``If it is 3pm in London, what time is it in Tokyo?`` is one clause; the condition only gives the moment."""
+    """``If it is 3pm in London, what time is it in Tokyo?`` is one clause: the condition only gives the moment."""
     kept: list[Token] = []
     comma = -1
     for index, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""Comparisons: ``which is colder, Beijing or Shanghai``, ``is it warmer in Paris than in London``."""
+"""Parses comparisons: ``which is colder, Beijing or Shanghai``, ``is it warmer in Paris than in London``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _AUXILIARIES = {"is", "are", "was", "were", "does", "do", "did", "has", "have"}
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison in parts: the names, the clause to solve for each, and which value wins.
+    """A parsed comparison: the names, the clause to solve for each, and which value wins.
 
-    ``direction`` is 1 when the larger value wins, -1 when the smaller one does; ``word`` is the comparative.
+    ``direction`` is 1 if the larger value wins, -1 if the smaller one does; ``word`` is the comparative.
     """
 
     names: tuple[str, ...]
@@ -30,7 +30,7 @@ class Compared:
 
 
 def comparison(tokens: Sequence[Token]) -> Compared | None:
-    """The comparison that a clause makes, when it names its property and at least two alternatives."""
+    """The comparison in a clause, if it names a property and at least two alternatives."""
     for index, token in enumerate(tokens):
         found = _property(tokens, index) if token.kind == "word" else None
         if not found:
@@ -43,7 +43,7 @@ def comparison(tokens: Sequence[Token]) -> Compared | None:
 
 
 def _property(tokens: Sequence[Token], index: int) -> tuple[str, int, int] | None:
-    """The noun that is compared, the direction, and the index after the comparative."""
+    """The noun for the property, the direction, and the index after the comparative."""
     word = tokens[index].low
     if word.endswith("est"):
         word = f"{word.removesuffix('st')}r"
@@ -61,7 +61,7 @@ Names = list[tuple[int, int]]
 
 
 def _alternatives(tokens: Sequence[Token], index: int, end: int) -> tuple[Names, tuple[int, int]]:
-    """The places of the alternatives in the tokens, and the stretch that holds them all."""
+    """The positions of the alternatives, and the position of the word between them."""
     than = next((i for i in range(end, len(tokens)) if tokens[i].low == "than"), None)
     if than is not None:
         left = _shrunk(tokens, end, than) or _shrunk(tokens, _after_auxiliary(tokens, index), index)

@@ -1,4 +1,4 @@
-"""The conversation so far: the question being answered, and what its tool calls returned."""
+"""The conversation so far: the current question, and the results of its tool calls."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Calls = dict[str, list[str]]
 class Conversation:
     """One turn of a conversation.
 
-    ``question`` is the user's words, ``calls`` the calls made for it with their results. ``earlier`` is the last result
-    of the turn before, ``asked`` the user's words of the turn before if it ended with a question to the user, and
-    ``asking`` that question.
+    ``question`` is the user's text, ``calls`` has the calls made for it with their results. ``earlier`` is the last
+    result of the previous turn. If that turn ended with a question to the user, ``asked`` is the user's text in it, and
+    ``asking`` is the question.
     """
 
     question: str
@@ -29,18 +29,18 @@ class Conversation:
 
 
 def call_key(name: str, arguments: Mapping[str, object] | str) -> str:
-    """What makes two calls the same: the tool and its arguments, whatever their order."""
+    """A key that identifies a call: the tool and its arguments in any order."""
     if isinstance(arguments, str):
         return f"{name} {arguments}"
     return f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
 
 
 def conversation_of(messages: Sequence[Message], call: int = 1) -> Conversation:
-    """Read the last turn, of which this is the ``call``-th model call.
+    """Parse the last turn, of which this is the ``call``-th model call.
 
-    A turn begins with a user message that is the first or follows an answer. User messages after tool results are
-    remarks of the runtime within the turn, not questions, and so is what a check says against an answer: as many
-    replies as calls before this one belong to the turn.
+    A turn begins with a user message that is the first, or follows an answer. User messages after tool results are
+    remarks of the runtime within the turn, and so is the feedback of a check after an answer. Therefore the number of
+    earlier model calls says how many replies belong to the turn.
     """
     starts, replies = _starts_of_turns(messages)
     if not starts:
@@ -56,7 +56,7 @@ def conversation_of(messages: Sequence[Message], call: int = 1) -> Conversation:
 
 
 def _starts_of_turns(messages: Sequence[Message]) -> tuple[list[tuple[int, int]], int]:
-    """Where turns may begin, each with the number of replies before it; and the number of all replies."""
+    """The positions where turns may begin, each with the number of earlier replies; and the number of all replies."""
     starts: list[tuple[int, int]] = []
     replies = 0
     answered = True

@@ -1,4 +1,4 @@
-"""What the offline model says when it must decline: what it is, what it could do, and how to name a real model."""
+"""The texts that decline: what the offline model is, what it can do, and how to use a real model."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MOST_TOOLS = 12
 
 def keys_set() -> list[str]:
     """The names of the provider keys in the environment, never their values."""
-    from react_run.models.known_ids import KEYS  # only who has no answer needs them
+    from react_run.models.known_ids import KEYS  # needed only to decline
 
     known = {name for names in KEYS.values() for name in names} | _OTHER_KEYS
     return sorted(name for name in known if os.environ.get(name))
 
 
 def decline(declined: Sequence[Declined], cards: Sequence[Card]) -> str:
-    """The text that declines, in three lines; it says which parts, why, and what would do."""
+    """The refusal in three lines: which parts it declines, why, and what would work."""
     permitted = [card for card in cards if card.name not in {one.could for one in declined}]
     offered = [line.partition(":")[0] for card in permitted for line in _offered(card)]
     more = f" and {len(offered) - _MOST_TOOLS} more" if len(offered) > _MOST_TOOLS else ""
@@ -34,7 +34,7 @@ def decline(declined: Sequence[Declined], cards: Sequence[Card]) -> str:
 
 
 def abilities(cards: Sequence[Card]) -> str:
-    """What there is to ask for."""
+    """A list of the available tools and skills."""
     offered = [f"- {line}" for card in cards for line in _offered(card)]
     about = "What I can do here, when a question says plainly what it needs:"
     return "\n".join([NOT_A_MODEL, "", about, *offered, "", _way_out()])

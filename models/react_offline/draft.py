@@ -1,4 +1,4 @@
-"""One tool's attempt at one clause: what is bound, which words are used up, what is missing."""
+"""A draft of one tool call for one clause: bound parameters, used words, missing parameters."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _LEADING_TO = frozenset({"until", "till", "since"})
 _EXISTING = frozenset({"is", "are", "was", "were", "be", "hi", "hey", "hello"})
 _RELATING = frozenset({"between", "before", "after"})
 _BACKWARDS = frozenset({"subtract", "minus", "earlier", "ago", "prior", "deduct", "back"})
-"""Words that turn an amount of time round: binding takes them, or the tool does not fit."""
+"""Words that negate an amount of time: binding must use them, or the tool does not fit."""
 _FUTURE = frozenset({"will", "'ll", "would", "shall"})
 
 
 class Helper(Protocol):
-    """What binding may ask of the other tools: values that are not in the question but can be found."""
+    """Finds values that are not in the question with the help of other tools."""
 
     previous: Step | None
 
     def phrase(self, reading: Reading) -> Step | None:
-        """A step that finds what a noun phrase names (``the capital of France``)."""
+        """A step that finds the value of a noun phrase (``the capital of France``)."""
 
     def computed(self, expression: Expression) -> Found | None:
         """The value of an arithmetic expression."""
 
     def total(self, expression: Value) -> Found | None:
-        """The value of an expression that another tool's result may be part of."""
+        """The value of an expression, which may contain another tool's result."""
 
     def now(self, want: Want, zone: Value | None = None) -> Found | None:
         """The current date, or date and time."""
 
     def shifted(self, base: Value, amounts: Mapping[str, str | Found]) -> Found | None:
-        """A date that lies some years, months, weeks or days after ``base``."""
+        """A date some years, months, weeks or days after ``base``."""
 
 
 class Draft:
-    """The arguments of ``card`` as far as ``reading`` gives them.
+    """The arguments of ``card`` that ``reading`` gives.
 
-    ``evidence`` counts what was bound that hardly any other tool takes (arithmetic, a quantity with the unit wanted, a
-    marked form); ``moments`` counts dates, durations and zones: one alone says little, two together say enough.
+    ``evidence`` counts bound values that few tools take (arithmetic, a quantity with a target unit, a marked form);
+    ``moments`` counts dates, durations and zones: one alone is weak evidence, two together are enough.
     """
 
     def __init__(self, card: Card, reading: Reading) -> None:
@@ -66,7 +66,7 @@ class Draft:
         self.arguments[slot.name] = value
 
     def open(self, *kinds: Kind, required: bool | None = None) -> list[Slot]:
-        """The slots of these kinds that are not bound yet."""
+        """The unbound slots of these kinds."""
         return [
             slot
             for slot in self.card.slots
@@ -81,23 +81,23 @@ class Draft:
             self._taken[index] = True
 
     def free(self, start: int, end: int | None = None) -> bool:
-        """Whether none of the tokens is used yet."""
+        """Whether all these tokens are unused."""
         return not any(self._taken[start : start + 1 if end is None else end])
 
     def unused(self, spans: list[Span[T]]) -> list[Span[T]]:
-        """The spans of which no token is used yet."""
+        """The spans in which all tokens are unused."""
         return [span for span in spans if self.free(span.start, span.end)]
 
     def says(self, *words: str) -> bool:
-        """Whether the clause contains one of the words (folded)."""
+        """Whether the clause contains one of the case-folded words."""
         return any(token.low in words for token in self.reading.tokens if token.kind == "word")
 
     def explains(self, token: Token) -> bool:
-        """Whether the tool's own words account for a word of the question."""
+        """Whether the tool's description accounts for a word of the question."""
         if token.low in CONTENT_AFTER_ALL or (token.low in _BACKWARDS and self.reading.durations):
             return False
         if token.stem in _OPERATIONS and token.stem not in self.card.own and self._computes():
-            return False  # what is to be done to numbers is part of the expression, or left undone
+            return False  # an operation on numbers has to be part of the expression
         return token.stem in self.card.vocabulary or bool(hinted(token.stem) & self.card.vocabulary)
 
     def _computes(self) -> bool:
@@ -105,7 +105,7 @@ class Draft:
         return any(slot.name in self.arguments for slot in self.card.of_kind(Kind.EXPRESSION))
 
     def leftover(self) -> list[Token]:
-        """The tokens that nothing accounts for: with any of them the tool does not fit the question."""
+        """The tokens that are not accounted for; with any of them, the tool does not fit the question."""
         return [token for i, token in self._untaken() if not self._silent(i, token) and not self.explains(token)]
 
     def hits(self) -> frozenset[str]:
@@ -120,26 +120,26 @@ class Draft:
 
     @cached_property
     def missing(self) -> list[Slot]:
-        """The required slots that the clause does not fill; final, so ask last."""
+        """The required slots that the clause does not fill; cached, so read it last."""
         return [slot for slot in self.card.slots if slot.required and slot.name not in self.arguments]
 
     def qualified(self) -> bool:
-        """Whether the question says every word that narrows the tool's name (``business`` days, ``delete`` a note)."""
+        """Whether the question has every narrowing word of the tool's name (``business`` days, ``delete`` a note)."""
         return self.card.qualifiers <= said_stems(self.reading)
 
     def fits(self) -> bool:
-        """Whether the tool is what the clause asks for, even if a parameter is still missing."""
+        """Whether the tool fits the clause, even if a parameter is still missing."""
         if not (self.hits() or self.evidence or self.moments > 1):
             return False
         return self.qualified() and not self.leftover() and not self._reversed() and not self._idle()
 
     def _idle(self) -> bool:
-        """Whether a tool that takes amounts of time of several units, or several time zones, was given none of them."""
+        """Whether the tool takes several amounts of time or time zones, and none of them is bound."""
         choices = (self.card.of_kind(kind) for kind in (Kind.AMOUNT_OF_TIME, Kind.ZONE))
         return any(len(slots) > 1 and not any(slot.name in self.arguments for slot in slots) for slots in choices)
 
     def _reversed(self) -> bool:
-        """Whether the tool's name goes the other way: ``celsius_to_fahrenheit`` for ``20 fahrenheit to celsius``."""
+        """Whether the tool converts the other way: ``celsius_to_fahrenheit`` for ``20 fahrenheit to celsius``."""
         name = [stem(word) for word in words_of_name(self.card.name)]
         if "to" not in name[:-1]:
             return False
@@ -152,7 +152,7 @@ class Draft:
         return target in positions and self.reading.before(positions[target]) == "from"
 
     def is_named(self) -> bool:
-        """Whether the clause goes for this tool by name, so that a missing parameter is worth a question."""
+        """Whether the clause refers to this tool by name, so that it makes sense to ask for a missing parameter."""
         said_here = self.hits() | frozenset[str]().union(*(hinted(word) for word in self.hits()))
         return bool(said_here & self.card.own) or self.evidence > 0 or bool(self.questions)
 
@@ -161,7 +161,7 @@ class Draft:
         return frozenset(token.stem for _, token in self._untaken() if token.kind == "word" and is_content(token))
 
     def score(self) -> int:
-        """How well the tool fits: words of its name count most, a name that says more than the question counts less."""
+        """How well the tool fits: words of its name count most, and unused words of its name count against it."""
         hits = self.hits()
         named = sum(1 for word in hits if word in self.card.own or hinted(word) & self.card.own)
         unsaid = sum(1 for word in self.card.own if word not in hits and not any(word in hinted(hit) for hit in hits))
@@ -176,14 +176,14 @@ class Draft:
 
     @property
     def indirect(self) -> int:
-        """How many arguments other tools must find first."""
+        """The number of arguments that other tools have to find first."""
         return sum(1 for value in self.arguments.values() if isinstance(value, Found))
 
     def _untaken(self) -> Iterator[tuple[int, Token]]:
         return ((index, token) for index, token in enumerate(self.reading.tokens) if not self._taken[index])
 
     def _is_counted(self, index: int) -> bool:
-        """Whether what ``how many`` asks for, at ``index``, was bound or is what the tool's name is about."""
+        """Whether the noun after ``how many``, at ``index``, was bound or is the topic of the tool."""
         counted = self.reading.tokens[index : index + 2]
         if not counted or not self.free(index) or self.evidence:
             return True
@@ -196,7 +196,7 @@ class Draft:
         if token.low in _LEADING_TO:
             return False
         if token.low == "there" and self.reading.word(index - 1) not in _EXISTING:
-            return False  # a place that was named before
+            return False  # refers to a place
         if token.low in _RELATING and any(
             self.reading.before(span.start) == token.low for span in self.reading.moments
         ):
@@ -207,7 +207,7 @@ class Draft:
 
 
 def may_fit(card: Card, reading: Reading) -> bool:
-    """Whether a draft is worth its while: the clause says a word of the tool's topic, or holds what only it takes."""
+    """Whether to try a draft: the clause has a word of the tool's topic, or a value of a kind that it takes."""
     if card.topic & said_stems(reading) or card.looks_up:
         return True
     kinds = card.kinds
@@ -227,12 +227,12 @@ _DATED = frozenset({Kind.DATE, Kind.DATETIME, Kind.CLOCK})
 
 
 def said_stems(reading: Reading) -> frozenset[str]:
-    """The stems of a clause's words and of what they hint at."""
+    """The stems of a clause's words, and of their hints."""
     return reading.stems.union(*map(hinted, reading.stems))
 
 
 def hinted(word: str) -> frozenset[str]:
-    """The stems that a word (by stem) may go by where tools describe themselves."""
+    """The stems that tools may use for a word, given by its stem."""
     return _HINTS.get(word, frozenset())
 
 
@@ -243,6 +243,6 @@ _OPERATIONS = frozenset(
         "rounding rounded round quotient remainder difference factorial logarithm log square cube minimum maximum"
     )
 )
-"""Words that name what is done to numbers."""
+"""Words that name operations on numbers."""
 _COUNTING = frozenset(stem(word) for word in ("count", "number", "population", "quantity"))
 _FORETELLING = frozenset({stem("forecast"), stem("future"), stem("predict")})

@@ -1,4 +1,4 @@
-"""Steps and the results so far → values, the calls to make next, or what went wrong."""
+"""Executes steps: from the results so far to values, the calls to make next, or an error."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Call:
 
     @property
     def key(self) -> str:
-        """What it is recognised by when its result is there."""
+        """The key under which its result is found."""
         return call_key(self.name, self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The step waits for these calls."""
+    """The step is waiting for these calls."""
 
     calls: tuple[Call, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An earlier step gave nothing to go on with."""
+    """An earlier step gave no usable value."""
 
     reason: str
 
@@ -47,9 +47,9 @@ Settled = Result | Waiting | Broken
 
 
 def settle(step: Step, calls: Calls) -> Settled:
-    """The result of a step if it is there, else the calls that it waits for.
+    """The result of a step if there is one, else the calls that it waits for.
 
-    A failure is corrected once, when another spelling of the same argument is known or the failure may pass.
+    A failure is retried once, if it is transient or another spelling of an argument is known.
     """
     if step.seen is not None:
         return read_result(step.seen)
@@ -113,7 +113,7 @@ def _found_elsewhere(step: Step) -> frozenset[str]:
 
 
 def _corrected(step: Step, arguments: dict[str, object], result: Result) -> dict[str, object] | None:
-    """The arguments with one spelling changed: to the tool's own, else to another one that we know."""
+    """The arguments with one spelling changed, to the one that the tool suggests, else to another known one."""
     for name, value in arguments.items():
         for suggestion in _SUGGESTED.findall(result.message):
             if isinstance(value, str) and suggestion != value and _folded(suggestion) == _folded(value):

@@ -1,8 +1,8 @@
-"""Phrases of arithmetic and the formulas they stand for: reading only, nothing is computed.
+"""Arithmetic phrases and their formulas; nothing is computed here.
 
-A pattern is a row of words (``a|b`` for either, ``?a`` for optional) and operands: ``N`` a numeral, ``P`` a single
-operand, ``E`` a whole expression, ``L`` a list of operands. In a formula ``{0}`` is the first operand, in brackets
-where it needs them, and ``{0:r}`` as it is.
+A pattern is a sequence of words (``a|b`` for either, ``?a`` for optional) and operands: ``N`` is a numeral, ``P`` a
+single operand, ``E`` a whole expression, ``L`` a list of operands. In a formula, ``{0}`` is the first operand, in
+brackets if necessary, and ``{0:r}`` the first operand without brackets.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ ADD, MULTIPLY, POWER, ATOM = 1, 2, 3, 4
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """One phrase and its formula.
+    """A phrase and its formula.
 
-    ``loose``: an operator that follows could belong inside (``half of 10 plus 6``), so it is asked about.
-    ``unclear``: the question that the phrase itself raises.
+    ``loose``: an operator after it could belong inside (``half of 10 plus 6``), so the user is asked.
+    ``unclear``: the question to ask if the phrase itself is ambiguous.
     """
 
     pattern: tuple[str, ...]
@@ -149,7 +149,7 @@ CONTINUED = _formulas(
     ("divide by P", "{ref}/{0}"),
     ("divided by P", "{ref}/{0}"),
 )
-"""Phrases that go on from an earlier result without naming it."""
+"""Phrases that continue from an earlier result without naming it."""
 
 PHRASES = [*_ROUNDING, *_PARTS, *_SUMS, *_CALLS, *_SIGNS, *_POWERS, *_UNCLEAR]
 TAILS = _formulas(
@@ -162,4 +162,4 @@ TAILS = _formulas(
     ("?, rounded ?off", "round({e})"),
     ("as|in ?a percent|percentage", "({e})*100"),
 )
-"""What may follow a whole expression."""
+"""Phrases that may follow a whole expression."""

@@ -1,10 +1,10 @@
-"""Words of general English that carry no topic, and what else a word can mean. Nothing here names a tool."""
+"""General English words: words without a topic, and alternative meanings. There are no tool names here."""
 
 from __future__ import annotations
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text, for membership."""
+    """The set of words in a text."""
     return frozenset(text.split())
 
 
@@ -20,7 +20,7 @@ FUNCTION = word_set(
     i'd i'm i've i'll howis altogether people person someone somebody come comes go goes stand happen happens
     """
 )
-"""Words that need no explanation. Prepositions are here because binding reads them as roles."""
+"""Words that a tool need not account for. Prepositions are included because binding reads them as roles."""
 
 COURTESY = word_set(
     "hi hello hey there thanks thank you please kindly good morning afternoon evening day ok okay cheers dear sir "
@@ -31,7 +31,7 @@ COURTESY = word_set(
 CONTENT_AFTER_ALL = word_set(
     "not no never none without except excluding unless n't neither nor other instead if why because"
 )
-"""Words that turn a meaning round: one that no argument accounts for makes a question unanswerable."""
+"""Words that change the meaning: if no argument accounts for one, the question cannot be answered."""
 
 GENERIC = word_set(
     """
@@ -41,7 +41,7 @@ GENERIC = word_set(
     results given name names number numbers new one two
     """
 )
-"""Words of a tool's name that do not narrow what it answers."""
+"""Words in a tool's name that do not narrow its topic."""
 
 QUALIFIERS = word_set(
     """
@@ -51,7 +51,7 @@ QUALIFIERS = word_set(
     move rename draft
     """
 )
-"""Words of a tool's name that narrow what it answers or does: the question must say them too."""
+"""Words in a tool's name that narrow its topic: the question must contain them, too."""
 
 _PHRASES = {
     "weekday": ("what day of the week", "which day of the week", "day of the week", "day of week", "week day"),
@@ -77,7 +77,7 @@ PHRASES: dict[str, list[tuple[list[str], str]]] = {}
 for _term, _texts in _PHRASES.items():
     for _text in _texts:
         PHRASES.setdefault(_text.split()[0], []).append((_text.split(), _term))
-"""Terms of several words, by their first word; each is read as one token."""
+"""Terms of several words by their first word; each becomes one token."""
 
 _CALLED = {
     "add sum plus arithmetic": "addition",
@@ -124,11 +124,11 @@ _CALLED = {
     "business working work": "work",
     "price value": "worth",
 }
-"""What tools may say, and the words of a question that mean it."""
+"""Words that tools may use, and words in questions with that meaning."""
 HINTS = {word: called for called, words in _CALLED.items() for word in words.split()}
-"""What a question's word may be called where a tool describes itself."""
+"""The words that tools may use for a word in a question."""
 
-_COMPARED = {  # what has more of it, and less
+_COMPARED = {  # comparatives for more, and for less
     "temperature": ("warmer hotter", "colder cooler"), "price": ("dearer costlier", "cheaper"),
     "age": ("older", "younger"), "height": ("taller", ""), "length": ("longer", "shorter"),
     "weight": ("heavier", "lighter"), "speed": ("faster", "slower"), "income": ("richer", "poorer"),
@@ -136,29 +136,29 @@ _COMPARED = {  # what has more of it, and less
 COMPARATIVES: dict[str, tuple[str, int]] = {
     word: (noun, 1 - 2 * less) for noun, sides in _COMPARED.items() for less in (0, 1) for word in sides[less].split()
 }
-"""Comparatives that name the property they compare, and whether more (1) or less (-1) of it is meant."""
+"""Comparatives with the property that they compare, and whether they mean more (1) or less (-1)."""
 
 MORE_OR_LESS: dict[str, int] = {
     **dict.fromkeys(word_set("more most higher highest larger largest bigger greater"), 1),
     **dict.fromkeys(word_set("less fewer least lower lowest smaller"), -1),
 }
-"""Comparatives that need the property beside them: ``more people``, ``a lower price``."""
+"""Comparatives that need a noun for the property: ``more people``, ``a lower price``."""
 
 NOUN_OF_ADJECTIVE = {"expensive": "price", "populous": "population", "populated": "population"}
-"""Adjectives that take ``more`` and ``less``, with the property they are about."""
+"""Adjectives used with ``more`` and ``less``, with their property."""
 
 NOUNS_FOR = {**NOUN_OF_ADJECTIVE, "people": "population", "inhabitants": "population"}
-"""What stands after ``more`` and ``less``, with the property it means."""
+"""Words used after ``more`` and ``less``, with the property they mean."""
 
 GENERAL_KNOWLEDGE = word_set(
     "encyclopedia encyclopaedia wikipedia wiki mediawiki web internet knowledge fact facts article articles topic"
 )
-"""What a tool says of itself that looks up anything, whatever the subject."""
+"""Words in the descriptions of tools that look up any subject."""
 
 SUPERLATIVES = word_set(
     "best worst most least largest biggest smallest highest lowest greatest fewest longest shortest tallest latest"
 )
-"""Words that rank: what they ask for is not a name."""
+"""Superlatives: they do not ask for a name."""
 
 REFERENCES = word_set("that it this those them result answer")
-"""Words that stand for what an earlier part found."""
+"""Words that refer to the result of an earlier part."""

@@ -1,4 +1,4 @@
-"""Values that stand in the question as they are: quotes, addresses, fixed forms, choices, numbers, arithmetic."""
+"""Binds literal values in the question: quotes, addresses, fixed forms, choices, numbers, arithmetic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STEMS_OF_OPERATIONS = {sign: frozenset(stem(word) for word in words.split()) fo
 
 
 def bind_marked(draft: Draft) -> None:
-    """Bind what is marked by its form: fixed patterns, URLs, e-mail addresses and paths."""
+    """Bind values with a recognisable form: fixed patterns, URLs, e-mail addresses and paths."""
     for slot in draft.open(Kind.PATTERN, Kind.URL, Kind.EMAIL, Kind.PATH):
         found = [i for i, token in enumerate(draft.reading.tokens) if draft.free(i) and _has_form(token, slot)]
         if len(found) == 1:
@@ -55,7 +55,7 @@ def _has_form(token: Token, slot: Slot) -> bool:
 
 
 def bind_quoted(draft: Draft, helper: Helper) -> None:
-    """Bind what is in quotation marks, or after a colon, to the text parameter; to several, only by name."""
+    """Bind text in quotation marks or after a colon to the text parameter; to several parameters, only by name."""
     quotes = [i for i, token in enumerate(draft.reading.tokens) if token.kind == "quote" and draft.free(i)]
     slots = [slot for kind in _QUOTABLE for slot in draft.open(kind)]
     texts = draft.open(Kind.TEXT) or slots[:1]
@@ -91,7 +91,7 @@ def _after_colon(draft: Draft) -> None:
 
 
 def _earlier_text(draft: Draft, helper: Helper) -> None:
-    """``reverse it``: the text that an earlier part found."""
+    """``reverse it``: the text from an earlier part."""
     slots = draft.open(Kind.TEXT, required=True)
     place = next((i for i, token in enumerate(draft.reading.tokens) if token.low in ("it", "that", "this")), None)
     if len(slots) == 1 and place is not None and helper.previous is not None:
@@ -111,7 +111,7 @@ def bind_expression(draft: Draft, helper: Helper) -> None:
 
 
 def referring(draft: Draft, span: Span[Expression], helper: Helper) -> Value:
-    """An expression as a value; what it refers to comes from the earlier part."""
+    """An expression as a value; references take the value of the earlier part."""
     expression = span.value
     if expression.unclear:
         draft.questions.append(expression.unclear)
@@ -127,7 +127,7 @@ def referring(draft: Draft, span: Span[Expression], helper: Helper) -> Value:
 
 
 def bind_operands(draft: Draft, helper: Helper) -> None:
-    """Bind the two operands of one operation to a tool that does just this operation."""
+    """Bind the two operands of an operation to a tool that does only this operation."""
     spans = draft.unused(draft.reading.expressions)
     arguments = operands_for(draft.card, spans[0].value, helper) if len(spans) == 1 else None
     if arguments:
@@ -137,7 +137,7 @@ def bind_operands(draft: Draft, helper: Helper) -> None:
 
 
 def operands_for(card: Card, expression: Expression, helper: Helper) -> dict[str, Value] | None:
-    """The arguments with which ``card``, a tool of one operation, computes ``expression``; ``None`` if it does not."""
+    """The arguments for ``card`` to compute ``expression``, if it is a tool for that one operation; else ``None``."""
     slots = [slot for slot in card.slots if slot.required]
     sign = _STEMS_OF_OPERATIONS.get(expression.operator)
     if not sign or not sign & card.topic or expression.unclear or len(expression.operands) != 2:
@@ -158,7 +158,7 @@ def _operand(expression: Expression, helper: Helper) -> Value | None:
 
 
 def as_number(text: str) -> object:
-    """A numeral as the JSON number it is; kept as text when a float would not hold it."""
+    """A numeral as a JSON number; kept as text if a float would lose digits."""
     try:
         return int(text, 0) if text[:2].casefold() == "0x" else int(text)
     except ValueError:
@@ -167,7 +167,7 @@ def as_number(text: str) -> object:
 
 
 def bind_choices(draft: Draft) -> None:
-    """Bind parameters that take one of a few values to the one that the clause names."""
+    """Bind parameters with a few possible values to the value that the clause names."""
     for slot in draft.open(Kind.CHOICE):
         found = {choice: place for choice in slot.choices if (place := _place_of(draft, choice)) is not None}
         if len(found) == 1:
@@ -197,7 +197,7 @@ def _place_of(draft: Draft, choice: str) -> tuple[int, int] | None:
 
 
 def bind_numbers(draft: Draft) -> None:
-    """Bind numbers beside a parameter's own word first; then, when there is no choice, the one that is left."""
+    """Bind numbers next to the parameter's own word first; then a single remaining number to a single parameter."""
     for slot in draft.open(Kind.NUMBER, Kind.AMOUNT_OF_TIME):
         for span in draft.unused(draft.reading.numbers):
             if _names(draft, span, slot):
@@ -213,7 +213,7 @@ def bind_numbers(draft: Draft) -> None:
 
 
 def _unit_belongs(draft: Draft, span: Span[str], slot: Slot) -> bool:
-    """Whether the unit after a number is the parameter's own, or what the tool's name converts from."""
+    """Whether the unit after a number is the parameter's own, or the one that the tool converts from."""
     measure = unit_at(draft.reading.tokens, span.end) if span.end < len(draft.reading) else None
     if measure is None or draft.reading.word(span.end) in _SMALL_WORDS:
         return True
@@ -224,7 +224,7 @@ def _unit_belongs(draft: Draft, span: Span[str], slot: Slot) -> bool:
 
 
 def _range(draft: Draft, slots: Sequence[Slot], spans: Sequence[Span[str]]) -> None:
-    """``between 1 and 10`` for a pair of parameters that are a lower and an upper end."""
+    """Bind ``between 1 and 10`` to two parameters for a lower and an upper bound."""
     first, second = (draft.reading.before(span.start) for span in spans)
     ends = [any(word in _ENDS[i] for word in slot.name_stems) for i, slot in enumerate(slots)]
     if (first, second) in (("between", "and"), ("from", "to")) and all(ends):
@@ -234,7 +234,7 @@ def _range(draft: Draft, slots: Sequence[Slot], spans: Sequence[Span[str]]) -> N
 
 
 def _names(draft: Draft, span: Span[str], slot: Slot) -> bool:
-    """Whether a word directly at the number is one that the parameter goes by."""
+    """Whether a word next to the number refers to the parameter."""
     tokens = draft.reading.tokens
     after = tokens[span.end] if span.end < len(tokens) else None
     if after and after.kind == "word" and is_content(after):
@@ -259,13 +259,13 @@ def _number_lists(draft: Draft) -> None:
 
 
 def _are_listed(tokens: Sequence[Token], spans: Sequence[Span[str]]) -> bool:
-    """Whether nothing but commas and ``and`` stands between them."""
+    """Whether there are only commas and ``and`` between them."""
     between = [token.low for a, b in pairwise(spans) for token in tokens[a.end : b.start]]
     return all(word in (",", "and", ";") for word in between)
 
 
 def bind_flags(draft: Draft) -> None:
-    """Set a yes-or-no parameter that the clause names; a negation beside it sets it to no."""
+    """Set a yes-or-no parameter that the clause names; a negation before it sets it to no."""
     tokens = draft.reading.tokens
     for slot in draft.open(Kind.FLAG):
         for index, token in enumerate(tokens):
@@ -277,7 +277,7 @@ def bind_flags(draft: Draft) -> None:
 
 
 def single_word_text(draft: Draft) -> None:
-    """Bind one word that nothing else accounts for (``reverse hello``) to the text parameter."""
+    """Bind a single unexplained word (``reverse hello``) to the text parameter."""
     slots = draft.open(Kind.TEXT, required=True)
     if len(slots) != 1:
         return

@@ -1,4 +1,4 @@
-"""The phrase to look up: what a question is about, without the words that only ask."""
+"""Finds the phrase to look up: the subject of a question, without the words that only ask."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CONNECTING = {"of", "de", "la", "du", "di", "da", "von", "van", "the", "and", "
 
 
 def bind_query(draft: Draft) -> None:
-    """Fill the parameter that says what to look for, from the phrase the question is about."""
+    """Bind the query parameter to the subject of the question."""
     slots = draft.open(Kind.QUERY)
     if not slots:
         return
@@ -54,7 +54,7 @@ Phrase = tuple[int, int]
 
 
 def subject(reading: Reading) -> Phrase | None:
-    """Where the words stand that a clause wants looked up; ``None`` when it asks for something else."""
+    """The position of the words to look up; ``None`` if the clause asks for something else."""
     start = _after_lead(reading)
     end = _end(reading)
     while start is not None and reading.word(start) in _ARTICLES:
@@ -85,7 +85,7 @@ def _after_lead(reading: Reading) -> int | None:
 
 
 def _after_about(reading: Reading, index: int, *, needed: bool = False) -> int | None:
-    """The index after the ``about`` or ``for`` that follows within a few words, and after its object's article."""
+    """The index after an ``about`` or ``for`` within the next few words."""
     for position in range(index, min(index + 5, len(reading))):
         if reading.word(position) in _ABOUT:
             return position + 1
@@ -100,7 +100,7 @@ def _end(reading: Reading) -> int:
 
 
 def _is_subject(tokens: Sequence[Token]) -> bool:
-    """Whether a phrase can be looked up: it names something, and neither the asker nor the present."""
+    """Whether a phrase can be looked up: it names something other than the user or the present."""
     words = [token for token in tokens if token.kind == "word"]
     if not words or any(token.low in _NO_SUBJECT or token.text in _COMPUTING for token in words):
         return False
@@ -110,7 +110,7 @@ def _is_subject(tokens: Sequence[Token]) -> bool:
 
 
 def _longest_name(reading: Reading, start: int, end: int) -> str:
-    """For ``when was Marie Curie born``: the name alone, which is what can be looked up."""
+    """For ``when was Marie Curie born``: only the name, which can be looked up."""
     lead = next((token.low for token in reading.tokens if token.low not in _POLITE), "")
     if lead not in _CIRCUMSTANCE:
         return ""
@@ -131,7 +131,7 @@ def _connects(reading: Reading, index: int, end: int) -> bool:
 
 
 def _within(draft: Draft) -> Phrase | None:
-    """For a search of one subject only: what follows ``for`` or ``about``, or the verb that the tool goes by."""
+    """For a tool that searches one subject: the phrase after ``for``, ``about`` or the tool's verb."""
     reading = draft.reading
     return _after_preposition(draft, reading) or _after_verb(draft, reading)
 

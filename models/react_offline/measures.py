@@ -1,4 +1,4 @@
-"""Numbers with units or currencies, and what they are to be converted to."""
+"""Binds numbers with units or currencies, and the units to convert them to."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _SIGNS = {"": "", "+": "+", "plus": "+", "-": "-", "minus": "-"}
 _COMPOUND = frozenset(pair for row in (
     "stone lb oz", "mi yd", "mi ft", "yd ft in", "km m cm mm", "kg g", "week day h min s",
 ) for pair in pairwise(row.split()))  # fmt: skip
-"""Units that people say together, the larger first."""
+"""Units that people use together, the larger first."""
 _WITH_OFFSET = frozenset({"celsius", "fahrenheit", "kelvin"})
-"""Units of which the sum of two amounts means nothing."""
+"""Units in which a sum of two amounts is meaningless."""
 _OF_NO_LENGTH = frozenset({"month", "year"})
 
 
@@ -39,7 +39,7 @@ class Quantity:
 
 
 def bind_measures(draft: Draft, helper: Helper) -> None:
-    """Bind the number and the units of a conversion, or the one unit that a result is wanted in."""
+    """Bind the number and the units of a conversion, or the one unit of the result."""
     slots = draft.open(Kind.UNIT, Kind.CURRENCY)
     if not slots:
         return
@@ -68,7 +68,7 @@ def bind_measures(draft: Draft, helper: Helper) -> None:
 
 
 def _pair(slots: Sequence[Slot]) -> tuple[Slot | None, Slot | None]:
-    """The slots of the unit that is given and of the unit that is wanted."""
+    """The slots of the given and the wanted unit."""
     if len(slots) == 1:
         return (slots[0], None) if slots[0].role == FROM else (None, slots[0])
     origin = next((slot for slot in slots if slot.role == FROM), slots[0])
@@ -90,7 +90,7 @@ def _quantity(draft: Draft, read: Reader, helper: Helper) -> Quantity | None:
 
 
 def _together(draft: Draft, quantities: Sequence[Quantity], helper: Helper) -> Quantity | None:
-    """Two as one, in the unit of the second: ``6 feet 2 inches``, ``10 km + 5 km``."""
+    """Combine two quantities in the unit of the second: ``6 feet 2 inches``, ``10 km + 5 km``."""
     values = [quantity.value.value for quantity in quantities if isinstance(quantity.value, Known)]
     if len(quantities) != 2 or len(values) != 2 or any(str(value).startswith("-") for value in values):
         return None
@@ -136,7 +136,7 @@ def _quantities(draft: Draft, read: Reader, helper: Helper) -> Iterator[Quantity
 
 
 def _unit_after(draft: Draft, read: Reader, index: int) -> Measure | None:
-    """The unit after a number; ``in`` is inches only where no other word for a unit follows it."""
+    """The unit after a number; ``in`` means inches only if no other unit follows."""
     if index >= len(draft.reading):
         return None
     preposition = draft.reading.word(index) == "in" and draft.reading.word(index + 1) not in ("to", "into", "in", "")
@@ -151,7 +151,7 @@ def _one(draft: Draft, read: Reader) -> Iterator[Quantity]:
 
 
 def _unknown_unit(draft: Draft, index: int) -> Measure | None:
-    """Words between a number and ``to`` in a sentence that says ``convert``: a unit that only the tool may know."""
+    """Words between a number and ``to`` in a sentence with ``convert``: a unit that the tool may know."""
     if not draft.says("convert") or not draft.open(Kind.UNIT):
         return None
     for end in range(index + 1, min(index + 1 + _UNKNOWN_WORDS, len(draft.reading))):
@@ -174,7 +174,7 @@ def _unknown_target(draft: Draft, target: Slot, quantity: Quantity) -> None:
 
 
 def _named(draft: Draft, read: Reader) -> Iterator[tuple[str, int, Measure]]:
-    """The units beside the quantity, each with the role that its preposition gives it."""
+    """The units other than that of the quantity, each with the role given by its preposition."""
     index = 0
     into = _INTO | ({"and"} if draft.says("between") else set())
     while index < len(draft.reading):
@@ -188,7 +188,7 @@ def _named(draft: Draft, read: Reader) -> Iterator[tuple[str, int, Measure]]:
 
 
 def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None:
-    """``convert that to miles``: the value and the unit that an earlier part found."""
+    """``convert that to miles``: the value and the unit from an earlier part."""
     words = draft.reading.tokens
     place = next((i for i, token in enumerate(words) if token.low in _REFERRING), None)
     roles = {role for role, _, _ in _named(draft, unit_at)}
@@ -203,7 +203,7 @@ def _reference(draft: Draft, number: Slot, origin: Slot, helper: Helper) -> None
 
 
 def converting(card: Card, value: Value, origin: Measure | Found, target: Measure, text: str) -> Step | None:
-    """A value put into another unit by ``card``, where that is all it does."""
+    """A step that converts a value to another unit with ``card``, if that is all it does."""
     numbers = [slot for slot in card.of_kind(Kind.NUMBER) if slot.required]
     units = card.of_kind(Kind.UNIT)
     if len(numbers) != 1 or len(units) != 2 or any(s.required and s not in (*numbers, *units) for s in card.slots):
@@ -223,7 +223,7 @@ def _put(draft: Draft, slot: Slot | None, measure: Measure) -> None:
 
 
 def spelled(slot: Slot, measure: Measure) -> Known:
-    """A unit in the spelling that the tool lists, else as the user wrote it."""
+    """A unit in the spelling from the tool's list, else as the user wrote it."""
     if slot.choices:
         named = currency_name if slot.kind is Kind.CURRENCY else unit_name
         return Known(_member(slot.choices, measure, named) or measure.text)

@@ -1,4 +1,4 @@
-"""Dates, times of day and durations as people write them, in ISO form."""
+"""Parses dates, times of day and durations as people write them into ISO form."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ UNITS = {
     }.items()
     for name in names.split()
 }
-"""The words for calendar and clock units, each with the plural it is compared by."""
+"""The words for calendar and clock units, each with its canonical plural."""
 
 RELATIVE = {"today": 0, "now": 0, "tomorrow": 1, "yesterday": -1}
 """Days from now."""
 
 DAY_KINDS = {"business", "working", "work", "calendar", "week"}
-"""Words that may stand between a number and ``days``."""
+"""Words that may come between a number and ``days``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A date (``2026-03-01``), a date with a time, or a time of day (``14:30``), as ISO text.
 
-    ``unclear`` is the question to ask when it can be read in two ways.
+    ``unclear`` is the question to ask if it is ambiguous.
     """
 
     kind: str
@@ -76,7 +76,7 @@ def moment_at(tokens: Sequence[Token], index: int) -> MomentRead | None:
 
 
 def days_of_period(tokens: Sequence[Token]) -> str:
-    """``days in February 2028`` or ``days in 2028`` as the days between two dates; "" for anything else."""
+    """``days in February 2028`` or ``days in 2028`` rewritten as days between two dates; "" for anything else."""
     found = _DAYS_OF.fullmatch(" ".join(token.low for token in tokens))
     month = _MONTHS.get(found[1], 0) if found and found[1] else 12
     if not found or not month:
@@ -86,13 +86,13 @@ def days_of_period(tokens: Sequence[Token]) -> str:
 
 
 def weekday_from_today(tokens: Sequence[Token]) -> tuple[str, int] | None:
-    """``next friday`` as the weekday's name and 1 for the first one after today, -1 for the last one before it."""
+    """The weekday in ``next friday``, and 1 for the first one after today or -1 for the last one before it."""
     found = _WEEKDAY_FROM_TODAY.fullmatch(" ".join(token.low for token in tokens if token.kind != "punct"))
     return (found[2], -1 if found[1] in ("last", "previous") else 1) if found else None
 
 
 def days_to(weekday: str, direction: int, day: str) -> int:
-    """How many days the ``weekday`` after ``day`` (an ISO date) is away, or the one before it; never none."""
+    """The number of days from ``day`` (an ISO date) to the next or previous ``weekday``; never 0."""
     away = (_WEEKDAYS.index(weekday) - date.fromisoformat(day).weekday()) * direction % 7
     return direction * (away or 7)
 
@@ -175,7 +175,7 @@ def _month_day_year(tokens: Sequence[Token], index: int) -> MomentRead | None:
 
 
 def _completed(tokens: Sequence[Token], index: int, month: int, day: int) -> MomentRead | None:
-    """The date with the year after it; without one, the year is asked for."""
+    """The date with the year after it; without a year, the user is asked."""
     after = index + 1 if _low(tokens, index) in (",", ".", "of") else index
     if after < len(tokens) and re.fullmatch(r"\d{4}", tokens[after].text):
         moment = _date(int(tokens[after].text), month, day)

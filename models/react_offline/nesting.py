@@ -1,4 +1,4 @@
-"""Arithmetic over what another tool finds: ``twice the price of …``, ``the distance … rounded to 1 decimal``."""
+"""Arithmetic with another tool's result: ``twice the price of …``, ``the distance … rounded to 1 decimal``."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _SIGNS = frozenset({"+", "-", "plus", "minus"})
 
 
 def nested_steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part] | None:
-    """A noun phrase that one tool answers inside arithmetic that another computes: both steps, or ``None``."""
+    """Both steps for arithmetic by one tool with a noun phrase that another one answers, or ``None``."""
     for start, end in _phrases(tokens):
         outer = (*tokens[:start], _THAT, *tokens[end:])
         if not _is_arithmetic(outer) or any(token.low in _SIGNS and token.spaced for token in tokens[start + 1 : end]):
-            continue  # where the brackets go is not said: ``10% of 5 km + 3 km``
+            continue  # it is unclear where the brackets go: ``10% of 5 km + 3 km``
         inner, _ = chooser.part(Reading(tokens[start:end]))
         if not isinstance(inner, Step) or inner.card is None or Kind.EXPRESSION in inner.card.kinds:
             continue
@@ -39,7 +39,7 @@ def nested_steps(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Part] | No
 
 
 def _phrases(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
-    """Where such a phrase can stand, longest first from each start."""
+    """The possible positions of such a phrase, longest first from each start."""
     lead = next((i for i, token in enumerate(tokens) if is_content(token) or token.low == "the"), 0)
     starts = sorted({lead, *(i + 1 for i, token in enumerate(tokens) if token.low in _BEFORE)})
     ends = [len(tokens), *(i for i in range(len(tokens) - 1, 0, -1) if tokens[i].low in _AFTER)]
@@ -47,7 +47,7 @@ def _phrases(tokens: tuple[Token, ...]) -> Iterator[tuple[int, int]]:
 
 
 def _is_arithmetic(tokens: tuple[Token, ...]) -> bool:
-    """Whether an expression about ``that`` is all that the clause holds."""
+    """Whether the clause contains only an expression with ``that``."""
     for index in range(len(tokens)):
         found = expression_at(tokens, index)
         if found:

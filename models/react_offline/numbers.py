@@ -1,4 +1,4 @@
-"""Numbers as people write them, in digits or in words, as plain numerals."""
+"""Parses numbers as people write them, in digits or in words, into plain numerals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def number_at(tokens: Sequence[Token], index: int) -> Found | None:
 
 
 def signed_number_at(tokens: Sequence[Token], index: int) -> Found | None:
-    """Like :func:`number_at`, with a sign where one is written directly before the number, or in words."""
+    """Like :func:`number_at`, with an optional sign directly before the number, or in words."""
     sign = tokens[index] if index < len(tokens) else None
     if sign is None or sign.low not in ("-", "+", "minus", "negative"):
         return number_at(tokens, index)
@@ -53,7 +53,7 @@ def _scaled(text: str, tokens: Sequence[Token], index: int) -> Found:
 
 
 def plain(number: Decimal) -> str:
-    """Digits without an exponent or trailing zeros."""
+    """``number`` in digits, without an exponent or trailing zeros."""
     text = format(number, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -89,7 +89,7 @@ def _is_number_word(word: str) -> bool:
 
 
 def _number_words(tokens: Sequence[Token], index: int) -> list[str]:
-    """The words of one number; a word that cannot continue it (``two three``) ends it."""
+    """The words of a number; it ends before a word that cannot continue it (``two three``)."""
     words: list[str] = []
     while index < len(tokens):
         word = tokens[index].low

@@ -1,4 +1,4 @@
-"""What tools returned: whether it failed, and which of its values answers a question."""
+"""Parses tool results: whether a call failed, and which value answers the question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TRANSIENT = re.compile(
 )
 _HEADING = re.compile(r"\A(You already ran this exact call[^\n]*)\n+", re.IGNORECASE)
 _REMARK = re.compile(r"\n\n\[[^\n]*\]\Z")
-"""What the runtime adds about a call, such as corrected arguments."""
+"""A remark of the runtime about a call, such as corrected arguments."""
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d++(?:,\d{3})*+(?:\.\d++)?+(?![\w.]*\d)")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _SHORT = 80
@@ -33,7 +33,7 @@ _SHORT = 80
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One observation, read. ``data`` is its JSON, or ``None`` for plain text."""
+    """A parsed observation. ``data`` is its JSON, or ``None`` for plain text."""
 
     text: str
     data: object = None
@@ -41,23 +41,23 @@ class Result:
     code: str = ""
     message: str = ""
     given: Mapping[str, object] = field(default_factory=dict)
-    """The arguments of the call, and of these the ones that another tool found."""
+    """The arguments of the call; ``found`` has the names of those that another tool found."""
     found: frozenset[str] = frozenset()
 
     @property
     def transient(self) -> bool:
-        """Whether the same call may succeed when it is made again."""
+        """Whether the same call may succeed if it is repeated."""
         return self.failed and bool(_TRANSIENT.search(f"{self.code} {self.message}"))
 
     @property
     def is_question(self) -> bool:
-        """Whether the tool wants something settled that only the user knows."""
+        """Whether the tool asks something that only the user knows."""
         return self.failed and "ambiguous" in f"{self.code} {self.message}".casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One value of a JSON result: the keys that lead to it, and the values beside it."""
+    """A value in a JSON result, with the keys that lead to it, and its siblings."""
 
     path: tuple[str, ...]
     value: object
@@ -65,7 +65,7 @@ class Leaf:
 
     @property
     def stems(self) -> list[str]:
-        """The stems of the words of its own key."""
+        """The stems of the words in its own key."""
         return [stem(word) for word in words_of_name(self.path[-1])] if self.path else []
 
     @property
@@ -75,7 +75,7 @@ class Leaf:
 
     @property
     def unit(self) -> str:
-        """The unit or currency that the tool gives beside it: of several numbers, it is that of the nearest."""
+        """The unit or currency among its siblings; with several numbers, it belongs to the nearest."""
         if isinstance(self.value, bool) or not _is_number(self.value):
             return ""
         key = next((key for key in _UNIT_KEYS if isinstance(self.beside.get(key), str)), "")
@@ -83,14 +83,14 @@ class Leaf:
 
 
 def _measured(beside: Mapping[str, object], unit: str) -> str:
-    """The number that a unit belongs to: the last one before it, else the first after it."""
+    """The key of the number that a unit belongs to: the last one before it, else the first one after it."""
     keys = [key for key, value in beside.items() if key == unit or (_is_number(value) and key not in _META)]
     place = keys.index(unit)
     return keys[place - 1] if place else keys[1]
 
 
 def read_result(content: str) -> Result:
-    """Read an observation: JSON or text, a failure or not; headings and notes around JSON do not matter."""
+    """Parse an observation: JSON or text, success or failure; headings and notes around JSON are ignored."""
     text = _REMARK.sub("", _HEADING.sub("", content.strip()))
     data = _json(text)
     if isinstance(data, Mapping):
@@ -129,7 +129,7 @@ def _of_mapping(text: str, data: Mapping[str, object]) -> Result:
 
 
 def leaves(result: Result) -> list[Leaf]:
-    """The values of a JSON result that say something new: no flags, and nothing the call itself had said."""
+    """The values of a JSON result that are new: without flags, and without repeated arguments."""
     found = list(_walk(result.data, (), {}))
     return [leaf for leaf in found if not _is_meta(leaf) and not _is_echo(leaf, result)] or found
 
@@ -153,7 +153,7 @@ def _is_meta(leaf: Leaf) -> bool:
 
 
 def _is_echo(leaf: Leaf, result: Result) -> bool:
-    """Whether a value only repeats an argument; results that are named like one (``value``) stay."""
+    """Whether a value only repeats an argument; results with the name of an argument (``value``) do not count."""
     if not leaf.path or leaf.path[-1] in _MAIN:
         return False
     return any(
@@ -165,7 +165,7 @@ def _is_echo(leaf: Leaf, result: Result) -> bool:
 
 
 def wanted(result: Result, step: Step) -> list[Leaf]:
-    """The values that answer the question: named by its words, else the main one, else all."""
+    """The values that answer the question: those that its words name, else the main value, else all."""
     found = leaves(result)
     scores = [_score(leaf, step.stems) for leaf in found]
     best = max(scores, default=0)
@@ -177,7 +177,7 @@ def wanted(result: Result, step: Step) -> list[Leaf]:
 
 
 def _whole(chosen: list[Leaf], found: list[Leaf]) -> list[Leaf]:
-    """The hours of ``1 day 12 hours`` are not an answer alone: all parts of such an amount that are not zero."""
+    """Complete an amount such as ``1 day 12 hours``, of which the hours alone are not an answer; zeros are left out."""
     shallowest = min(len(leaf.path) for leaf in chosen)
     if len({leaf.path[-1:] for leaf in chosen}) == 1:
         chosen = [leaf for leaf in chosen if len(leaf.path) == shallowest]
@@ -191,7 +191,7 @@ def _main(found: list[Leaf]) -> list[Leaf]:
 
 
 def _score(leaf: Leaf, asked: frozenset[str]) -> float:
-    """Direct words count most, what they hint at less; words of the key that nobody asked for count against it."""
+    """Score a value: direct words count most, hints less, and other words in the key count against it."""
     own = leaf.stems
     hints = frozenset[str]().union(*(hinted(word) for word in asked))
     direct = sum(1 for word in own if word in asked)
@@ -203,7 +203,7 @@ def _score(leaf: Leaf, asked: frozenset[str]) -> float:
 
 
 def take(result: Result, step: Step, want: Want) -> str:
-    """The one value of this kind in a result, or "" when there is none or no single one."""
+    """The one value of this kind in a result, or "" if there is none or more than one."""
     if want is Want.UNIT:
         return next((leaf.unit for leaf in wanted(result, step) if leaf.unit), "")
     if want is Want.TEXT:

@@ -1,4 +1,4 @@
-"""Places, names and the time zones that places mean."""
+"""Binds places, names, and the time zones of places."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NEVER_NAMES = SUPERLATIVES | word_set(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Words that name something: tokens ``start`` to ``end``."""
+    """A run of words that name something: tokens ``start`` to ``end``."""
 
     start: int
     end: int
@@ -40,7 +40,7 @@ class Run:
 
 
 def bind_zones(draft: Draft) -> None:
-    """Bind time zones, also from cities and countries; an unknown or ambiguous place is asked about."""
+    """Bind time zones, also from cities and countries; the user is asked about an unknown or ambiguous place."""
     slots = draft.open(Kind.ZONE)
     if not slots:
         return
@@ -61,7 +61,7 @@ def bind_zones(draft: Draft) -> None:
 
 
 def _whose_time(draft: Draft, run: Run) -> None:
-    """``3pm in Tokyo`` alone is 3pm there, or the user's 3pm shown there."""
+    """``3pm in Tokyo`` alone is ambiguous: it is 3pm there, or the user's 3pm as shown there."""
     if _belongs_to_moment(draft.reading, run):
         place = written(draft.reading.tokens[run.start : run.end])
         draft.questions.append(f"Is that the time in {place}, or your own time to be shown in {place}?")
@@ -76,7 +76,7 @@ def _zone_slot(draft: Draft, run: Run, slots: Sequence[Slot]) -> Slot | None:
 
 
 def _belongs_to_moment(reading: Reading, run: Run) -> bool:
-    """Whether the place tells where a time is: ``3pm in London``, ``14:30 UTC``."""
+    """Whether the place belongs to a time: ``3pm in London``, ``14:30 UTC``."""
     start = run.start - 1 if reading.word(run.start - 1) in ("in", "at") else run.start
     return any(span.end == start and span.value.kind != "relative" for span in reading.moments) or _dated(
         reading, start
@@ -84,7 +84,7 @@ def _belongs_to_moment(reading: Reading, run: Run) -> bool:
 
 
 def _dated(reading: Reading, start: int) -> bool:
-    """``3pm on 6 August 2026 in London``: the moment is in two pieces."""
+    """``3pm on 6 August 2026 in London``: the moment has two parts."""
     return any(span.value.kind == "clock" for span in reading.moments if span.end <= start) and any(
         span.end == start for span in reading.moments
     )
@@ -148,7 +148,7 @@ def _unknown_places(draft: Draft) -> Iterator[tuple[Run, Zone]]:
 
 
 def bind_names(draft: Draft, helper: Helper) -> None:
-    """Bind places and names to words that nothing else accounts for, or to what another tool finds for them."""
+    """Bind places and names to unexplained words, or to another tool's result for them."""
     slots = draft.open(Kind.PLACE, Kind.NAME, required=True) or draft.open(Kind.PLACE, Kind.NAME)[:1]
     if not slots:
         return
@@ -161,7 +161,7 @@ def bind_names(draft: Draft, helper: Helper) -> None:
 
 
 def _assigned(draft: Draft, slots: Sequence[Slot], found: Sequence[Run]) -> list[tuple[Slot, Run]]:
-    """Each run to the slot it suits best; nothing when two slots suit a run equally and it is not the only one."""
+    """Assign each run to the slot that suits it best; empty if several runs are ambiguous."""
     left = list(slots)
     pairs: list[tuple[Slot, Run]] = []
     for run in sorted(found, key=lambda run: -max(_suits(draft, run, slot) for slot in slots)):
@@ -174,7 +174,7 @@ def _assigned(draft: Draft, slots: Sequence[Slot], found: Sequence[Run]) -> list
 
 
 def _suits(draft: Draft, run: Run, slot: Slot) -> int:
-    """How well a run suits a slot: its own word beside it, its role, then whether a place is introduced as one."""
+    """How well a run suits a slot: by a word of the slot next to it, its role, and a preposition of place."""
     before = draft.reading.before(run.start)
     beside = {draft.reading.tokens[i].stem for i in (run.start - 1, run.end) if 0 <= i < len(draft.reading)}
     named = 4 if beside & slot.name_stems else 0
@@ -184,7 +184,7 @@ def _suits(draft: Draft, run: Run, slot: Slot) -> int:
 
 
 def _numbered(draft: Draft, slots: Sequence[Slot]) -> Iterator[Run]:
-    """``order 1042``: a number directly after the parameter's own word is its name."""
+    """``order 1042``: a number directly after the parameter's own word is a name."""
     for span in draft.unused(draft.reading.numbers):
         previous = draft.reading.tokens[span.start - 1] if span.start else None
         if previous and any(previous.stem in slot.name_stems for slot in slots):
@@ -195,7 +195,7 @@ def _bind_run(draft: Draft, slot: Slot, run: Run) -> None:
     tokens = draft.reading.tokens
     end = run.end
     if end < len(tokens) and tokens[end].stem in slot.name_stems and draft.free(end) and not tokens[run.start].capital:
-        end += 1  # "mexico city" is a name of its own
+        end += 1  # "mexico city" is one name
     draft.put(slot, Known(written(tokens[run.start : end])))
     draft.take(run.start, end)
 
@@ -215,7 +215,7 @@ def _nested(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
 
 
 def runs(draft: Draft) -> Iterator[Run]:
-    """The runs of words that name something and are introduced: by a preposition, a capital letter, a possessive."""
+    """Runs of words that name something, introduced by a preposition, a capital letter or a possessive."""
     index = 0
     while index < len(draft.reading):
         run = _run_at(draft, index)
@@ -229,7 +229,7 @@ def _run_at(draft: Draft, index: int) -> Run | None:
     end = index
     while end < len(tokens) and (_names(draft, end) or (end > index and _joins(draft, end))):
         if tokens[index].capital and not tokens[end].capital and not _joins(draft, end):
-            break  # a name in capitals ends where they do
+            break  # a capitalised name ends with its last capitalised word
         end += 1
     return Run(index, end) if any(_unexplained(draft, i) for i in range(index, end)) else None
 
@@ -247,7 +247,7 @@ def _unexplained(draft: Draft, index: int) -> bool:
 
 
 def _joins(draft: Draft, index: int) -> bool:
-    """Whether a small word or a comma stands inside a name: ``Isle of Man``, ``San Francisco, CA``."""
+    """Whether a small word or a comma is part of a name: ``Isle of Man``, ``San Francisco, CA``."""
     tokens = draft.reading.tokens
     if index + 1 >= len(tokens) or not tokens[index + 1].capital or not tokens[index - 1].capital:
         return False
@@ -255,7 +255,7 @@ def _joins(draft: Draft, index: int) -> bool:
 
 
 def _is_only_comma(reading: Reading) -> bool:
-    """``San Francisco, CA`` is one name; in a list an ``and`` or another comma follows."""
+    """``San Francisco, CA`` is one name; a list has an ``and`` or another comma."""
     return not reading.listed and sum(1 for token in reading.tokens if token.low in (",", "and", "or")) == 1
 
 

@@ -1,4 +1,4 @@
-"""What to do about a question: steps, each a tool call whose arguments are known or come from an earlier step."""
+"""The plan for a question: steps, each a tool call whose arguments are known or come from an earlier step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_run.support import dataclass
 
 
 class Want(StrEnum):
-    """What is taken from an earlier result, as messages call it."""
+    """The kinds of values taken from an earlier result, with their names in messages."""
 
     NUMBER = "a single number"
     UNIT = "a unit"
@@ -21,7 +21,7 @@ class Want(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A value bound from the question. ``others`` are spellings of the same thing, for a correction."""
+    """A value from the question. ``others`` are alternative spellings, for a correction."""
 
     value: object
     others: tuple[object, ...] = ()
@@ -29,9 +29,9 @@ class Known:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """A value to be taken from the result of ``step`` and put where ``{}`` stands in ``template``.
+    """A value to take from the result of ``step`` and to put in place of ``{}`` in ``template``.
 
-    With ``weekday``, a name and a direction, it is the number of days from the date found to that weekday.
+    With ``weekday``, a name and a direction, it is the number of days from that date to the weekday.
     """
 
     step: Step
@@ -45,9 +45,9 @@ Value = Known | Found
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """One tool call. ``stems`` are the question's words, by which the wanted part of the result is found.
+    """A tool call. ``stems`` are words of the question, which select the wanted part of the result.
 
-    ``seen`` is the result itself when the step belongs to an earlier turn of the conversation.
+    ``seen`` is the result itself if the step belongs to an earlier turn of the conversation.
     """
 
     card: Card | None
@@ -59,7 +59,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
-    """Which of several has more (1) or less (-1) of what the question names."""
+    """A comparison: which of several has more (1) or less (-1) of a property."""
 
     names: Sequence[str]
     steps: Sequence[Step]
@@ -69,14 +69,14 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What only the user can tell."""
+    """A question for the user."""
 
     question: str
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """What no offered tool fits. ``because`` says why in a few words; ``could`` names a tool that changes things."""
+    """A part that no offered tool fits. ``because`` says why; ``could`` names a fitting tool that changes things."""
 
     text: str
     because: str = ""
@@ -85,7 +85,7 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Unlocking:
-    """A part that waits for a skill: activate ``member`` through ``card``."""
+    """A part that waits for a skill: activate ``member`` with ``card``."""
 
     card: Card
     slot: str

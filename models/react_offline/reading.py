@@ -1,4 +1,4 @@
-"""A clause of the question with everything in it that has a type: arithmetic, numbers, dates, durations, quotes."""
+"""A clause of the question with its typed parts: arithmetic, numbers, dates, durations, quotes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Span(Generic[T]):
-    """Something read from the tokens ``start`` to ``end`` (exclusive)."""
+    """A value parsed from the tokens ``start`` to ``end`` (exclusive)."""
 
     start: int
     end: int
@@ -27,10 +27,10 @@ class Span(Generic[T]):
 
 
 class Reading:
-    """One clause.
+    """A clause.
 
-    ``continued`` says whether an earlier part is there for ``that`` and ``it`` to mean, ``listed`` that commas in it
-    separate things of a list.
+    ``continued`` says whether there is an earlier part that ``that`` and ``it`` can refer to, and ``listed`` whether
+    commas in it separate items of a list.
     """
 
     def __init__(self, tokens: Sequence[Token], *, continued: bool = False, listed: bool = False) -> None:
@@ -43,12 +43,12 @@ class Reading:
 
     @cached_property
     def text(self) -> str:
-        """The clause as one line, near enough to how it was written."""
+        """The clause on one line, approximately as it was written."""
         return written(self.tokens)
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The stems of its words, without those that carry no topic."""
+        """The stems of its words that carry a topic."""
         return frozenset(token.stem for token in self.tokens if token.kind == "word" and is_content(token))
 
     @cached_property
@@ -58,7 +58,7 @@ class Reading:
 
     @cached_property
     def expressions(self) -> list[Span[Expression]]:
-        """The arithmetic in it."""
+        """The arithmetic expressions in it."""
         return self._spans(lambda tokens, index: expression_at(tokens, index, continued=self.continued))
 
     @cached_property
@@ -68,7 +68,7 @@ class Reading:
 
     @cached_property
     def moments(self) -> list[Span[Moment]]:
-        """Its dates, datetimes and times of day; ``today`` and its like are ``relative``, with the days from now."""
+        """Its dates, datetimes and times of day; ``today`` and the like are ``relative``, with the days from now."""
         return self._spans(_moment)
 
     @cached_property
@@ -78,22 +78,22 @@ class Reading:
 
     @cached_property
     def names_units(self) -> bool:
-        """Whether a number, or an article for one, stands before a unit."""
+        """Whether there is a number, or ``a`` for one, before a unit."""
         ends = [span.end for span in self.numbers] + [
             i + 1 for i, token in enumerate(self.tokens) if token.low in ("a", "an")
         ]
         return any(end < len(self) and unit_at(self.tokens, end) for end in ends)
 
     def word(self, index: int) -> str:
-        """The word at ``index``, folded, or "" outside."""
+        """The case-folded word at ``index``, or "" outside the clause."""
         return self.tokens[index].low if 0 <= index < len(self.tokens) else ""
 
     def before(self, index: int) -> str:
-        """The word before ``index``, articles skipped: the preposition of what starts there."""
+        """The word before ``index`` without articles, such as a preposition."""
         return self.word(self.place_before(index))
 
     def place_before(self, index: int) -> int:
-        """The index of the word before ``index``, articles skipped; -1 when there is none."""
+        """The index of the word before ``index`` without articles; -1 if there is none."""
         index -= 1
         while self.word(index) in ("the", "a", "an"):
             index -= 1
@@ -124,7 +124,7 @@ def _moment(tokens: Sequence[Token], index: int) -> tuple[Moment, int] | None:
 
 
 def is_content(token: Token) -> bool:
-    """Whether a word carries a topic of its own. ``US`` is a country, ``us`` a pronoun."""
+    """Whether a word carries a topic. ``US`` is a country, ``us`` a pronoun."""
     if token.low in CONTENT_AFTER_ALL or token.text == "US":
         return True
     return token.low not in FUNCTION and (len(token.low) < _SHORT or token.stem not in _FUNCTION_STEMS)
@@ -135,7 +135,7 @@ _FUNCTION_STEMS = frozenset(stem(word) for word in FUNCTION)
 
 
 def written(tokens: Sequence[Token]) -> str:
-    """Tokens as text again."""
+    """Tokens converted back to text."""
     pieces = []
     for position, token in enumerate(tokens):
         text = f'"{token.text}"' if token.kind == "quote" else token.text

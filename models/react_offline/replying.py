@@ -1,4 +1,4 @@
-"""One reply: the calls that are due, or else the answer, a question, or a refusal."""
+"""Builds a reply: the calls that are due, or else the answer, a question, or a refusal."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from react_run.support import dataclass
 from react_run.tools.tool import Tool
 
 _UNCLEAR = re.compile(r"mean by '(.{1,200}?)'\?|Which '(.{1,200}?)' is meant|Is (\S{1,200}) the date ")
-"""What a question of ours or of a tool is about."""
+"""The subject of a question, ours or a tool's."""
 _ABILITIES = re.compile(r"(?:help|what (?:else )?can (?:you|i) (?:do|ask)(?: for| here)?)\s*[?.!]*", re.IGNORECASE)
 _YES_OR_NO = {"is", "are", "was", "were", "does", "do", "did", "has", "have", "can"}
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model says or calls; ``finish_reason`` is ``refusal`` when it declines everything."""
+    """The model's text or calls; ``finish_reason`` is ``refusal`` if it declines everything."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
@@ -38,10 +38,10 @@ class Reply:
 
 
 def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
-    """The reply to one request: a function of its messages and tools alone."""
+    """The reply to a request; it depends only on the messages and tools."""
     conversation = conversation_of(request.messages, request.call)
     listed = _listed_skills(request)
-    cards = [card_of(_told(tool, listed)) for tool in request.tools] if request.tool_choice != "none" else []
+    cards = [card_of(_with_skills(tool, listed)) for tool in request.tools] if request.tool_choice != "none" else []
     if not cards:
         return _without_tools(conversation)
     selectors = [card for card in cards if card.unlocks]
@@ -57,24 +57,24 @@ def reply_to(request: ModelRequest, *, allow_changes: bool) -> Reply:
 
 
 def _listed_skills(request: ModelRequest) -> str:
-    """The list of skills in the system prompt, where it is too long for the description of the tool."""
+    """The list of skills in the system prompt, which is there if it is too long for the tool's description."""
     system = next((message.text for message in request.messages if message.role == "system"), "")
     return system.partition("\n# Skills\n")[2].partition("\n# ")[0]
 
 
 @lru_cache(maxsize=64)
-def _told(tool: Tool, listed: str) -> Tool:
-    """``tool`` with what the system prompt says about it."""
+def _with_skills(tool: Tool, listed: str) -> Tool:
+    """``tool`` with the list of skills from the system prompt in its description."""
     refers = bool(listed) and "'Skills' in the system prompt" in tool.description
     if not refers:
         return tool
-    told = replace(tool, description=f"{tool.description}\n{listed}")
-    told.__dict__["wire"] = tool.wire  # it is read here and never sent, so its length matters to nobody
-    return told
+    extended = replace(tool, description=f"{tool.description}\n{listed}")
+    extended.__dict__["wire"] = tool.wire  # it is only read here and never sent, so its length does not matter
+    return extended
 
 
 def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_changes: bool) -> tuple[Part, ...]:
-    """The parts of the question; a reply to what we asked in the turn before completes the question of then."""
+    """The parts of the question; a reply to our question in the previous turn completes that turn's question."""
     parts = understand(conversation.question, cards, allow_changes, conversation.earlier)
     asked = conversation.asked and NOT_A_MODEL not in conversation.asking
     if asked and all(isinstance(part, Declined) for part in parts):
@@ -86,7 +86,7 @@ def _understood(conversation: Conversation, cards: tuple[Card, ...], allow_chang
 
 
 def _completed(conversation: Conversation) -> Iterator[str]:
-    """The question of the turn before with the reply behind it, or in the place of, or before, what was unclear."""
+    """The previous turn's question with the reply appended, or in place of or before the unclear words."""
     asked, reply = conversation.asked.rstrip(" ?.!"), conversation.question.strip().rstrip(" ?.!")
     yield f"{asked} {reply}"
     if not any(is_content(token) for token in read(reply)):
@@ -104,7 +104,7 @@ def _completed(conversation: Conversation) -> Iterator[str]:
 
 
 def _or_unlocked(part: Part, selectors: Sequence[Card], calls: Calls) -> Part:
-    """A part that nothing fits may fit what a skill unlocks."""
+    """Replace a part that no tool fits with the activation of a skill that may fit it."""
     if not isinstance(part, Declined) or part.could:
         return part
     return unlocking(Reading(read(part.text)), selectors, calls) or part
@@ -117,7 +117,7 @@ def _steps(part: Part) -> Sequence[Step]:
 
 
 def _due(parts: Sequence[Part], calls: Calls) -> tuple[Call, ...]:
-    """The calls to make now, each once: independent ones together."""
+    """The calls to make now, each once; independent ones together."""
     due: dict[str, Call] = {}
     for part in parts:
         if isinstance(part, Unlocking):
@@ -179,7 +179,7 @@ def _comparison(part: Comparison, calls: Calls) -> str:
 
 
 def _without_tools(conversation: Conversation) -> Reply:
-    """A last answer from what is there, as the tools gave it, and what is missing."""
+    """A last answer from the results so far, and what is missing."""
     if not conversation.calls:
         reason = Declined(conversation.question, because="no tools are offered.")
         return Reply(decline([reason], []), finish_reason="refusal")

@@ -1,4 +1,4 @@
-"""Disclosure: the tool that unlocks further tools, recognised by what it says, and the skill that fits a clause."""
+"""Disclosure: recognises the tool that unlocks other tools by its description, and finds the skill for a clause."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CUE_STEMS = {name: frozenset(stem(word) for word in words.split()) for name, wo
 
 
 def unlocking(reading: Reading, cards: Sequence[Card], calls: Calls) -> Unlocking | None:
-    """The skill to activate for a clause: the one whose description shares most with it and is not active yet."""
+    """The skill to activate for a clause: the inactive one whose description has most in common with it."""
     best: tuple[int, Unlocking | None] = (0, None)
     for card in cards:
         slot = _slot(card)
@@ -48,7 +48,7 @@ def _slot(card: Card) -> Slot:
 
 
 def _search(reading: Reading, card: Card, calls: Calls) -> Unlocking | None:
-    """Among skills too many to list, the call that looks for those that fit; made once for a clause."""
+    """The call that searches for fitting skills if there are too many to list; made once per clause."""
     queries = card.of_kind(Kind.QUERY)
     words = " ".join([*reading.topic_words, *(word for cue in _cues(reading) for word in _CUES[cue].split()[:2])])
     if not queries or not words or call_key(card.name, {queries[0].name: words}) in calls:
@@ -57,7 +57,7 @@ def _search(reading: Reading, card: Card, calls: Calls) -> Unlocking | None:
 
 
 def _found(card: Card, name: str, calls: Calls) -> dict[str, str]:
-    """What earlier searches gave: the entries that carry the name of the parameter."""
+    """The results of earlier searches: the entries that have the parameter's name as a key."""
     found: dict[str, str] = {}
     for key, results in calls.items():
         if not key.startswith(f"{card.name} "):
@@ -78,13 +78,13 @@ def _entries(data: object) -> Iterator[Mapping[str, object]]:
 
 
 def offers(card: Card) -> dict[str, str]:
-    """What a tool can unlock: each name with the first line of what is said about it."""
+    """What a tool can unlock: each name with the first line of its description."""
     return {member: text.splitlines()[0].strip(" -*:") for member, text in _members(card).items()}
 
 
 @lru_cache(maxsize=256)
 def _members(card: Card) -> dict[str, str]:
-    """Each name that can be activated with what the tool's description says about it."""
+    """Each name that can be activated, with its part of the tool's description."""
     slot = next((slot for slot in card.slots if slot.required and slot.kind is Kind.CHOICE), None)
     if slot is None:
         return {}
@@ -112,7 +112,7 @@ def _score(reading: Reading, description: str, member: str) -> int:
 
 
 def _cues(reading: Reading) -> list[str]:
-    """What kinds of things the clause holds."""
+    """The kinds of values in the clause."""
     cues = [name for name in ("expressions", "moments", "durations") if getattr(reading, name)]
     if reading.names_units:
         cues.append("units")

@@ -1,4 +1,4 @@
-"""The tools on offer, read as a stranger's: what each is about and what kind of thing each parameter takes."""
+"""Analyses the offered tools without prior knowledge: the topic of each, and the kind of each parameter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What a parameter takes."""
+    """The kind of value that a parameter takes."""
 
     EXPRESSION = "an arithmetic expression"
     NUMBER = "a number"
@@ -76,7 +76,7 @@ _ORDINARY = ("hello", "Paris", "a few words", "12")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One parameter: its kind, the part it plays beside a second one of that kind, and the words it goes by."""
+    """A parameter: its kind, its role if there are two of that kind, and the words for it."""
 
     name: str
     kind: Kind
@@ -101,10 +101,10 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Card:
-    """One tool as the offline model reads it.
+    """A tool as the offline model sees it.
 
-    ``topic`` are the stems of what it does, ``vocabulary`` all the words it uses of itself, ``own`` those of its name
-    that narrow it, ``qualifiers`` the ones a question must repeat. ``unlocks``: it only makes other tools available.
+    ``topic`` has the stems of what it does, ``vocabulary`` all its words, ``own`` the specific words of its name, and
+    ``qualifiers`` those that a question must repeat. ``unlocks``: it only makes other tools available.
     """
 
     tool: Tool
@@ -133,7 +133,7 @@ class Card:
 
     @property
     def general(self) -> bool:
-        """Whether it looks up things of any subject."""
+        """Whether it looks up any subject."""
         return self.looks_up and bool(self.vocabulary & _GENERAL)
 
 
@@ -147,7 +147,7 @@ _cards: WeakKeyDictionary[Tool, Card] = WeakKeyDictionary()
 
 
 def card_of(tool: Tool) -> Card:
-    """The tool, read; once per tool."""
+    """The card of a tool, built once per tool."""
     card = _cards.get(tool)
     if card is None:
         card = _cards[tool] = _read(tool)
@@ -179,7 +179,7 @@ def _read(tool: Tool) -> Card:
 
 
 def _unlocks(description: str, slots: Sequence[Slot]) -> bool:
-    """Whether a tool only makes others available: by a choice, or a name to search for, and its description says so."""
+    """Whether a tool only makes others available, by its description and its parameters (a choice or a search)."""
     needed = [slot for slot in slots if slot.required]
     chooses = len(needed) == 1 and needed[0].kind is Kind.CHOICE
     searches = not needed and [slot.kind for slot in slots].count(Kind.QUERY) == 1 and len(slots) == 2
@@ -257,13 +257,13 @@ def _text_kind(words: Sequence[str], description: str, options: Sequence[Mapping
 
 
 def _merged(words: Sequence[str]) -> list[str]:
-    """Pairs that are one word elsewhere: ``time zone``, ``date time``."""
+    """Join pairs that can be one word: ``time zone``, ``date time``."""
     joined = " ".join(words).replace("time zone", "timezone").replace("date time", "datetime")
     return joined.split()
 
 
 def _pattern(options: Sequence[Mapping[str, object]]) -> re.Pattern[str] | None:
-    """The form that a text must have, when it tells such texts from ordinary ones."""
+    """The pattern for a text, if it does not match ordinary text."""
     for option in options:
         source = option.get("pattern")
         if isinstance(source, str):
@@ -285,7 +285,7 @@ def _items(words: Sequence[str], description: str, options: Sequence[Mapping[str
 
 
 def _is_open(options: Sequence[Mapping[str, object]]) -> bool:
-    """Whether the choices are only suggestions: beside them, any text will do."""
+    """Whether the choices are only suggestions, and any other text is allowed."""
     return any(
         _types(option) == ["string"] and "enum" not in option and "const" not in option for option in options[1:]
     )
@@ -326,7 +326,7 @@ def _identifier_stems(name: str) -> frozenset[str]:
 
 
 def _described(text: str) -> frozenset[str]:
-    """The stems of what a parameter's description says first, without proper names: the rest is advice to a model."""
+    """The stems of the first part of a parameter's description, without proper names; the rest is advice to a model."""
     first = re.split(r"[;.,:(]", text, maxsplit=1)[0]
     tokens = [token for token in read(_without_examples(first)) if token.kind == "word"]
     return frozenset(token.stem for i, token in enumerate(tokens) if i == 0 or not token.capital) - _FUNCTION

@@ -1,4 +1,4 @@
-"""Text as tokens: what was written, where, and the stem under which words are compared."""
+"""Splits text into tokens with their positions, and the stems by which words are compared."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from react_run.support import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One piece of a text.
+    """A token of a text.
 
     ``kind`` is one of quote, url, email, datetime, date, clock, number, word, op, money, punct. ``text`` is as written
-    (of a quote, what stands between the marks), ``low`` folded, ``stem`` what words are compared by. ``spaced`` says
-    whether white space precedes it.
+    (for a quote, without the marks), ``low`` is case-folded, ``stem`` is for comparing words. ``spaced`` says
+    whether there is white space before it.
     """
 
     kind: str
@@ -38,7 +38,7 @@ _OFFSET = r"(?:\s*[Zz]\b|\s?[+-]\d{2}(?::?\d{2})?(?!\d))?"
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:\s*[ap]\.?m\b\.?)?|\d{1,2}\s*[ap]\.?m\b\.?"
 _WORD = r"[^\W\d_](?:[\w²³])*(?:[-'./_](?=[^\W\d])\w+|[-_]\d+)*"
 _SIGNS = {"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u00d7": "*", "\u00f7": "/", "\u00b7": "*", "x": "*", "X": "*"}
-"""Typographic signs of arithmetic, and the ``x`` between numbers, as the usual ones."""
+"""The usual operators for typographic ones, and for the ``x`` between numbers."""
 _TOKEN = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
@@ -69,7 +69,7 @@ _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u20
 
 
 def read(text: str) -> tuple[Token, ...]:
-    """The tokens of ``text``, with the multi-word terms of the lexicon joined into one."""
+    """The tokens of ``text``, with multi-word terms of the lexicon joined into one."""
     text = text.translate(_APOSTROPHES)
     tokens: list[Token] = []
     end = 0
@@ -125,7 +125,7 @@ def _term(tokens: list[Token], index: int) -> tuple[int, str]:
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """A crude stem, the same for the forms of one regular word: ``cities`` and ``city``, ``counted`` and ``count``."""
+    """A simple stem, equal for the forms of a regular word: ``cities`` and ``city``, ``counted`` and ``count``."""
     word = word.casefold()
     if len(word) > 4 and word.endswith("ies"):
         word = word[:-3] + "y"
@@ -145,10 +145,10 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+")
 
 
 def words_of_name(name: str) -> list[str]:
-    """The words of an identifier: ``get_weather``, ``getWeather`` and ``get-weather`` are get, weather."""
+    """The words of an identifier: ``get_weather``, ``getWeather`` and ``get-weather`` give get, weather."""
     return [piece.casefold() for piece in _PIECE.findall(name)]
 
 
 def stems(text: str) -> list[str]:
-    """The stems of the words of a text."""
+    """The stems of the words in ``text``."""
     return [token.stem for token in read(text) if token.kind == "word"]

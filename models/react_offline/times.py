@@ -1,4 +1,4 @@
-"""Dates, durations and time zones of a clause, bound to the parameters that take them."""
+"""Binds the dates, times and durations of a clause to parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POINTING = {"that", "this", "result"}
 
 
 def bind_durations(draft: Draft) -> None:
-    """Bind an amount of time to the parameters of its units, negative when the clause goes back in time."""
+    """Bind an amount of time to the parameters of its units, negative if the clause goes back in time."""
     slots = {slot.unit: slot for slot in draft.open(Kind.AMOUNT_OF_TIME)}
     for span in draft.unused(draft.reading.durations):
         amounts = signed(draft, span)
@@ -52,7 +52,7 @@ def _allows(slot: Slot, amount: str) -> bool:
 
 
 def _take(draft: Draft, span: Span[Duration]) -> None:
-    """Take the amount and the word that directs it; ``business`` stays, for the tool must know it."""
+    """Take the amount and its direction word; ``business`` stays, because the tool must account for it."""
     for index in range(span.start, span.end):
         if draft.reading.word(index) not in _QUALIFYING:
             draft.take(index)
@@ -64,7 +64,7 @@ def _take(draft: Draft, span: Span[Duration]) -> None:
 
 @dataclass(slots=True)
 class _Mention:
-    """A moment in the clause with its place, its role and the value it gives."""
+    """A moment in the clause with its position, role and value."""
 
     start: int
     end: int
@@ -74,7 +74,7 @@ class _Mention:
 
 
 def bind_moments(draft: Draft, helper: Helper) -> None:
-    """Bind dates, datetimes and times of day, also those that another tool must find first (``today``)."""
+    """Bind dates, datetimes and times of day, including those that another tool must find first (``today``)."""
     slots = draft.open(*_MOMENTS)
     if not slots:
         return
@@ -92,7 +92,7 @@ def bind_moments(draft: Draft, helper: Helper) -> None:
 
 
 def _overnight(draft: Draft, pairs: Sequence[tuple[Slot, _Mention]], helper: Helper) -> None:
-    """From 22:00 to 06:00: the earlier time of day is that of the next day."""
+    """From 22:00 to 06:00: the earlier time of day is on the next day."""
     if len(pairs) != 2 or any(mention.moment.kind != "clock" or mention.value for _, mention in pairs):
         return
     by_slot = {slot.name: mention for slot, mention in pairs}
@@ -104,7 +104,7 @@ def _overnight(draft: Draft, pairs: Sequence[tuple[Slot, _Mention]], helper: Hel
 
 
 def _related(draft: Draft, mentions: Sequence[_Mention]) -> bool:
-    """Whether the clause says that they belong together: ``from … to``, ``between … and``; a mere ``and`` does not."""
+    """Whether the clause relates them: ``from … to``, ``between … and``; ``and`` alone does not."""
     first, second = mentions[0], mentions[-1]
     if draft.says(*_SINCE) and second.moment.kind == "relative":
         return True
@@ -123,7 +123,7 @@ def _mentions(draft: Draft, helper: Helper) -> list[_Mention]:
 
 
 def _joined(draft: Draft, mentions: list[_Mention]) -> list[_Mention]:
-    """``3pm in London on 6 August 2026``: a time of day and a date apart are one moment."""
+    """``3pm in London on 6 August 2026``: a separate time of day and date are one moment."""
     by_kind = {mention.moment.kind: mention for mention in mentions if mention.value is None}
     day, clock = by_kind.get("date"), by_kind.get("clock")
     if len(mentions) != 2 or day is None or clock is None or not draft.open(Kind.DATETIME):
@@ -137,7 +137,7 @@ def _derived(draft: Draft, mention: _Mention, helper: Helper) -> _Mention | None
     """``30 days after 2024-01-15``, for a tool that has no parameter for the 30 days."""
     for span in draft.unused(draft.reading.durations):
         if any(draft.reading.word(index) in _QUALIFYING for index in range(span.start, span.end)):
-            continue  # business days are not what `shifted` adds
+            continue  # `shifted` does not add business days
         if span.end == mention.start - 1 and draft.reading.word(span.end) in ("after", "before", "from"):
             base = _value(mention.moment, Kind.DATE, helper)
             value = base and helper.shifted(base, signed(draft, span))
@@ -161,7 +161,7 @@ def _unmentioned(draft: Draft, slots: Sequence[Slot], helper: Helper) -> None:
 
 
 def _counts_from_now(draft: Draft) -> bool:
-    """Whether an amount of time was bound that is counted from now: ``in 90 days``, ``2 weeks ago``."""
+    """Whether a bound amount of time counts from now: ``in 90 days``, ``2 weeks ago``."""
     bound = any(slot.kind is Kind.AMOUNT_OF_TIME and slot.name in draft.arguments for slot in draft.card.slots)
     if not bound:
         return False
@@ -175,13 +175,13 @@ def _counts_from_now(draft: Draft) -> bool:
 
 
 def _precision(draft: Draft) -> Want:
-    """Hours are added to a time, days to a date."""
+    """The kind of moment to add to: a time for hours, a date for days."""
     bound = {slot.unit for slot in draft.card.slots if slot.name in draft.arguments}
     return Want.DATETIME if bound & {"hours", "minutes", "seconds"} else Want.DATE
 
 
 def _year(draft: Draft, slot: Slot) -> None:
-    """A year alone stands for its first day, where the question is about the year."""
+    """Bind a year alone as its first day, if the question is about the year."""
     years = [span for span in draft.unused(draft.reading.numbers) if len(span.value) == 4 and span.value.isdigit()]
     if len(years) == 1 and slot.kind is Kind.DATE and draft.says("leap"):
         draft.put(slot, Known(f"{years[0].value}-01-01"))
@@ -189,7 +189,7 @@ def _year(draft: Draft, slot: Slot) -> None:
 
 
 def _half_open(draft: Draft, slots: Sequence[Slot], mention: _Mention, helper: Helper) -> None:
-    """One date where two are needed: the other is today (``until``, ``since``, ``born on``)."""
+    """Bind one date where two are needed; the other is today (``until``, ``since``, ``born on``)."""
     left = [i for i, token in enumerate(draft.reading.tokens) if token.low in _LEFT and draft.free(i)]
     until = draft.reading.before(mention.start) in _UNTIL or bool(left)
     since = not until and draft.says(*_SINCE)
@@ -213,7 +213,7 @@ def _ordered(slots: Sequence[Slot]) -> tuple[Slot, Slot]:
 
 
 def _matched(slots: Sequence[Slot], mentions: Sequence[_Mention]) -> list[tuple[Slot, _Mention]]:
-    """Roles that the prepositions give come first, then the order of the text."""
+    """Match by the roles from prepositions first, then by the order in the text."""
     pairs: list[tuple[Slot, _Mention]] = []
     left = list(slots)
     for mention in mentions:
@@ -230,7 +230,7 @@ def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related
         draft.questions.append(mention.moment.unclear)
     bare = mention.moment.kind in ("date", "relative") and mention.value is None
     if bare and slot.kind is Kind.DATETIME and len(draft.card.of_kind(*_MOMENTS)) == 1 and mention.moment.iso != "0":
-        return  # a time is wanted, and none is given
+        return  # a time is required, but not given
     value = mention.value or _value(mention.moment, slot.kind, helper, _zone_of(draft))
     if value is None:
         return
@@ -243,7 +243,7 @@ def _put(draft: Draft, slot: Slot, mention: _Mention, helper: Helper, *, related
 
 
 def _zone_of(draft: Draft) -> Value | None:
-    """The time zone that the clause gives for its times, by which "today" is decided."""
+    """The time zone of the times in the clause, which decides what "today" is."""
     zones = draft.card.of_kind(Kind.ZONE)
     given = [slot for slot in zones if slot.role == FROM or len(zones) == 1]
     return draft.arguments.get(given[0].name) if given else None

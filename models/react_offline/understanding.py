@@ -1,4 +1,4 @@
-"""A question and the tools on offer → what to do, part by part."""
+"""From a question and the offered tools to a plan, part by part."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from react_run.support import dataclass
 _SEPARATORS = {"and", ",", "&"}
 _MOST_PARTS = 12
 LONGEST = 1_000
-"""Characters of a question that is read; what reading costs grows faster than its length."""
+"""The most characters of a question, because the cost of reading grows faster than the length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """One part with the tokens and the draft it came from."""
+    """A part with its tokens and its draft."""
 
     part: Part
     tokens: tuple[Token, ...]
@@ -37,13 +37,13 @@ class Solved:
 def understand(
     question: str, cards: tuple[Card, ...], allow_changes: bool, earlier: str | None = None
 ) -> tuple[Part, ...]:
-    """The parts of a question in order; each later one may use what the one before it finds.
+    """The parts of a question in order; each may use the result of the previous one.
 
     Args:
-        question: The user's words.
-        cards: The tools on offer.
+        question: The user's text.
+        cards: The offered tools.
         allow_changes: Whether tools that change things may be called.
-        earlier: The last result of the turn before, for ``that`` to refer to.
+        earlier: The last result of the previous turn, which ``that`` can refer to.
     """
     if len(question) > LONGEST:
         because = f"it is longer than the {LONGEST} characters that I read; ask for less at once."
@@ -68,7 +68,7 @@ def _understood(question: str, cards: tuple[Card, ...], allow_changes: bool, ear
 
 
 def _is_courtesy(clause: Sequence[Token]) -> bool:
-    """Whether a clause greets or thanks, and asks for nothing."""
+    """Whether a clause only greets or thanks."""
     return all(token.kind == "punct" or token.low in COURTESY for token in clause)
 
 
@@ -110,7 +110,7 @@ def _comparison(chooser: Chooser, tokens: tuple[Token, ...]) -> Part | None:
 
 
 def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None:
-    """A clause as several: two that stand beside each other, or one that is asked of several things."""
+    """Split a clause: into two clauses, or into one question about several things."""
     for cut in range(len(tokens) - 2, 0, -1):
         if tokens[cut].low not in _SEPARATORS or tokens[cut].kind == "quote" or _is_between(tokens, cut):
             continue
@@ -127,7 +127,7 @@ def _several(chooser: Chooser, tokens: tuple[Token, ...]) -> list[Solved] | None
 
 
 def _is_between(tokens: tuple[Token, ...], cut: int) -> bool:
-    """Whether this ``and`` is the one of ``between … and …``."""
+    """Whether this ``and`` is part of ``between … and …``."""
     words = [token.low for token in tokens[:cut]]
     return "between" in words and "and" not in words[len(words) - words[::-1].index("between") :]
 
@@ -142,7 +142,7 @@ def _without_comma(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 
 
 def _again(chooser: Chooser, first: Solved, right: tuple[Token, ...]) -> Solved | None:
-    """The clause of ``first`` asked again of ``right``: ``the time in London`` and ``New York``."""
+    """The clause of ``first`` asked about ``right``: ``the time in London`` and ``New York``."""
     if first.draft is None:
         return None
     starts = {start for start, end in first.draft.ranges if end == len(first.tokens)}

@@ -1,4 +1,4 @@
-"""Units and currencies: the words for each, to recognise and to match against a tool's own list. No factors."""
+"""Words for units and currencies, to recognise them and match them with a tool's list; there are no factors."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ _CURRENCIES = {
     "HKD": "hkd|hong kong dollar", "KRW": "krw|won",
 }  # fmt: skip
 _CAPITALISED = {"cal": "Cal"}
-"""Units that a capital letter makes another one: a Calorie is a kilocalorie to some, so the tool is to decide."""
+"""Units that may differ with a capital letter: a Calorie can be a kilocalorie, so the tool decides."""
 _LONGEST = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A unit or currency as the user wrote it, and the name it is matched by; ``end`` is the token after it."""
+    """A unit or currency as the user wrote it, and its canonical name; ``end`` is the index after it."""
 
     text: str
     name: str
@@ -65,12 +65,12 @@ class Measure:
 
 
 def unit_at(tokens: Sequence[Token], index: int) -> Measure | None:
-    """The longest unit whose words start at ``index``."""
+    """The longest unit that starts at ``index``."""
     return _longest(tokens, index, unit_name)
 
 
 def currency_at(tokens: Sequence[Token], index: int) -> Measure | None:
-    """The longest currency whose words start at ``index``."""
+    """The longest currency that starts at ``index``."""
     return _longest(tokens, index, currency_name)
 
 
@@ -124,11 +124,11 @@ def _unit_names() -> dict[str, str]:
 
 @lru_cache(maxsize=4096)
 def unit_name(text: str) -> str:
-    """The name by which a unit's spellings are one: ``miles``, ``mile`` and ``mi`` are ``mi``; "" for no unit."""
+    """The canonical name of a unit: ``mi`` for ``miles``, ``mile`` and ``mi``; "" if it is not a unit."""
     names = _unit_names()
     base, power = _powered(" ".join(text.replace("_", " ").split()))
     folded = base.casefold()
-    mega = len(base) < 4 and base.startswith("M")  # Mg is not a mg
+    mega = len(base) < 4 and base.startswith("M")  # Mg is not mg
     for spelling in (base,) if mega else (base, folded, _singular(folded)):
         if name := names.get(spelling):
             own = _CAPITALISED.get(name, name) if base[0].isupper() else name
@@ -137,7 +137,7 @@ def unit_name(text: str) -> str:
 
 
 def _powered(text: str) -> tuple[str, str]:
-    """``ft²``, ``ft^2`` and ``ft2`` are a squared foot."""
+    """``ft²``, ``ft^2`` and ``ft2`` are all square feet."""
     for mark, power in (("²", "2"), ("³", "3"), ("^2", "2"), ("^3", "3"), ("2", "2"), ("3", "3")):
         if len(text) > len(mark) and text.endswith(mark):
             return text.removesuffix(mark), power
@@ -153,7 +153,7 @@ def _singular(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def currency_name(text: str) -> str:
-    """The ISO code that a currency's word or sign means; "" for none."""
+    """The ISO code for the word or sign of a currency; "" if it is not one."""
     folded = text.casefold()
     for spelling in (folded, _singular(folded)):
         for code, names in _CURRENCIES.items():

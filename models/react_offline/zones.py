@@ -1,7 +1,7 @@
-"""Cities, countries and abbreviations as time zones.
+"""Time zones of cities, countries and abbreviations.
 
-Names of zones, their cities and their countries come from the ``tzdata`` package and are read on first use; only what
-it lacks (large cities that share another city's zone, everyday abbreviations) is listed here.
+The names, cities and countries of zones come from the ``tzdata`` package and are read on first use; only what it
+lacks (large cities in another city's zone, everyday abbreviations) is listed here.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _COUNTRIES = {
     "TW": "taiwan",
 }
 _ONE_IN_PRACTICE = {"CN": "Asia/Shanghai", "DE": "Europe/Berlin", "GB": "Europe/London", "MY": "Asia/Kuala_Lumpur"}
-"""Countries with several entries and one wall clock."""
+"""Countries with several zones but one wall clock."""
 
 _NOT_CITIES = {"act", "christmas", "easter", "east", "factory", "north", "south", "west"}
 _OFFSET = re.compile(r"(?:utc|gmt)\s*([+-])(\d{1,2})(?::?(\d{2}))?|([+-])(\d{2}):?(\d{2})")
@@ -101,21 +101,21 @@ _OFFSET = re.compile(r"(?:utc|gmt)\s*([+-])(\d{1,2})(?::?(\d{2}))?|([+-])(\d{2})
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """What a place means as a time zone: one name, or the question to ask and the zones it is ``among``."""
+    """The time zone of a place: one name, or the question to ask and the possible zones, ``among``."""
 
     name: str = ""
     unclear: str = ""
     among: tuple[str, ...] = ()
 
     def is_in(self, other: Zone) -> bool:
-        """Whether this zone is one of the other's: Boston's of the United States."""
+        """Whether this zone is one of the other's, as Boston's is one of the United States'."""
         return self.name != "" and (self.name == other.name or self.name in other.among)
 
 
 def zone_of(text: str) -> Zone | None:
-    """The time zone that ``text`` names: a zone, a UTC offset, a city, a country or an abbreviation.
+    """The time zone for ``text``: a zone, a UTC offset, a city, a country or an abbreviation.
 
-    A country with several zones, or a word with several meanings, gives a question; ``None`` means unknown.
+    A country with several zones, or a word with several meanings, results in a question; ``None`` means unknown.
     """
     folded = _folded(text)
     if match := _OFFSET.fullmatch(folded):
@@ -144,7 +144,7 @@ def _folded(text: str) -> str:
 
 @cache
 def _names() -> dict[str, str]:
-    """Every zone by its full name and, where that is one zone, by its city; then the cities listed here."""
+    """Every zone by its full name and, if it is unique, by its city; then the cities listed here."""
     by_city: defaultdict[str, set[str]] = defaultdict(set)
     names: dict[str, str] = {}
     for zone in _lines("zones"):
@@ -180,7 +180,7 @@ def _zones_of_countries() -> dict[str, tuple[str, ...]]:
 
 
 def _lines(name: str) -> list[str]:
-    """The lines of a data file of ``tzdata``, without comments; none when the package is missing."""
+    """The lines of a data file of ``tzdata``, without comments; empty if the package is missing."""
     spec = find_spec("tzdata")
     places = list(spec.submodule_search_locations or ()) if spec else []
     if not places:

@@ -1,1 +1,1 @@
-"""The plugins that ship with react-run; each is named by its kind in an agent file."""
+"""The bundled plugins; an agent file names each by its kind."""

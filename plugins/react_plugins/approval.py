@@ -104,7 +104,7 @@ class Approval(Plugin):
         key = _exactly(run, call)
         granted = outermost(run).state(Granted)
         if granted.calls.get(call) == key:
-            return None  # tried again, after a failure
+            return None  # a retry after a failure
         if key in granted.always | self._of_agent:
             return None
         if key in granted.declined:
@@ -114,15 +114,15 @@ class Approval(Plugin):
         if self.allow_changes:
             run.note(self.kind, f"{call.name}: allowed without asking")
             return None
-        with run.paused_for_user():  # a subclass may ask in a way of its own
+        with run.paused_for_user():  # a subclass may ask in its own way
             answer = await self.ask(run, call)
         if answer is None:
             text = NOBODY.format(tool=call.name)
             call.stop(StopReason.CLARIFICATION_REQUIRED, text)
             return self._refused(run, "approval_needed", text, Disposition.CLARIFICATION_REQUIRED)
-        if answer not in get_args(Decision):  # what is not a clear word is not permission
+        if answer not in get_args(Decision):  # an unclear answer is not permission
             said = f"{type(self).__name__}.ask answered {answer!r} about {call.name}"
-            raise PluginError(f"{said}; return yes, always, no, or None when there is nobody to ask")
+            raise PluginError(f"{said}; return yes, always, no, or None if there is nobody to ask")
         run.note(self.kind, f"{call.name}: {answer}")
         if answer == "no":
             granted.declined.add(key)
@@ -140,9 +140,9 @@ class Approval(Plugin):
 
 
 def _exactly(run: Run, call: ToolCall) -> str:
-    """One text for a tool, the options of its toolset, the place it works in, and its arguments as they are now.
+    """A key for a tool, the options of its toolset, its directory, and its current arguments.
 
-    A subagent may have a tool of the same name that works elsewhere.
+    The directory is included because a subagent may have a tool with the same name in another one.
     """
     toolset = call.tool.toolset if call.tool is not None else None
     options = "" if toolset is None else f"{type(toolset).__qualname__} {toolset!r}"

@@ -20,12 +20,12 @@ from react_run import ToolCall
 Action = Literal["allow", "ask", "deny"]
 _ABSENT = object()
 _BETWEEN = re.compile(r"[\\/\s\"'=:,]")
-"""What stands between the names of paths, in a path and in a command line."""
+"""What separates the names of a path, in a path and in a command line."""
 _QUOTES = re.compile(r"[\\\"']")
 _CLIMBING = re.compile(r"\.(?:\.?[*?\[]|\.\Z)")
-"""A name that leads up, or is a glob of a shell that may stand for one."""
+"""A name that leads to a parent directory, or a shell glob that may match one."""
 _STEERING = frozenset(";&|<>$`(){}\n\r\v\f")
-"""What has a shell run something else as well, or write to a file."""
+"""Characters with which a shell runs something else as well, or writes to a file."""
 
 
 class Rule(BaseModel):
@@ -55,7 +55,7 @@ class Rule(BaseModel):
         return all(matches(call, name, pattern) for name, pattern in self.arguments.items())
 
     def _concerns(self, call: ToolCall, name: str, pattern: str) -> bool:
-        """Whether the argument, or what stands in for it when it is left out, is matched in any of its spellings."""
+        """Whether the pattern matches any spelling of the argument, or of its default."""
         value = _part(call.arguments, name)
         value = _default(call, name) if value is _ABSENT else value
         if value is _ABSENT:
@@ -75,7 +75,7 @@ class Rule(BaseModel):
 
 
 def _climbing(text: str, a_line: bool) -> set[str]:
-    """The names in ``text`` that lead up; in a line for a shell, also those that it makes of quotes and globs."""
+    """The names in ``text`` that lead to a parent directory; in a shell line, also those made by quotes and globs."""
     if not a_line:
         return {".."} & {*_BETWEEN.split(text)}
     names = {*_BETWEEN.split(text), *_BETWEEN.split(_QUOTES.sub("", text))}
@@ -83,13 +83,13 @@ def _climbing(text: str, a_line: bool) -> set[str]:
 
 
 def _spellings(call: ToolCall, text: str) -> set[str]:
-    """Every form of ``text`` that a rule is compared with: as it is, as the path it means, and as a directory."""
+    """Every form of ``text`` that is compared with a rule: unchanged, as a normalised path, and as a directory."""
     path = _path(text)
     return {form for spelled in (text, path, f"{path}/") for form in _forms(call, spelled)}
 
 
 def _forms(call: ToolCall, text: str) -> set[str]:
-    """``text`` in letters that are the same whatever their case and width, relative to the toolset's root as well."""
+    """``text`` with unified case and width of letters, also relative to the toolset's root."""
     root = getattr(call.tool and call.tool.toolset, "root", None) or Path.cwd()
     forms = {text}
     for base in {os.fspath(root), os.path.realpath(root)}:
@@ -99,18 +99,18 @@ def _forms(call: ToolCall, text: str) -> set[str]:
 
 
 def _default(call: ToolCall, name: str) -> object:
-    """What stands in for an argument that is left out."""
+    """The default of an argument that is left out."""
     properties = call.tool.parameters.get("properties", {}) if call.tool is not None else {}
     return properties.get(name, {}).get("default", _ABSENT)
 
 
 def _path(text: str) -> str:
-    """``text`` as the path that it means, if it is one."""
+    """``text`` as a normalised path, if it is one."""
     return normpath(text.replace("\\", "/")) if text else text
 
 
 def as_text(value: object) -> str:
-    """``value`` as patterns see it."""
+    """``value`` as text for patterns."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and value and all(isinstance(word, str) for word in value):

@@ -17,7 +17,7 @@ MADE = "The budget of {limit} for {what} is used up in this run. Answer from wha
 
 
 class Made:
-    """The tool calls of one run and those below it: how many by tool, and for which calls."""
+    """The tool calls of a run and its subagents: the number per tool, and the calls that were counted."""
 
     def __init__(self) -> None:
         self.by_tool: Counter[str] = Counter()
@@ -33,7 +33,7 @@ class Spent:
         self.tokens: int | None = 0
 
     def add(self, usage: Usage) -> None:
-        """Add what one model call used; what is unknown makes the sum unknown."""
+        """Add the usage of a model call; an unknown value makes the sum unknown."""
         self.cost = None if self.cost is None or usage.cost is None else self.cost + usage.cost
         tokens = usage.total_tokens
         self.tokens = None if self.tokens is None or tokens is None else self.tokens + tokens
@@ -62,7 +62,7 @@ class Budget(Plugin):
     _spent: Spent = PrivateAttr(default_factory=Spent)
 
     def _made(self) -> Made:
-        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        """The state of this plugin, created by `run.state`; it is separate if the kind is listed twice."""
         return Made()
 
     @hookimpl
@@ -93,7 +93,7 @@ class Budget(Plugin):
     async def react_iteration(self, run: Run, iteration: Iteration) -> Iteration | None:
         if self.cost is None and self.tokens is None:
             return None
-        # What other runs have spent lies outside of this one: a replay ends where the run did.
+        # Recorded, because the usage of other runs is outside of this one: a replay ends where the run did.
         exhausted = await run.recorded("budget of all runs", self._exhausted)
         if exhausted is None:
             return None

@@ -20,16 +20,16 @@ from react_run import Disposition, Iteration, LocalPath, Observation, Outcome, P
 T = TypeVar("T")
 
 
-LOCAL = "because its toolset holds objects that another process cannot know again"
+LOCAL = "because its toolset contains objects that another process cannot recognise"
 
 
 class Fresh:
-    """What one run has read in this iteration and not stored yet (key, generation, observation), and has told."""
+    """The results of an iteration that are not stored yet (key, generation, observation), and the notes given."""
 
     def __init__(self) -> None:
         self.read: dict[ToolCall, tuple[str, int, Observation]] = {}
         self.told: set[str] = set()
-        """Tools of which the run has said that their results do not outlive the process."""
+        """Tools for which the run has a note that their results do not outlive the process."""
 
 
 class Cache(Plugin):
@@ -56,7 +56,7 @@ class Cache(Plugin):
     _scope: Callable[[Run], str] | None = PrivateAttr(default=None)
 
     def keep_apart(self, scope: Callable[[Run], str]) -> None:
-        """Use only what was kept under the same text: ``react-run eval`` gives each repeat of a case its own."""
+        """Separate the cache by the text from ``scope``; ``react-run eval`` gives each repeat of a case its own."""
         self._scope = scope
 
     @cached_property
@@ -70,7 +70,7 @@ class Cache(Plugin):
         return time.time()
 
     def _fresh(self) -> Fresh:
-        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        """The state of this plugin, created by `run.state`; it is separate if the kind is listed twice."""
         return Fresh()
 
     @hookimpl
@@ -89,12 +89,12 @@ class Cache(Plugin):
         told = run.state(self._fresh).told
         if self.path is not None and call.name not in told and not outlives_the_process(tool):
             told.add(call.name)
-            run.note(self.kind, f"{call.name}: kept for this process only, {LOCAL}")
+            run.note(self.kind, f"{call.name}: cached for this process only, {LOCAL}")
 
         async def find() -> tuple[int, str | None]:
             return self._try(run, lambda: self._known(key)) or (-1, None)
 
-        # What is stored lies outside of the run: a replay is answered as the run was.
+        # Recorded, because the cache is outside of the run: a replay gets the same answers as the run.
         generation, text = await run.recorded(f"cache {call.name} {call.key}", find)
         if text is not None:
             refusal = await call.refusal()
@@ -105,13 +105,13 @@ class Cache(Plugin):
                 return _read(text)
         observation = await proceed()
         if call.executed and not observation.failed and not observation.repaired and not observation.parts:
-            # The key of what ran: a plugin further in may have changed the arguments.
+            # The key for the arguments that were used: an inner plugin may have changed them.
             run.state(self._fresh).read[call] = (key_of(tool, call.arguments, scope), generation, observation)
         return observation
 
     @hookimpl(trylast=True)
     def react_settle(self, run: Run, iteration: Iteration) -> None:
-        """Store what is still no failure, now that sensors and policies have had their say."""
+        """Store the results that are still successes after sensors and policies have judged them."""
         fresh = run.state(self._fresh).read
         for call in iteration.calls:
             if call in fresh and call.observation is not None and not call.observation.failed:
@@ -128,17 +128,17 @@ class Cache(Plugin):
     def _known(self, key: str) -> tuple[int, str | None]:
         text = self._store.get(key, since=0.0 if self.ttl is None else self.now() - self.ttl)
         if text is not None:
-            _read(text)  # what cannot be read is as good as nothing
+            _read(text)  # an unreadable entry counts as missing
         return self._store.generation(), text
 
     def _keep(self, run: Run, key: str, generation: int, observation: Observation) -> None:
         text = _written(observation)
         if self.path is not None and run.agent.config.masker.mask(text) != text:
-            return  # no secret is written to a file
+            return  # secrets are not written to a file
         self._store.put(key, text, now=self.now(), generation=generation)
 
     def _try(self, run: Run, work: Callable[[], T]) -> T | None:
-        """What ``work`` returns; a store that cannot be used is noted, and as good as none."""
+        """Run ``work``; if the store cannot be used, note it and return ``None``."""
         try:
             return work()
         except (OSError, sqlite3.Error, ValueError) as error:
@@ -152,10 +152,10 @@ def _written(observation: Observation) -> str:
 
 
 def _read(text: str) -> Observation:
-    """The result that :func:`_written` wrote; a file that is shared may hold anything.
+    """Parse a result from :func:`_written`; a shared file may contain anything.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a stored result.
     """
     try:
         data = json.loads(text)

@@ -1,4 +1,4 @@
-"""What makes two tool calls the same for a cache: the tool, its toolset with all options, and the arguments."""
+"""The key of a tool call in a cache: the tool, its toolset with all options, and the arguments."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _of_tools: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
 
 class NotPlain(Exception):
-    """A value has no form that means the same in another process."""
+    """A value has no form with the same meaning in another process."""
 
 
 def key_of(tool: Tool, arguments: Mapping[str, object], scope: str = "") -> str:
-    """One text for a call; equal only for calls that mean the same, in this process or another, and in one scope."""
-    # To say what a parameter is anyway makes no other call.
+    """The key of a call; equal only for calls with the same meaning and scope, in this process or another."""
+    # An explicit default gives the same key.
     defaults = {name: _as_json(value) for name, value in tool.defaults.items()}
     said = {name: value for name, value in arguments.items() if _as_json(value) != defaults.get(name)}
     text = f"{scope}{_identity(tool)}\n{_as_json(said)}"
@@ -35,19 +35,19 @@ def key_of(tool: Tool, arguments: Mapping[str, object], scope: str = "") -> str:
 
 
 def outlives_the_process(tool: Tool) -> bool:
-    """Whether another process would know ``tool`` as the same one."""
+    """Whether another process would recognise ``tool`` as the same."""
     return _PROCESS not in _identity(tool)
 
 
 def _identity(tool: Tool) -> str:
-    """What ``tool`` is: its schema, its toolset and the options of that; secrets count, and are hashed, too."""
+    """The identity of ``tool``: its schema, its toolset and the toolset's options; secrets are included as hashes."""
     known = _of_tools.get(tool)
     if known is None:
         try:
             options = None if tool.toolset is None else plain(tool.toolset)
             known = hashlib.sha256(_as_json([tool.wire, options]).encode()).hexdigest()
         except NotPlain:
-            known = f"{_PROCESS} {next(_numbers)}"  # nothing but this very tool is known to be the same
+            known = f"{_PROCESS} {next(_numbers)}"  # equal only to this tool itself
         _of_tools[tool] = known
     return known
 
@@ -57,10 +57,10 @@ def _as_json(value: object) -> str:
 
 
 def plain(value: Any) -> object:  # any option of any toolset
-    """A form of ``value`` that means the same in another process.
+    """A form of ``value`` with the same meaning in another process.
 
     Raises:
-        NotPlain: It has none.
+        NotPlain: There is no such form.
     """
     if isinstance(value, BaseModel):
         fields = {name: plain(getattr(value, name)) for name in type(value).model_fields}
@@ -81,7 +81,7 @@ def plain(value: Any) -> object:  # any option of any toolset
 
 
 def _function(function: FunctionType) -> object:
-    """A function, by its name and what its file holds; one that carries values of its own is no other's equal."""
+    """A function by its name and the content of its file; a function with its own values equals no other."""
     if function.__closure__ or function.__name__ == "<lambda>":
         raise NotPlain
     defaults = plain([function.__defaults__ or (), function.__kwdefaults__ or {}])
@@ -114,7 +114,7 @@ def _codes(file: str) -> set[CodeType]:
 
 
 def _digest(file: str) -> str:
-    """What a file of Python holds, so that an edited function is another one."""
+    """The digest of a Python file, so that an edited function counts as another one."""
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:

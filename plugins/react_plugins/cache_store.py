@@ -1,7 +1,7 @@
-"""Where cached results are kept: in memory, or in a SQLite file that runs and processes share.
+"""Stores for cached results: in memory, or in a SQLite file that runs and processes share.
 
-Every store has a generation, which ends whenever something was changed: what was read in an earlier one is not stored
-any more, because the change may have overtaken it.
+Every store has a generation, which ends with every change. A result that was read in an earlier generation is not
+stored, because it may be stale.
 """
 
 from __future__ import annotations

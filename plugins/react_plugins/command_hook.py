@@ -1,4 +1,4 @@
-"""The plugin ``command_hook``: runs your own program, which is told what happens and may refuse tool calls."""
+"""The plugin ``command_hook``: runs your own program at events; it may refuse tool calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from react_toolsets.programs import ended
 
 Moment = Literal["run_started", "tool_permit", "tool_call_finished", "iteration_finished", "run_finished"]
 DENY = 2
-"""The exit status that refuses."""
+"""The exit status that means refusal."""
 _LONGEST = 10_000
 """Maximum characters of a result in the input of a hook."""
 _DECISIONS = '{"decision": "allow"} or {"decision": "deny", "reason": "…"}'
@@ -45,7 +45,7 @@ class CommandHook(RunsCommand, Plugin):
             finished = await self._told(run, "tool_permit", _place(call), _about(call))
             reason = self._refusal(finished)
         except CommandNotRun as error:
-            text = f"{call.name} is not permitted, because the hook that decides about it failed: {error}"
+            text = f"{call.name} is not permitted, because the hook that decides it failed: {error}"
             run.note("hook_failed", text)
             return _refused("hook_failed", text)
         if reason is None:
@@ -92,7 +92,7 @@ class CommandHook(RunsCommand, Plugin):
         return moment in self.at and matches(call.name, self.tools)
 
     async def _tell(self, run: Run, moment: Moment, place: str, about: dict[str, Any]) -> None:
-        """Tell of an event; what goes wrong with the hook is noted."""
+        """Run the hook for an event; errors of the hook are noted."""
         try:
             finished = await self._told(run, moment, place, about)
             if how := ended(finished, self.timeout):
@@ -109,10 +109,10 @@ class CommandHook(RunsCommand, Plugin):
         )
 
     def _refusal(self, finished: Finished) -> str | None:
-        """Why the hook refuses; ``None`` when it permits.
+        """The reason for a refusal; ``None`` if the hook permits.
 
         Raises:
-            CommandNotRun: It says neither.
+            CommandNotRun: The hook gave no decision.
         """
         output = finished.output.strip()
         if finished.status == DENY and not finished.timed_out:
@@ -131,7 +131,7 @@ class CommandHook(RunsCommand, Plugin):
 
 
 def _decision(output: str) -> tuple[str, str]:
-    """The decision and the reason in what a hook wrote, which are the whole of it or its last line."""
+    """The decision and the reason in the output of a hook: in all of it, or in its last line."""
     for text in (output, output.rpartition("\n")[2]):
         try:
             said = json.loads(text)

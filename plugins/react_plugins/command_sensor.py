@@ -1,4 +1,4 @@
-"""The plugin ``command_sensor``: a command such as a linter or a test checks what calls have done (behaviour G2)."""
+"""The plugin ``command_sensor``: a command such as a linter or a test checks the effects of calls (behaviour G2)."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ class CommandSensor(RunsCommand, Plugin):
             finished = await self.carry_out(run, self._argv(call))
         except CommandNotRun as error:
             run.note("sensor_failed", str(error))
-            return Signal(severity="warn", message=f"nothing looked at this: {error}", looked=False)
+            return Signal(severity="warn", message=f"this was not checked: {error}", looked=False)
         message = self.complaint(finished)
         if not message:
             return None
         found = _LOCATION.search(finished.output)
         location = f"{found['file']}:{found['line']}" if found else ""
-        scope = "" if self._names_path() else "."  # without a path it looks at everything, whatever was changed
+        scope = "" if self._names_path() else "."  # without a path, the command checks everything
         return Signal(severity=self.severity, message=message, hint=self.hint, location=location, scope=scope)
 
     def _is_about(self, call: ToolCall) -> bool:
@@ -65,7 +65,7 @@ class CommandSensor(RunsCommand, Plugin):
         return not isinstance(path, str) or matches(path, self.files)
 
     def _last(self, run: Run, call: ToolCall) -> ToolCall:
-        """The call of this iteration after which the command runs instead of ``call``: it looks at the same."""
+        """The last call of this iteration that the same run of the command can check instead of ``call``."""
         same = [other for other in run.iterations[-1].calls if self._is_about(other)]
         if self._names_path():
             same = [other for other in same if other.arguments.get("path") == call.arguments.get("path")]
@@ -78,5 +78,5 @@ class CommandSensor(RunsCommand, Plugin):
         if not isinstance(self.command, list):
             return None
         path = str(call.arguments.get("path", ""))
-        safe = f"./{path}" if path.startswith("-") else path  # no program shall take it for an option
+        safe = f"./{path}" if path.startswith("-") else path  # so that it is not read as an option
         return [part.replace(PATH, safe) for part in self.command]

@@ -1,4 +1,4 @@
-"""Commands that people name in an agent file, and what is told about how they ended."""
+"""Runs commands from an agent file, and describes how they ended."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from react_toolsets.programs import Finished, NotConfined, RunsPrograms, ended, 
 _INTERPRETER = re.compile(r"python[\d.]*|node|ruby|perl|php|sh|bash|zsh|dash")
 _SCRIPT = re.compile(r"^[\w./-]+\.(py|js|mjs|cjs|rb|pl|php|sh|bash|zsh)$")
 NOT_RUN = (126, 127)
-"""Exit statuses by which shells, and we, say that there was nothing to run."""
+"""Exit statuses with which shells, and we, report that nothing could be run."""
 
 
 class CommandNotRun(Exception):
-    """A command could not be carried out at all, so it says nothing."""
+    """A command could not be run, so there is no result."""
 
 
 class RunsCommand(RunsPrograms):
-    """Something that runs one command, and looks at its exit status."""
+    """The base of components that run a command and use its exit status."""
 
     command: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)]
-    """A line for the shell, or a list of a program and its arguments that no shell reads."""
+    """A shell command line, or a list with a program and its arguments, which is run without a shell."""
     root: LocalPath | None = None
     """The working directory; by default the workspace of the run."""
     shown: int = Field(default=3_000, ge=100)
@@ -36,16 +36,16 @@ class RunsCommand(RunsPrograms):
     async def carry_out(
         self, run: Run, argv: list[str] | None = None, *, stdin: bytes | None = None, key: str = ""
     ) -> Finished:
-        """Run the command, or ``argv`` in its place, for ``run``; where a recording answers, it has been run already.
+        """Run the command, or ``argv`` in its place, for ``run``; a replay uses the recorded result.
 
         Args:
             run: The run.
-            argv: Program and arguments.
-            stdin: What it reads on its standard input.
-            key: What the recording calls it, where the command alone does not tell its runs apart.
+            argv: A program and its arguments.
+            stdin: The content of its standard input.
+            key: A key for the recording, if the command alone is not unique.
 
         Raises:
-            CommandNotRun: It could not be carried out.
+            CommandNotRun: The command could not be run.
         """
         command = argv or (shell_line(self.command) if isinstance(self.command, str) else self.command)
 
@@ -68,20 +68,20 @@ class RunsCommand(RunsPrograms):
 
     @property
     def line(self) -> str:
-        """The command as messages show it."""
+        """The command for messages."""
         line = self.command if isinstance(self.command, str) else shlex.join(self.command)
         return f"`{line}`"
 
     def complaint(self, finished: Finished) -> str:
-        """How the command ended and what it wrote; nothing when it ended well."""
+        """How the command ended, with its output; empty if it succeeded."""
         how = ended(finished, self.timeout)
         return f"{self.line} {how}. It wrote:\n{excerpt(finished.output, self.shown)}" if how else ""
 
 
 def missing_script(command: str | list[str], directory: Path) -> str:
-    """The script that ``command`` gives to an interpreter and that is not there; "" where nothing tells.
+    """The missing script that ``command`` passes to an interpreter; "" if none is known to be missing.
 
-    Interpreters end with 2 or 127 then, which would count as what the script had to say.
+    Interpreters exit with 2 or 127 then, which would be taken for the result of the script.
     """
     try:
         words = shlex.split(command) if isinstance(command, str) else command
@@ -94,7 +94,7 @@ def missing_script(command: str | list[str], directory: Path) -> str:
 
 
 def excerpt(output: str, longest: int) -> str:
-    """The beginning of ``output`` and, when it is longer, a third of the room for its end."""
+    """``output`` cut to its head and tail; the tail gets a third of the room."""
     output = output.strip("\n") or "(nothing)"
     if len(output) <= longest:
         return output

@@ -44,7 +44,7 @@ class Console(Plugin):
     """Whether to use colours; by default on a terminal, unless `NO_COLOR` is set."""
 
     def _started(self) -> Started:
-        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        """The state of this plugin, created by `run.state`; it is separate if the kind is listed twice."""
         return Started()
 
     @hookimpl
@@ -101,7 +101,7 @@ class Console(Plugin):
         coloured = self.colour if self.colour is not None else on_terminal and not os.environ.get("NO_COLOR")
         if colour and coloured:
             line = f"\x1b[{_COLOURS[colour]}m{line}\x1b[0m"
-        with suppress(OSError):  # nobody reads it any more
+        with suppress(OSError):  # the reader has closed the pipe
             print(f"{_ERASE_LINE if on_terminal else ''}{line}", file=target, flush=True)
 
 

@@ -25,7 +25,7 @@ class Price(BaseModel):
     """The price of cached input tokens; by default the same as for other input."""
 
     def of(self, usage: Usage) -> float | None:
-        """USD for ``usage``; ``None`` when it is not known."""
+        """The cost of ``usage`` in USD; ``None`` if it is unknown."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return None
         cached = min(usage.cached_tokens or 0, usage.input_tokens)
@@ -52,7 +52,7 @@ class Cost(Plugin):
         run.state(Pricing).price = self.price
 
     def price(self, model: str, usage: Usage) -> float | None:
-        """USD for ``usage`` of ``model``; ``None`` when nobody knows."""
+        """The cost of ``usage`` of ``model`` in USD; ``None`` if it is unknown."""
         own = first_match(model, self.prices)
         if own is not None:
             return own.of(usage)

@@ -48,7 +48,7 @@ class ErrorHints(Plugin):
 
 
 def _names(error: type) -> Iterator[str]:
-    """What an exception may be called, its own names before those of its bases."""
+    """The names of an exception, its own before those of its bases."""
     for cls in error.__mro__:
         yield cls.__name__
         yield f"{cls.__module__}.{cls.__qualname__}"

@@ -1,4 +1,4 @@
-"""Functions that people name in an agent file: called with those of our values that they ask for by name."""
+"""Calls functions from an agent file with the values that their parameters name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from react_run import Run, in_worker
 
 
 def check_parameters(function: Callable[..., Any], names: tuple[str, ...]) -> None:
-    """Refuse a function that cannot be called with values called ``names``.
+    """Check that all parameters of a function are among ``names``.
 
     Raises:
-        ValueError: It asks for something else.
+        ValueError: The function has another parameter.
     """
     unknown = [
         parameter.name
@@ -22,13 +22,13 @@ def check_parameters(function: Callable[..., Any], names: tuple[str, ...]) -> No
         if parameter.name not in names and parameter.default is parameter.empty and not _is_open(parameter)
     ]
     if unknown:
-        raise ValueError(f"the function asks for {', '.join(unknown)}; it may ask for {', '.join(names)}")
+        raise ValueError(f"the function takes {', '.join(unknown)}; it may take {', '.join(names)}")
 
 
 async def called(run: Run, function: Callable[..., Any], values: Mapping[str, object]) -> object:
-    """What ``function`` gives when it is called with those of ``values`` that it asks for.
+    """Call ``function`` with those of ``values`` that it takes, and return its result.
 
-    A plain one is called in a worker thread, under the agent's ``tool_timeout``; an ``async`` one where the run is.
+    A plain function runs in a worker thread under the agent's ``tool_timeout``, an ``async`` one on the run's loop.
     """
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):

@@ -1,4 +1,4 @@
-"""The plugin ``guide``: text for the system prompt, from the agent file, from a file, or from an AGENTS.md above."""
+"""The plugin ``guide``: text for the system prompt, from the agent file, from a file, or from the nearest AGENTS.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, ValidationInfo, model_validator
 from react_run import LocalPath, Origin, Plugin, Run, hookimpl
 
 LONGEST = 64 * 1024
-"""Bytes of a file that are read."""
+"""The most bytes of a file that are read."""
 
 
 class Guide(Plugin):
@@ -46,13 +46,13 @@ class Guide(Plugin):
         return self
 
     def _looked_at(self) -> list[Path]:
-        """The places that it reads from; texts that are meant to be read, such as AGENTS.md, may be anybody's."""
+        """The paths that need trust; files that are meant to be read, such as AGENTS.md, do not."""
         if self.file is not None:
             return [self.file.resolve()]
         return list(_upwards(Path.cwd().resolve())) if self.find and not self.find.lower().endswith(".md") else []
 
     def needs_trust(self) -> str:
-        """A file may quote what is in its own directory; the rest is not its own."""
+        """Reading outside the agent file's directory needs trust."""
         reads = f"reads {self.file}, which is" if self.file else f"looks for {self.find}"
         return f"{reads} outside its directory" if self._outside else ""
 
@@ -66,7 +66,9 @@ class Guide(Plugin):
             if path is None:
                 return []
             if not self._trusted and self._leads_out(run.workspace, path):
-                run.note(self.kind, f"{path} is a link that leads out, so an agent file without trust does not read it")
+                run.note(
+                    self.kind, f"{path} is a link to another directory, which an agent file without trust cannot read"
+                )
                 return []
             return [path.name, _read(path)]
 
@@ -74,7 +76,7 @@ class Guide(Plugin):
         return self._section(found[1].strip(), found[0]) if found else None
 
     def _leads_out(self, workspace: Path, path: Path) -> bool:
-        """Whether ``path`` is, since it was looked at, a link to somewhere that it may not read."""
+        """Whether ``path`` has become a link to a place that must not be read."""
         places = [self._home] if self.file is not None else [*_upwards(workspace.resolve())]
         return not any(path.resolve().is_relative_to(place) for place in places)
 
@@ -86,12 +88,12 @@ class Guide(Plugin):
 
 
 def nearest(directory: Path, name: str) -> Path | None:
-    """The file ``name`` in ``directory``, else in the nearest directory above it within the repository."""
+    """The file ``name`` in ``directory``, else in its nearest parent within the repository."""
     return next((path for above in _upwards(directory.resolve()) if (path := above / name).is_file()), None)
 
 
 def _upwards(directory: Path) -> Iterator[Path]:
-    """``directory`` and those above it up to the root of the repository; outside of one, others' files are not ours."""
+    """``directory`` and its parents up to the root of the repository; only ``directory`` if it is not in one."""
     yield directory
     above = [directory, *directory.parents]
     root = next((index for index, path in enumerate(above) if (path / ".git").exists()), 0)

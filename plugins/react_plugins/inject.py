@@ -34,7 +34,7 @@ class Inject(Plugin):
             raise ValueError("give text, path, or both")
         return self
 
-    @hookimpl(trylast=True)  # next to the model, so that what is asked again has it, too
+    @hookimpl(trylast=True)  # next to the model, so that retries include it, too
     async def react_model_call(
         self, run: Run, iteration: Iteration, proceed: Callable[[], Awaitable[ModelResponse]]
     ) -> ModelResponse:
@@ -55,11 +55,11 @@ class Inject(Plugin):
     async def _text(self, run: Run) -> str:
         texts = [self.text, "" if self.path is None or not self.path.is_file() else self.path.read_text("utf-8")]
         text = filled("\n\n".join(text.strip() for text in texts if text.strip()), run)
-        return run.agent.config.masker.mask(text)  # `redact` may have looked at the request already
+        return run.agent.config.masker.mask(text)  # `redact` may have processed the request already
 
 
 def filled(text: str, run: Run) -> str:
-    """``text`` with its placeholders filled in; other braces stay as they are."""
+    """``text`` with its placeholders filled in; other braces are kept."""
     used, made = run.usage, len(run.iterations)
     values = {
         "now": datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -1,4 +1,4 @@
-"""Runs above runs: a subagent's run is one step of its parent's."""
+"""Parent runs: a subagent's run is one step of its parent's."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from react_run import Run
 
 
 def outermost(run: Run) -> Run:
-    """The run that a person started: decisions and budgets of runs below it are its own."""
+    """The run that a person started; it has the decisions and budgets of its subagents."""
     while run.parent is not None:
         run = run.parent
     return run
 
 
 def depth(run: Run) -> int:
-    """How many runs are above ``run``."""
+    """The number of parents of ``run``."""
     return 0 if run.parent is None else 1 + depth(run.parent)

@@ -1,4 +1,4 @@
-"""Lines appended to files, each whole."""
+"""Appends complete lines to files."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append ``line`` to the file at ``path``, which is made, with its directory, when it is not there.
+    """Append ``line`` to the file at ``path``; creates the file and its directory if necessary.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a", encoding="utf-8", errors="backslashreplace", opener=_open) as file:
@@ -18,5 +18,5 @@ def append_line(path: Path, line: str) -> None:
 
 
 def _open(path: str, flags: int) -> int:
-    """Open without waiting for somebody to read: of a pipe, that may be never."""
+    """Open without waiting for a reader, since a pipe may never have one."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)

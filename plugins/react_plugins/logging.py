@@ -28,7 +28,7 @@ LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNI
 class Logging(Plugin):
     """Logs each event of a run: JSON lines in a file, or records of Python's logging.
 
-    Secrets of the agent file and what `redact` masks are masked in them.
+    Secrets of the agent file, and everything that `redact` masks, are masked.
     """
 
     kind: ClassVar[str] = "logging"

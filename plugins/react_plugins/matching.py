@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
-    """Whether one of ``patterns`` matches ``name``, upper and lower case being different."""
+    """Whether one of ``patterns`` matches ``name``; case-sensitive."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 

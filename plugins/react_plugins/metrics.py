@@ -23,24 +23,24 @@ class Counts:
         self.values: dict[tuple[str, Labels], float] = {}
 
     def add(self, name: str, amount: float = 1, **labels: str) -> None:
-        """Count ``amount`` more under ``name`` and ``labels``."""
+        """Add ``amount`` to the counter for ``name`` and ``labels``."""
         key = (name, tuple(sorted(labels.items())))
         self.values[key] = self.values.get(key, 0) + amount
 
     def add_all(self, other: Counts) -> None:
-        """Count all that ``other`` has counted."""
+        """Add all counters of ``other``."""
         for (name, labels), amount in other.values.items():
             self.add(name, amount, **dict(labels))
 
     def to_dict(self) -> dict[str, object]:
-        """The counters: a number for each name, or numbers by label where there are labels."""
+        """The counters: a number for each name, or numbers by label if it has labels."""
         found: dict[str, object] = {}
         for (name, labels), amount in sorted(self.values.items()):
             if not labels:
                 found[name] = _rounded(amount)
                 continue
             by_label = found.setdefault(name, {})
-            assert isinstance(by_label, dict)  # a name has labels always or never
+            assert isinstance(by_label, dict)  # a name always has labels, or never
             by_label[" ".join(value for _, value in labels)] = _rounded(amount)
         return found
 
@@ -66,7 +66,7 @@ class Metrics(Plugin):
         return self._totals
 
     def counts(self) -> Counts:
-        """What `run.state` makes for this plugin alone: the same kind may be listed twice."""
+        """The state of this plugin, created by `run.state`; it is separate if the kind is listed twice."""
         return Counts()
 
     @hookimpl

@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 DAY = 86_400.0
 _WHOLE = ("stop", "tool_calls")
-"""Finish reasons of replies that are kept."""
+"""Finish reasons of replies that are cached."""
 
 
 class ModelCache(Plugin):
@@ -56,7 +56,7 @@ class ModelCache(Plugin):
     _warned: bool = PrivateAttr(default=False)
 
     def keep_apart(self, scope: Callable[[Run], str]) -> None:
-        """Use only what was kept under the same text: ``react-run eval`` gives each repeat of a case its own."""
+        """Separate the cache by the text from ``scope``; ``react-run eval`` gives each repeat of a case its own."""
         self._scope = scope
 
     @cached_property
@@ -78,7 +78,7 @@ class ModelCache(Plugin):
         async def find() -> str | None:
             return self._try(run, lambda: self._known(key))
 
-        # What is stored lies outside of the run: a replay is answered as the run was.
+        # Recorded, because the cache is outside of the run: a replay gets the same answers as the run.
         text = await run.recorded(f"model cache {iteration.number}", find)
         if text is not None:
             run.note(self.kind, f"iteration {iteration.number}: answered from the cache")
@@ -89,7 +89,7 @@ class ModelCache(Plugin):
         return response
 
     def _key(self, run: Run, request: ModelRequest) -> str | None:
-        """What stands for ``request``; nothing where it may not be answered from here."""
+        """The key for ``request``; ``None`` if it must not be answered from the cache."""
         if not all(tool.read_only is True for tool in request.tools):
             return None
         try:
@@ -112,23 +112,23 @@ class ModelCache(Plugin):
     def _known(self, key: str) -> str | None:
         text = self._store.get(key, since=self.now() - self.ttl)
         if text is not None:
-            _read(text)  # what cannot be read is as good as nothing
+            _read(text)  # an unreadable entry counts as missing
         return text
 
     def _keep(self, run: Run, key: str, text: str) -> None:
         if self.path is not None and run.agent.config.masker.mask(text) != text:
-            return  # no secret is written to a file
+            return  # secrets are not written to a file
         self._store.put(key, text, now=self.now(), generation=self._store.generation())
 
     def _try(self, run: Run, work: Callable[[], T]) -> T | None:
-        """What ``work`` returns; a store that cannot be used is noted, warned of once, and as good as none."""
+        """Run ``work``; if the store cannot be used, note it, warn once, and return ``None``."""
         try:
             return work()
         except (OSError, sqlite3.Error, ValueError) as error:
             run.note(self.kind, f"cannot be used: {error}")
             if not self._warned:
                 self._warned = True
-                _log.warning("%s cannot use %s, so the model is asked: %s", self.kind, self.path, error)
+                _log.warning("%s cannot use %s, so the model is called: %s", self.kind, self.path, error)
             return None
 
 
@@ -145,21 +145,21 @@ def _as_data(message: Message) -> dict[str, Any]:
 
 
 def _written(response: ModelResponse) -> str | None:
-    """``response`` as text; nothing when it holds more than text and calls."""
+    """``response`` as text; ``None`` if it contains more than text and calls."""
     data = _as_data(response.message)
     try:
         return json.dumps(
             {**data, "finish_reason": response.finish_reason, "model": response.model}, ensure_ascii=False
         )
-    except (TypeError, ValueError):  # what a model of somebody's own put there
+    except (TypeError, ValueError):  # from a custom model
         return None
 
 
 def _read(text: str) -> ModelResponse:
-    """The reply that :func:`_written` wrote, at no cost; a file that is shared may hold anything.
+    """Parse a reply from :func:`_written`, with no cost; a shared file may contain anything.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a stored reply.
     """
     try:
         data = json.loads(text)

@@ -1,4 +1,4 @@
-"""The plugin ``otel``: OpenTelemetry spans by the conventions for generative AI (behaviour J5)."""
+"""The plugin ``otel``: OpenTelemetry spans that follow the conventions for generative AI (behaviour J5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Value = str | int | float | bool | list[str] | None
 LONGEST = 10_000
-"""Characters of a text that goes into an attribute."""
+"""The most characters of a text in an attribute."""
 
 
 class Otel(Plugin):
@@ -47,7 +47,7 @@ class Otel(Plugin):
         return self
 
     async def open(self) -> None:
-        """Find the tracer; a provider of our own for the console."""
+        """Get the tracer; for the console, from our own provider."""
         from opentelemetry.trace import get_tracer
 
         if self.exporter == "global":
@@ -63,7 +63,7 @@ class Otel(Plugin):
         self._tracer = self._provider.get_tracer("react_run", __version__)
 
     async def close(self) -> None:
-        """Let go of the provider for the console."""
+        """Shut down the provider for the console."""
         if self._provider is not None:
             self._provider.shutdown()
         self._provider = self._tracer = None
@@ -161,7 +161,7 @@ class Otel(Plugin):
 
     @contextmanager
     def _span(self, run: Run, name: str, kind: str, attributes: Mapping[str, Value]) -> Iterator[Span]:
-        """A span around what happens inside; an exception that leaves it is recorded with its type, not its text."""
+        """A span around the block; an exception is recorded with its type, not its text."""
         from opentelemetry.trace import SpanKind, Status, StatusCode
 
         assert self._tracer is not None  # opened before the first run
@@ -188,7 +188,7 @@ def _failed(run: Run, span: Span, kind: str) -> None:
 
 
 def _set(run: Run, span: Span, attributes: Mapping[str, Value]) -> None:
-    """Note what is known, without secrets: a server may return a key as the name of a model, or the id of a call."""
+    """Set the known attributes with secrets masked: a server may return a key as a model name or call id."""
     for name, value in attributes.items():
         if isinstance(value, str):
             span.set_attribute(name, run.agent.config.masker.mask(value))
@@ -199,7 +199,7 @@ def _set(run: Run, span: Span, attributes: Mapping[str, Value]) -> None:
 
 
 def _provider_of(model: str) -> str:
-    """The provider in a model id such as ``openai/gpt-5``; the id itself when it names none."""
+    """The provider in a model id such as ``openai/gpt-5``; the id itself if it has none."""
     return model.partition("/")[0]
 
 
@@ -208,5 +208,5 @@ def _number(value: object) -> float | None:
 
 
 def _message(run: Run, role: str, text: str) -> str:
-    """One message in the form that the conventions give to recorded content."""
+    """A message in the form of the conventions for recorded content."""
     return value_as_json([{"role": role, "parts": [{"type": "text", "content": head(run, text, LONGEST)}]}])

@@ -1,4 +1,4 @@
-"""The plugin ``prefetch``: runs the obvious tool first, so that the model has its result in the first request."""
+"""The plugin ``prefetch``: runs a tool first, so that the model gets its result in the first request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
 
 
 class Prefetched:
-    """Whether one run has had its tool called."""
+    """Whether the tool was already called in a run."""
 
     done = False
 
@@ -39,7 +39,7 @@ class Prefetch(Plugin):
             return None
         state.done = True
         if self.tool not in {tool.name for tool in iteration.request.tools}:
-            run.note(self.kind, f"{self.tool} is not offered: nothing was looked up")
+            run.note(self.kind, f"{self.tool} is not offered, so it was not called")
             return None
         asked = run.prompt or next((told.text for told in reversed(run.messages) if told.role == "user"), "")
         arguments: dict[str, object] = {name: _filled(value, asked) for name, value in self.arguments.items()}

@@ -1,4 +1,4 @@
-"""The plugin ``python_sensor``: a function looks at each executed call (behaviour G2)."""
+"""The plugin ``python_sensor``: a function checks each executed call (behaviour G2)."""
 
 from __future__ import annotations
 

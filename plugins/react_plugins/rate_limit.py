@@ -17,13 +17,13 @@ MODEL = "(model)"
 
 
 class Pace:
-    """When the next of a series of calls may start."""
+    """The time at which the next call of a series may start."""
 
     def __init__(self) -> None:
         self.next = 0.0
 
     def reserve(self, now: float, interval: float, burst: int) -> float:
-        """Take the next place; the seconds to wait for it."""
+        """Reserve the next slot, and return the seconds to wait for it."""
         due = max(self.next, now)
         self.next = due + interval
         return max(0.0, due - now - (burst - 1) * interval)
@@ -69,7 +69,7 @@ class RateLimit(Plugin):
                 pace = self._paces.setdefault(what, Pace())
                 return pace.reserve(self.now(), 1 / per_second, self.burst)
 
-        # What else the agent does meanwhile lies outside of the run: a replay waits where the run did.
+        # Recorded, because other runs of the agent are outside of this one: a replay waits where the run did.
         seconds = await run.recorded(f"rate_limit {asking}", reserve)
         if seconds > 0:
             run.note(self.kind, f"{what}: waits {seconds:.2f} s")

@@ -28,13 +28,13 @@ from react_run import (
 )
 
 SHORTEST = 4
-"""Characters below which a value is refused: masking it would blot out ordinary text."""
+"""The fewest characters of a value: masking shorter ones would blot out ordinary text."""
 _UNJOINABLE = re.compile(r"\\[1-9]|\(\?P?[<(]\w|\(\?P=|^\(\?[aiLmsux]+\)")
-"""What cannot be joined with other patterns: references to groups, named groups, flags for a whole pattern."""
+"""Parts of patterns that cannot be combined: references to groups, named groups, flags for a whole pattern."""
 
 
 class Seen:
-    """The messages of one run that have been looked at, and what they became."""
+    """The messages of a run that were processed, and the results."""
 
     def __init__(self) -> None:
         self.messages: dict[int, tuple[Message, Message]] = {}
@@ -84,7 +84,7 @@ class Redact(Plugin):
             raise ValueError("give values, patterns, or both")
         return self
 
-    # -- where things come in --------------------------------------------------------------------------------------
+    # -- input -----------------------------------------------------------------------------------------------------
 
     @hookimpl(tryfirst=True)
     @inline
@@ -110,7 +110,7 @@ class Redact(Plugin):
     ) -> Observation:
         return self._observation(run, await proceed())
 
-    # -- what others may have added since ---------------------------------------------------------------------------
+    # -- text that other plugins may have added ---------------------------------------------------------------------
 
     @hookimpl(tryfirst=True)  # before anything is saved because it is too long
     def react_settle(self, run: Run, iteration: Iteration) -> None:
@@ -140,12 +140,12 @@ class Redact(Plugin):
         if content == message.content:
             return response
         await iteration.withdraw()
-        return replace(response, message=replace(message, content=content))  # the calls it asks for stay as they are
+        return replace(response, message=replace(message, content=content))  # its calls are not changed
 
     # -- masking -----------------------------------------------------------------------------------------------------
 
     def _tell(self, run: Run) -> None:
-        """Have the masker of the agent, which all records pass, mask what this plugin masks."""
+        """Add the rules of this plugin to the agent's masker, which masks all records."""
         masker = run.agent.config.masker
         if masker not in self._told:
             self._told.add(masker)
@@ -161,13 +161,13 @@ class Redact(Plugin):
         return run.agent.config.masker.mask_data(data)
 
     def _value(self, run: Run, value: object) -> object:
-        """A value without secrets; an instance of a class with one in it is given as JSON values."""
+        """A value without secrets; an instance of a class that contains one becomes JSON values."""
         shown = to_jsonable_python(value, inf_nan_mode="strings", fallback=str)
         masked = self._data(run, shown)
         return value if masked == shown else masked
 
     def _content(self, run: Run, content: str | Sequence[Mapping[str, object]]) -> str | Sequence[Mapping[str, object]]:
-        """Text, or content parts: of those only the texts, because an image is not a place for a pattern."""
+        """Mask text, or the texts in content parts; images are not searched."""
         if isinstance(content, str):
             return self._text(run, content)
         return [self._content_part(run, part) for part in content]

@@ -1,4 +1,4 @@
-"""Text for people: short, on one line, and with nothing in it that steers a terminal."""
+"""Text for people: short, on one line, and safe for terminals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from react_run import Run
 from react_run.support import printable
 
 _MARGIN = 16_384
-"""Characters beyond those shown that are looked at, so that no secret is cut before it is masked."""
+"""How many more characters are masked than shown, so that no secret is cut before it is masked."""
 
 
 def head(run: Run, text: str, limit: int) -> str:
-    """The first ``limit`` characters of ``text``, secrets masked, and how many there are in all when that is more."""
+    """The first ``limit`` characters of ``text`` with secrets masked, and the total number if there are more."""
     masked = run.agent.config.masker.mask(text[: limit + _MARGIN])
     if len(masked) <= limit and len(text) <= limit + _MARGIN:
         return masked
@@ -20,12 +20,12 @@ def head(run: Run, text: str, limit: int) -> str:
 
 
 def one_line(run: Run, text: str, limit: int) -> str:
-    """The first ``limit`` characters of ``text`` on one line, secrets masked and control characters made visible."""
+    """The first ``limit`` characters of ``text`` on one line, with secrets masked and control characters visible."""
     masked = run.agent.config.masker.mask(text[: limit + _MARGIN])
     line = printable(" ".join(masked.split()), keep="", strict=True)
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
 def value_as_json(value: object) -> str:
-    """``value`` as JSON in one line; what has no JSON form is shown as its text."""
+    """``value`` as JSON on one line; values without a JSON form become text."""
     return json.dumps(value, ensure_ascii=False, default=str)

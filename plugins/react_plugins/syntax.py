@@ -1,4 +1,4 @@
-"""Where a text is not what it should be: JSON, YAML, TOML, Python."""
+"""Finds syntax errors in JSON, YAML, TOML and Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEY = re.compile(r"^[^=\"'#\n]+", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong, and where, counting from 1; 0 when that is not known."""
+    """A syntax error with its line and column, counting from 1; 0 if unknown."""
 
     what: str
     line: int = 0
@@ -25,7 +25,7 @@ def in_json(text: str) -> Mistake | None:
     import json
 
     try:
-        json.loads(text, parse_int=str)  # Python makes no numbers of more than some thousand digits
+        json.loads(text, parse_int=str)  # Python refuses to convert numbers with thousands of digits
     except json.JSONDecodeError as error:
         return Mistake(error.msg, error.lineno, error.colno)
     except RecursionError:
@@ -34,7 +34,7 @@ def in_json(text: str) -> Mistake | None:
 
 
 def in_yaml(text: str) -> Mistake | None:
-    """The first mistake in a stream of YAML documents; what its tags mean is not looked at."""
+    """The first mistake in a stream of YAML documents; the meaning of tags is not checked."""
     import yaml
 
     try:
@@ -54,7 +54,9 @@ def in_toml(text: str) -> Mistake | None:
     import tomllib
 
     if any(key[0].count(".") > _DEEPEST_KEY for key in _KEY.finditer(text)):
-        return Mistake("a key has too many parts")  # the library takes the longer for each, minutes for some thousands
+        return Mistake(
+            "a key has too many parts"
+        )  # the library takes quadratic time for them, minutes for a few thousand
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -67,7 +69,7 @@ def in_toml(text: str) -> Mistake | None:
 
 
 def in_python(text: str) -> Mistake | None:
-    """The first mistake in a Python file, by the grammar of the Python that runs us."""
+    """The first mistake in a Python file, by the grammar of the running Python."""
     import ast
 
     with warnings.catch_warnings():

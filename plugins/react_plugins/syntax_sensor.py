@@ -1,4 +1,4 @@
-"""The plugin ``syntax_sensor``: files that were written must be valid for their extension (behaviour G2)."""
+"""The plugin ``syntax_sensor``: written files must have valid syntax for their extension (behaviour G2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from react_run import Folder, LocalPath, Observation, Plugin, Run, Signal, ToolC
 from react_toolsets.texts import decode
 
 LARGEST = 5 * 1024 * 1024
-"""Bytes of a file that is looked at."""
+"""The most bytes of a file that is checked."""
 Language = Literal["json", "yaml", "toml", "python"]
 ENDINGS: Mapping[str, Language] = {
     ".json": "json",
@@ -61,7 +61,7 @@ class SyntaxSensor(Plugin):
         found = await run.recorded(f"syntax of {path}", find)
         if "unread" in found:
             run.note("sensor_failed", f"syntax: {found['unread']}")
-            return Signal(severity="warn", message=f"nothing looked at its syntax: {found['unread']}")
+            return Signal(severity="warn", message=f"its syntax was not checked: {found['unread']}")
         return self._signal(path, language, syntax.Mistake(**found)) if found else None
 
     def _signal(self, path: str, language: Language, mistake: syntax.Mistake) -> Signal:
@@ -74,7 +74,7 @@ class SyntaxSensor(Plugin):
 
 
 def mistake_in(folder: Folder, path: str, language: Language) -> dict[str, Any]:
-    """The fields of the first mistake in a file, ``unread`` with the reason when it cannot be read, or nothing."""
+    """The fields of the first mistake in a file; ``unread`` with the reason if it cannot be read; else empty."""
     try:
         text, _ = decode(folder.read(path, LARGEST), path)
     except ToolError as error:

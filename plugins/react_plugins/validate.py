@@ -61,7 +61,7 @@ class Validate(Plugin):
 
 
 def _problem(validator: JsonSchema, content: str) -> str:
-    """What is wrong with ``content``; nothing when it fits."""
+    """What is wrong with ``content``; empty if it matches."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):
@@ -77,7 +77,11 @@ def _worst(validator: JsonSchema, value: Any) -> str:  # any JSON value
 
     try:
         error = best_match(validator.errors(value))
-    except (RecursionError, OverflowError, SlowPattern) as failure:  # a result may be anything, and ends no run
+    except (
+        RecursionError,
+        OverflowError,
+        SlowPattern,
+    ) as failure:  # a result may be anything, and must not end the run
         return f"it cannot be checked: {failure}"
     if error is None:
         return ""

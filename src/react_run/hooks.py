@@ -37,8 +37,8 @@ Mask = Callable[[str], str]
 F = TypeVar("F", bound=Call)
 PLAIN, AROUND, GENERATOR, LATE = range(4)
 FIRST_ANSWER, DIRECT, LATE_ONLY, ANY = range(4)
-"""How a layer is asked from one of its implementations on: that is a plain function; it is the loop itself; it is late,
-as are all that follow except the loop; or anything else."""
+"""How a layer is asked from one of its implementations on: it is a plain function; it is the loop; it and all that
+follow except the loop are late; anything else."""
 IN_THREADS = frozenset({"react_guide", "react_sense", "react_check_answer"})
 """Hooks whose synchronous implementations run in a worker thread with a timeout (behaviour T2)."""
 SLOW = 0.1
@@ -241,7 +241,7 @@ class HookTable:
 
 
 def _set_ways(chain: Chain) -> None:
-    """Find out once how each place of a layer is asked, so that nobody has to look while a run waits."""
+    """Determine how the chain is asked from each implementation on, once for all runs."""
     further_in = ANY
     for impl in reversed(chain):
         if impl is chain[-1]:

@@ -1,4 +1,4 @@
-"""How a layer is asked: from its outermost implementation inwards, and back (decision record 0003)."""
+"""Calls the implementations of a layer, from the outermost inwards and back (decision record 0003)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Asked = Coroutine[Any, Any, Any]
 
 
 def ask(chain: Chain, *args: object) -> Asked:
-    """Call a layer: return what to await for the answer of the outermost implementation.
+    """Call a layer, and return an awaitable for the answer of the outermost implementation.
 
     Raises:
         PluginError: An implementation skipped the rest and gave no answer, or no plugin answered.
@@ -39,7 +39,9 @@ def ask(chain: Chain, *args: object) -> Asked:
 
 
 async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
-    """The ``answer`` of the plain implementation before ``index``; what comes behind it, when it turns out as none."""
+    """The ``answer`` of the plain implementation before ``index``, or, if it is ``None`` when awaited, that of the
+    rest.
+    """
     impl = chain[index - 1]
     try:
         if isawaitable(answer):
@@ -54,7 +56,7 @@ async def _given(chain: Chain, index: int, args: Args, answer: Any) -> Any:
 
 
 async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
-    """The answer of a chain that has only late implementations from ``start`` on, and the loop."""
+    """The answer of a chain that consists of late implementations and the loop from ``start`` on."""
     for impl in chain:
         if impl.unless is not None and _is_early(impl, args):
             return await _answer(chain, start, args, None)
@@ -75,7 +77,7 @@ async def _late_answer(chain: Chain, start: int, args: Args) -> Any:
 def _is_early(impl: Implementation, args: Args) -> bool:
     try:
         return bool(impl.unless and impl.unless(*args))
-    except Exception:  # the full way meets it again, and knows who is to be told
+    except Exception:  # _answer() will meet it again, and blames the right plugin
         return True
 
 
@@ -87,14 +89,14 @@ class _Proceed:
     def __init__(self, chain: Chain, index: int, args: Args) -> None:
         self.chain, self.index, self.args = chain, index, args
         self.called = self.closed = False
-        self.failure = 0  # the identity of what was raised: the exception itself would hold this, by its traceback
+        self.failure = 0  # the id of the exception: a reference would be a cycle, through its traceback
         self.result: Any = None
 
     def __call__(self) -> Asked:
         return _answer(self.chain, self.index, self.args, self)
 
     def too_late(self) -> PluginError:
-        """What it answered is judged and recorded by now: nothing more may happen on its behalf."""
+        """The error for a call of ``proceed()`` after the answer, which has been judged and recorded by then."""
         outer = self.chain[self.index - 1]
         return PluginError(f"plugin {outer.plugin_name!r} called proceed() after it had answered {outer.hook}")
 
@@ -114,14 +116,14 @@ class _Proceed:
 async def _answer(chain: Chain, start: int, args: Args, place: _Proceed | None) -> Any:
     """The first answer of ``chain`` from ``start`` on.
 
-    How it ended is remembered in ``place``, the ``proceed`` it was called by, so that nobody else is blamed for it.
+    ``place`` is the ``proceed`` that was called; it keeps the outcome, so that no outer plugin is blamed for an error.
     """
     if place is not None:
         if place.closed:
             raise place.too_late()
         place.called = True
     index, inner = start, None
-    later: tuple[int, ...] = ()  # the places of those that are entered late, innermost first
+    later: tuple[int, ...] = ()  # indices of the late implementations passed, innermost first
     try:
         try:
             while index < len(chain):
@@ -178,7 +180,9 @@ def _concerns(chain: Chain, later: tuple[int, ...], error: BaseException) -> boo
 
 
 class _Known(_Proceed):
-    """``proceed`` for an implementation that is entered late: what came of the rest already, and then the rest anew."""
+    """``proceed`` for an implementation that is entered late: the first call gives the known outcome of the rest;
+    further calls run the rest again.
+    """
 
     __slots__ = ("known",)
 
@@ -203,13 +207,13 @@ class _Known(_Proceed):
         try:
             raise error
         finally:
-            del error  # whose traceback holds this frame
+            del error  # its traceback refers to this frame
 
 
 async def _entered_late(
     chain: Chain, later: tuple[int, ...], args: Args, answer: Any, error: BaseException | None
 ) -> Any:
-    """Enter those of ``later`` that the answer or the error concerns, each by what the one before has made of it."""
+    """Enter those of ``later`` that the answer or the error concerns; each gets the outcome of the one before."""
     try:
         for at in later:
             impl = chain[at]

@@ -528,6 +528,52 @@ def test_a_chat_on_a_pipe_answers_line_by_line(call: Call, tmp_path: Path) -> No
     assert "unknown command /nonsense" in err
 
 
+def test_a_turn_of_a_chat_can_be_taken_back_and_asked_again(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: {kind: scripted, scope: agent, replies: [one, two, three, four]}\n")
+    typed = "/undo\n/retry\na\nb\n/undo\n/save left.json\nc\n/retry\n/save all.json\n"
+    status, out, err = call("chat", "agent.yaml", stdin=typed)
+    assert (status, out) == (0, "one\ntwo\nthree\nfour\n")
+    assert err.count("there is no turn of this chat to take back") == 2
+    assert "the last turn is forgotten" in err
+
+    def said(name: str) -> list[str]:
+        messages = json.loads((tmp_path / name).read_text())
+        return [message["content"] for message in messages if message["role"] != "system"]
+
+    assert said("left.json") == ["a", "one"]
+    assert said("all.json") == ["a", "one", "c", "four"]
+
+
+def test_a_turn_taken_back_is_gone_from_the_session_too(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: {kind: scripted, scope: agent, replies: [one, two]}\n")
+    call("chat", "agent.yaml", "--session", "talk", stdin="a\nb\n/undo\n")
+    (path,) = (tmp_path / "home").rglob("talk.json")
+    assert [m["content"] for m in json.loads(path.read_text())["messages"] if m["role"] != "system"] == ["a", "one"]
+
+
+def test_a_failed_turn_can_be_asked_again(call: Call, tmp_path: Path) -> None:
+    failed = "{error: {message: no luck, status: 400, retryable: false}}"
+    write(tmp_path, f"model: {{kind: scripted, scope: agent, replies: [{failed}, fine]}}\n")
+    status, out, err = call("chat", "agent.yaml", stdin="a\n/retry\n/usage\n")
+    assert (status, out) == (0, "fine\n")
+    assert "no luck" in err
+    assert "1 turn · 1 model call · 0 tool calls" in err
+
+
+def test_a_chat_shows_its_usage_the_last_turn_and_the_sessions(call: Call, tmp_path: Path) -> None:
+    write(tmp_path, "model: {kind: scripted, scope: agent, replies: [one, two]}\n")
+    status, _, err = call("chat", "agent.yaml", stdin="/trace\n/sessions\n/usage\n")
+    assert status == 0
+    assert "there is no turn yet" in err
+    assert "--session NAME begins one" in err
+    assert "0 turns · 0 model calls" in err
+    status, _, err = call("chat", "agent.yaml", "--session", "talk", stdin="a\nb\n/usage\n/trace\n/sessions\n")
+    assert status == 0
+    assert "2 turns · 2 model calls · 0 tool calls" in err
+    assert "prompt b" in err
+    assert "* talk" in err
+
+
 def test_an_internal_error_is_one_line_unless_debug_asks(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,8 +69,8 @@ def test_what_is_different_is_shown_and_asked_about(server: LocalServer) -> None
     ("body", "text"),
     [
         ('{"swagger": "2.0", "paths": {}}', "swagger 2.0 is not supported: convert it"),
-        ("<html>", "nothing is written"),
-        ("", "nothing is written"),
+        ("<html>", "nothing was written"),
+        ("", "nothing was written"),
     ],
 )
 def test_what_is_no_document_is_not_written(server: LocalServer, body: str, text: str) -> None:
@@ -91,5 +91,5 @@ def test_errors_of_the_network_are_told_in_one_sentence(server: LocalServer) -> 
 def test_a_file_that_is_no_document_is_not_replaced(server: LocalServer) -> None:
     server.site = {"/o.json": server.json(DOCUMENT)}
     Path("notes.txt").write_text("mine")
-    assert "no document that could be replaced" in run(f"{server.url}/o.json", "-o", "notes.txt", "--yes")[1]
+    assert "not a document to replace" in run(f"{server.url}/o.json", "-o", "notes.txt", "--yes")[1]
     assert Path("notes.txt").read_text() == "mine"

@@ -121,7 +121,7 @@ def test_a_sensor_that_runs_out_of_time_has_not_let_anything_pass() -> None:
     slow = SlowSensor()
     result = run_agent(REPLIES, tools=[look], plugins=[slow], tool_timeout=0.1)
     slow.go.set()
-    assert "nothing looked at this: SlowSensor could not be carried out" in result.messages[-2].text
+    assert "this was not checked: SlowSensor could not be carried out" in result.messages[-2].text
 
 
 def test_a_guide_that_runs_out_of_time_ends_the_run() -> None:

@@ -62,7 +62,7 @@ def test_a_file_that_was_edited_after_it_was_loaded_is_not_shared(tmp_path: Path
     fired = Fired()
     (tmp_path / "c.db").unlink()
     asked(tmp_path, SOURCE.replace("5", "60"), fired)  # this process still runs what it loaded
-    assert "kept for this process only" in fired.of("cache")[0]
+    assert "cached for this process only" in fired.of("cache")[0]
 
 
 def test_a_default_that_is_spelled_out_makes_no_other_call(tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_a_closure_is_known_in_its_own_process_only_and_says_so(tmp_path: Path) 
     fired = Fired()
     assert asked(tmp_path, toolsets=[priced(1)]).steps[0].observation == "pen: 1"
     assert asked(tmp_path, SOURCE, fired, toolsets=[priced(2)]).steps[0].observation == "pen: 2"
-    assert "kept for this process only" in fired.of("cache")[0]
+    assert "cached for this process only" in fired.of("cache")[0]

@@ -76,8 +76,13 @@ def test_what_a_module_lists_is_offered_under_the_names_it_lists(tmp_path: Path)
     [
         ('"LIMIT"]', {"include": ["double", "dubble"]}, "include names 'dubble'"),
         ('"LIMIT"]', {"include": ["dubble"]}, "Did you mean 'double'?"),
+        ('"LIMIT"]', {"include": ["dubble", "double", "nothere"]}, "'double'? include names 'nothere'"),
         ('"LIMIT", "missing"]', {}, "__all__ names 'missing'"),
-        ('"LIMIT", "untyped"]', {"include": ["untyped", "double"]}, "untyped cannot be offered: say what types"),
+        (
+            '"LIMIT", "untyped"]',
+            {"include": ["untyped", "double"]},
+            "untyped cannot be offered: its parameters need type hints",
+        ),
     ],
 )
 def test_a_name_that_leads_to_no_tool_is_an_error(

@@ -261,4 +261,4 @@ def test_a_script_for_a_program_that_is_not_here_says_so(tmp_path: Path) -> None
     (folder / "scripts").mkdir()
     (folder / "scripts" / "a.sh").write_text("#!/opt/none/zzsh\necho")
     result, _ = ran(tmp_path, activate(), calls(("run_skill_script", {"skill": "s", "script": "scripts/a.sh"})), DONE)
-    assert "/opt/none/zzsh, which is not installed here" in result.steps[1].observation
+    assert "needs /opt/none/zzsh, which is not installed here" in result.steps[1].observation

@@ -99,7 +99,7 @@ def test_a_hook_that_fails_permits_nothing_and_the_run_goes_on(tmp_path: Path, s
     traces, fired = Traces(), Fired()
     result = run(tmp_path, hook(source, timeout=1), fired, traces=traces)
     assert traces.reads == []
-    assert "because the hook that decides about it failed" in result.steps[0].observation
+    assert "because the hook that decides it failed" in result.steps[0].observation
     assert said in result.steps[0].observation
     assert result.steps[0].error_code == "hook_failed"
     assert result.answer == "done"

@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_used_is_warned_of_once(tmp_path: Path, caplog: py
     cache = ModelCache(path=tmp_path)  # a directory
     assert [run(cache)[1], run(cache)[1]] == [2, 2]
     (record,) = caplog.records
-    assert record.getMessage().startswith(f"model_cache cannot use {tmp_path}, so the model is asked: ")
+    assert record.getMessage().startswith(f"model_cache cannot use {tmp_path}, so the model is called: ")
 
 
 def test_a_file_that_cannot_be_used_is_noted(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_tool_that_is_not_there_is_noted_and_the_run_goes_on() -> None:
     fired = Fired()
     result, _ = run_with({"kind": "prefetch", "tool": "find"}, plugins=[fired])
     assert (result.success, result.steps) == (True, [])
-    assert fired.details == [("prefetch", "find is not offered: nothing was looked up")]
+    assert fired.details == [("prefetch", "find is not offered, so it was not called")]
 
 
 def test_permission_is_asked_for_it() -> None:

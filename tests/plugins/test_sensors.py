@@ -112,7 +112,7 @@ def test_a_command_that_cannot_run_is_no_pass_and_no_failure_of_the_model(tmp_pa
         tmp_path, [calls(write("a.txt")), says("ok")], toolsets=[FILES], plugins=[CommandSensor(command=command), fired]
     )
     assert result.success
-    assert "[warn] nothing looked at this: `no-such-linter .` cannot be run" in result.steps[0].observation
+    assert "[warn] this was not checked: `no-such-linter .` cannot be run" in result.steps[0].observation
     assert len(fired.of("sensor_failed")) == 1
 
 
@@ -179,7 +179,7 @@ def test_a_function_that_fails_or_returns_something_else_ends_the_run(tmp_path: 
 
 
 def test_a_function_that_asks_for_something_else_is_refused() -> None:
-    with pytest.raises(ValidationError, match="asks for answer; it may ask for run, call, observation"):
+    with pytest.raises(ValidationError, match="takes answer; it may take run, call, observation"):
         PythonSensor(function=lambda answer: None)
 
 
@@ -264,4 +264,4 @@ def test_languages_and_severity_can_be_chosen(tmp_path: Path) -> None:
 
 def test_a_file_that_is_gone_is_said_not_to_be_looked_at(tmp_path: Path) -> None:
     result = run(tmp_path, calls(write("a.json", "{")), sensor=SyntaxSensor(root=tmp_path / "elsewhere"))
-    assert "[warn] nothing looked at its syntax" in result.steps[0].observation
+    assert "[warn] its syntax was not checked" in result.steps[0].observation

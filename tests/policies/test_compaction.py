@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from react_run import Message, ModelError, ModelRequest, ReActAgent, RunResult, Tool
+from react_run import Message, ModelError, ModelRequest, ReActAgent, RunResult, Tool, hookimpl
 from react_run.engine.context import BYTES_PER_TOKEN, Gauge, size_in_bytes
 from react_run.models.scripted import ScriptedModel
 from react_run.policies.conversation import Conversation, Mover
@@ -159,6 +159,22 @@ def test_a_gauge_looks_at_each_message_once_and_learns_from_the_provider() -> No
     assert gauge.measure(ModelRequest(messages=messages)) == 616
     gauge.correct(None)
     assert gauge.measure(ModelRequest(messages=messages[:1])) == 208
+
+
+@pytest.mark.parametrize(("counted", "notes"), [(50, 0), (9_000, 1)])
+def test_the_count_of_the_provider_decides_when_room_is_made(counted: int, notes: int, workspace: Path) -> None:
+    class Noted:
+        @hookimpl
+        def react_guard_fired(self, guard: str) -> None:
+            fired.append(guard)
+
+    fired: list[str] = []
+    page = calls(("fetch", {"page": 1}), usage={"input_tokens": counted, "output_tokens": 1})
+    model = ScriptedModel(replies=[page, says("done")], window=2_400)
+    tools = Functions(functions=[Tool.from_function(fetch, inline=True)])
+    agent = ReActAgent({"system_prompt": "s"}, model=model, toolsets=[tools], plugins=[Noted()])
+    assert agent.run_sync("p").answer == "done"
+    assert fired.count("compaction") == notes
 
 
 def conversation(iterations: int) -> Conversation:

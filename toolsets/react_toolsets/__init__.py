@@ -1,1 +1,1 @@
-"""The toolsets that come with react-run; each is found by its entry point and imports only public names."""
+"""The bundled toolsets; each is found through its entry point, and imports only public names."""

@@ -1,4 +1,4 @@
-"""Shared by the deterministic toolsets: results as compact JSON, refusals, and outcomes for error codes."""
+"""Results as compact JSON, refusals, and outcomes for error codes, shared by the deterministic toolsets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from react_run import Disposition, Outcome
 Fields = Mapping[str, object]
 
 
-class Refusal(Exception):  # an answer for the model, not a fault
+class Refusal(Exception):  # an answer for the model, not an error of the program
     """A tool cannot answer; the message tells the model how to correct its call.
 
     Args:
         code: A short stable name of the reason.
         message: What is wrong and what to write instead.
-        details: Further fields of the error object, such as the choices there are.
+        details: Further fields of the error object, such as the possible choices.
     """
 
     def __init__(self, code: str, message: str, **details: object) -> None:
@@ -26,23 +26,23 @@ class Refusal(Exception):  # an answer for the model, not a fault
 
 
 def answer(work: Callable[[], Fields]) -> str:
-    """The result of ``work`` as compact JSON, or the error object of its :class:`Refusal`."""
+    """Run ``work``, and return its result as compact JSON, or the error object of its :class:`Refusal`."""
     try:
         result: Fields = {"status": "ok", **work()}
     except Refusal as refusal:
         error = {"code": refusal.code, "message": str(refusal), **refusal.details}
         result = {"status": "error", "error": error}
     text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-    # Arguments are echoed, and may hold half of a surrogate pair, which no encoder takes.
+    # Arguments are echoed, and may contain half of a surrogate pair, which cannot be encoded.
     return text.encode("utf-8", "replace").decode()
 
 
 def interpret_answer(result: object, summary: Callable[[Fields], str], ask: frozenset[str]) -> Outcome | None:
-    """The outcome of a result: codes in ``ask`` need the user, every other error may be retried.
+    """The outcome of a result: codes in ``ask`` need the user, all other errors may be retried.
 
     Args:
         result: What the tool returned.
-        summary: States a successful result as one line of fact.
+        summary: Summarises a successful result as one line.
         ask: The codes that only the user can resolve.
     """
     fields = _parsed(result)

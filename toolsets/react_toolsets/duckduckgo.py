@@ -55,7 +55,7 @@ class DuckDuckGoToolset(ReActToolset):
         return result_as_json(await self._ask(query, max_related_topics, run.state(Answers)))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
-        """Success with the best answer as the verified fact; several meanings need the user; errors may be retried."""
+        """Success is a verified fact, the best answer; several meanings need the user; errors may be retried."""
         return interpret_lookup(result, _verified_summary)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
@@ -100,7 +100,7 @@ def _text(answer: Mapping[str, object], name: str, limit: int = MAX_TEXT) -> str
 
 
 def _findings(answer: Mapping[str, object]) -> dict[str, object]:
-    """The parts of an answer that say something, in our own names."""
+    """The parts of an answer under our own names; some may be empty."""
     direct, abstract = _text(answer, "Answer"), _text(answer, "AbstractText") or _text(answer, "Abstract")
     source, url = _text(answer, "AbstractSource"), web_address(_text(answer, "AbstractURL"))
     return {
@@ -114,7 +114,7 @@ def _findings(answer: Mapping[str, object]) -> dict[str, object]:
 
 
 def _facts(infobox: object) -> Iterator[tuple[str, str]]:
-    """Labels and values of the infobox; identifiers of other services and nested values are left out."""
+    """Labels and values of the infobox, without identifiers of other services and nested values."""
     content = infobox.get("content") if isinstance(infobox, Mapping) else None
     facts = [fact for fact in content if isinstance(fact, Mapping)] if isinstance(content, list) else []
     for fact in facts[:MAX_FACTS]:
@@ -132,7 +132,7 @@ def _official_site(answer: Mapping[str, object]) -> str:
 
 
 def _topics(topics: object) -> Iterator[dict[str, str]]:
-    """Related topics in order, those of named groups included."""
+    """The related topics in order, including those in named groups."""
     for topic in topics if isinstance(topics, list) else []:
         if not isinstance(topic, Mapping):
             continue

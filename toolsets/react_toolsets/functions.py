@@ -18,7 +18,7 @@ from react_run import LocalModule, ReActToolset, Tool, ToolsetError, ToolWarning
 class FunctionsToolset(ReActToolset):
     """Turns every public function with type hints into a tool, described by its docstring.
 
-    The same applies to functions marked ``@tool``, with the settings of the mark.
+    Functions marked ``@tool`` are offered with the settings of the decorator.
     """
 
     kind: ClassVar[str] = "functions"
@@ -39,14 +39,14 @@ class FunctionsToolset(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """Loading a module runs its code, and so does calling its functions."""
+        """Loading a module needs trust, because it runs code."""
         return "loads code"
 
     def tools(self) -> list[Tool]:
         """The tools, in source order.
 
         Raises:
-            ToolsetError: There are none, or a function cannot be a tool.
+            ToolsetError: There are no functions to offer, or a function cannot be a tool.
         """
         if self._tools is None:
             made = (Tool.from_function(function, name=name, toolset=self) for name, function in self._functions())
@@ -54,9 +54,9 @@ class FunctionsToolset(ReActToolset):
         return list(self._tools)
 
     def _functions(self) -> list[tuple[str, Callable[..., Any]]]:
-        """What is offered: the name of each function, or none where its mark has one."""
+        """The functions to offer, each with its name; the name is empty if ``@tool`` may set one."""
         source = self.path or self.module
-        assert source is not None  # checked when it was made
+        assert source is not None  # checked by the validator
         found = dict(public_functions(source))
         self._must_be_there(found, source)
         chosen = {name: function for name, function in found.items() if self._is_chosen(name)}
@@ -66,32 +66,34 @@ class FunctionsToolset(ReActToolset):
             raise ToolsetError(f"{_name_of(source)} has no function to offer.{hint}", code="tool.none")
         asked = [name for name in untyped if name in self.include]
         if asked:
-            text = f"{_name_of(source)}: {', '.join(asked)} cannot be offered: say what types its parameters have"
+            text = f"{_name_of(source)}: {', '.join(asked)} cannot be offered: its parameters need type hints"
             raise ToolsetError(text, code="tool.untyped")
         for name in untyped if hasattr(source, "__all__") else ():
-            warnings.warn(f"{name} is left out: its parameters have no types", ToolWarning, stacklevel=2)
+            warnings.warn(f"{name} is left out: its parameters have no type hints", ToolWarning, stacklevel=2)
         return [
             ("" if is_tool(function) else name, function) for name, function in chosen.items() if name not in untyped
         ]
 
     def _must_be_there(self, found: Mapping[str, object], source: ModuleType) -> None:
-        """Refuse a name that was written out and leads to nothing: a typo would leave a tool out in silence."""
+        """Refuse an explicit name that does not exist: a typo would silently leave a tool out."""
         listed = getattr(source, "__all__", ())
+        wrong = []
         for where, names in (("__all__", listed), ("include", self.include)):
             for name in names:
                 missing = name not in found if where == "include" else not hasattr(source, name)
                 if missing and not set(name) & set("*?["):
                     near = get_close_matches(name, found, n=1, cutoff=0.6)
                     hint = f" Did you mean {near[0]!r}?" if near else ""
-                    text = f"{where} names {name!r}, which {_name_of(source)} does not have as a function.{hint}"
-                    raise ToolsetError(text, code="tool.missing")
+                    wrong.append(f"{where} names {name!r}, which {_name_of(source)} does not have as a function.{hint}")
+        if wrong:
+            raise ToolsetError(" ".join(wrong), code="tool.missing")
 
     def _is_chosen(self, name: str) -> bool:
         return _matches(name, self.include) and not _matches(name, self.exclude)
 
 
 def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """What ``module`` lists in ``__all__`` and can be called, else its own functions without a leading underscore."""
+    """The callables in the module's ``__all__``; without it, its own functions without a leading underscore."""
     listed = getattr(module, "__all__", None)
     for name, value in vars(module).items():
         if listed is None:
@@ -103,7 +105,7 @@ def public_functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., An
 
 
 def _can_be_a_tool(function: Callable[..., Any]) -> bool:
-    """Whether it is marked as one, or says of every parameter, or of its result, what type it has."""
+    """Whether the function is marked ``@tool``, or has type hints for all parameters (without any, for its result)."""
     if is_tool(function):
         return True
     signature = inspect.signature(function)

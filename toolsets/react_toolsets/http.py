@@ -1,6 +1,6 @@
-"""A small HTTP client with limits: one deadline, a body ceiling, bounded retries, and one request per question and run.
+"""A small HTTP client with limits: one timeout, a maximum body size, few retries, and a cache per run.
 
-:class:`JsonClient` asks one JSON endpoint; :func:`retrying` and :func:`read_body` serve ``web_fetch`` as well.
+:class:`JsonClient` queries a JSON endpoint; :func:`retrying` and :func:`read_body` are also used by ``web_fetch``.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_BODY = 1024 * 1024
-"""Bytes of a JSON answer, counted after decompression."""
+"""The most bytes of a JSON response, after decompression."""
 MAX_REDIRECTS = 3
 _LAYERS = 4
-"""Generators that a body comes through, one within the other, at most (httpx on httpcore)."""
+"""The most nested generators that a body passes through (httpx on httpcore)."""
 READS = ("GET", "HEAD")
-"""The methods that change nothing: only these are tried again, and follow redirects."""
+"""The methods that change nothing; only these are retried and follow redirects."""
 PAUSES = (0.2, 0.6)
-"""Seconds before the second and the third attempt, when the server names none; jittered by half."""
+"""Seconds before the second and third attempt if the server does not say; with a jitter of 50 %."""
 ERROR_CODES = ("rate_limited", "server_error", "network_error", "http_error", "invalid_response")
-"""Every way in which a request of :class:`JsonClient` can fail."""
+"""The error codes of :class:`JsonClient`."""
 
 
 class RequestFailed(Exception):
-    """A request that brought no usable answer.
+    """A request without a usable response.
 
     Args:
         code: One of ``ERROR_CODES``, or a code of the toolset that raises it.
         message: What happened and what to do instead, for the model.
-        transient: Whether the same request may succeed in a moment.
-        retry_after: Seconds the server asked us to wait.
-        came: What had come of a body that is too large.
+        transient: Whether the same request may succeed soon.
+        retry_after: Seconds that the server asked us to wait.
+        came: The head of a body that is too large.
     """
 
     def __init__(
@@ -66,15 +66,15 @@ class RequestFailed(Exception):
 
 
 class RequestError(ToolError):
-    """The request of a tool brought nothing; another one may."""
+    """The request of a tool failed; another one may succeed."""
 
     opaque = True
 
 
 class Once(Generic[T]):
-    """What was already found out in one run: equal questions, also simultaneous ones, are asked once.
+    """A cache for one run: equal requests, even concurrent ones, are sent once.
 
-    Failures are not kept, so asking again asks again; beyond ``KEPT`` answers the oldest is forgotten.
+    Failures are not cached. Of more than ``KEPT`` entries, the oldest are dropped.
     """
 
     KEPT: ClassVar[int] = 64
@@ -84,7 +84,7 @@ class Once(Generic[T]):
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def get(self, question: str, find: Callable[[], Awaitable[T]]) -> T:
-        """The answer to ``question``; ``find`` is awaited only when it is not known yet."""
+        """The cached answer to ``question``; ``find`` is awaited only if there is none."""
         async with self._locks.setdefault(question, asyncio.Lock()):
             if question not in self._found:
                 self._found[question] = await find()
@@ -97,12 +97,12 @@ class Once(Generic[T]):
 
 
 class Answers(Once[dict[str, object]]):
-    """The answers of JSON endpoints in one run, by URL."""
+    """The responses of JSON endpoints in one run, by URL."""
 
 
 @cache
 def ssl_context() -> ssl.SSLContext:
-    """The verifying TLS context, shared: building one costs tens of milliseconds."""
+    """The verifying TLS context; shared, because building one takes tens of milliseconds."""
     import httpx
 
     return httpx.create_ssl_context()
@@ -134,12 +134,12 @@ def check_status(status: int, host: str, wait: float | None = None) -> None:
 async def retrying(
     attempt: Callable[[], Awaitable[T]], *, until: float, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 ) -> T:
-    """Await ``attempt`` up to three times, as long as its failures are transient and the wait ends before ``until``.
+    """Await ``attempt`` up to three times, while its failures are transient and the wait ends before ``until``.
 
     Args:
         attempt: Makes one request.
         until: The deadline, in the event loop's time.
-        sleep: Waits between attempts, for as long as the server asked or ``PAUSES`` say.
+        sleep: Waits between attempts, as long as the server or ``PAUSES`` say.
     """
     pauses = iter(PAUSES)
     while True:
@@ -156,10 +156,10 @@ async def retrying(
 
 
 async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, host: str) -> bytes:
-    """Collect a body, decompressing as it comes, and never hold more than ``limit`` bytes.
+    """Read and decompress a body of at most ``limit`` bytes.
 
     Raises:
-        RequestFailed: ``too_large``, or ``invalid_response`` for a broken or unknown encoding (only gzip is asked for).
+        RequestFailed: ``too_large``, or ``invalid_response`` for a broken or unknown encoding (we accept only gzip).
     """
     inflate = _inflater(encoding, host)
     body = bytearray()
@@ -178,8 +178,8 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
 
 
 async def _end(chunks: AsyncGeneratorType[bytes, None]) -> None:
-    """Close a generator and those that it reads from, which the event loop closes one after the other."""
-    if chunks.ag_frame is None:  # it came to its end
+    """Close a generator, and give the event loop time to close those that it reads from."""
+    if chunks.ag_frame is None:  # exhausted
         return
     await chunks.aclose()
     for _ in range(2 * _LAYERS):
@@ -192,25 +192,25 @@ def _inflater(encoding: str, host: str) -> Callable[[bytes, int], bytes]:
         return lambda chunk, room: chunk
     if encoding in ("gzip", "x-gzip"):
         stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        # More output than fits raises, so what zlib keeps back at max_length is never needed; and what follows the
-        # end of the stream is not kept, however much it is.
+        # Output above the limit is an error, so data that zlib holds back is never needed. Data after the end of the
+        # stream is dropped.
         return lambda chunk, room: b"" if stream.eof else stream.decompress(chunk, room)
     raise RequestFailed(
-        "invalid_response", f"{host} compressed its answer as {encoding[:40]!r}, though only gzip was asked for."
+        "invalid_response", f"{host} compressed its response as {encoding[:40]!r}, although only gzip was accepted."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class JsonClient:
-    """Asks one endpoint that answers with JSON objects.
+    """Queries an endpoint that responds with JSON objects.
 
     Args:
         endpoint: The URL without parameters.
-        user_agent: Who is asking.
-        timeout_seconds: The deadline of a question, with all its attempts and waits.
-        check: Raises :class:`RequestFailed` for an error that came inside an HTTP 200.
+        user_agent: The ``User-Agent`` header.
+        timeout_seconds: The timeout for a query, all attempts and waits included.
+        check: Raises :class:`RequestFailed` for an error inside an HTTP 200.
         empty_is_throttling: Whether status 202 or an empty body means that the service is throttling.
-        sleep: How to wait between attempts.
+        sleep: Waits between attempts.
     """
 
     endpoint: str
@@ -222,11 +222,11 @@ class JsonClient:
 
     @property
     def host(self) -> str:
-        """Who answers, for messages and sources."""
+        """The host of the endpoint, for messages and sources."""
         return urlsplit(self.endpoint).hostname or self.endpoint
 
     async def ask(self, parameters: Mapping[str, str], answers: Answers) -> dict[str, object]:
-        """The endpoint's answer, from ``answers`` when this run has it already.
+        """The endpoint's response; from ``answers`` if this run already has it.
 
         Raises:
             RequestFailed: With one of ``ERROR_CODES``.
@@ -239,9 +239,9 @@ class JsonClient:
 
         client = httpx.AsyncClient(
             headers={"User-Agent": self.user_agent, "Accept": "application/json", "Accept-Encoding": "gzip"},
-            timeout=None,  # the deadline below covers everything, a dripping body included
+            timeout=None,  # the timeout below covers everything, including a slow body
             verify=ssl_context(),
-            trust_env=self.host not in ("localhost", "127.0.0.1", "::1"),  # no proxy on the way to this machine
+            trust_env=self.host not in ("localhost", "127.0.0.1", "::1"),  # no proxy for this machine
         )
         try:
             async with asyncio.timeout(self.timeout_seconds) as clock, client:
@@ -271,7 +271,7 @@ class JsonClient:
             raise
 
     async def _get(self, client: httpx.AsyncClient, url: str) -> tuple[int, float | None, bytes]:
-        """Status, Retry-After and body of a success."""
+        """The status, Retry-After and body of a success."""
         for _ in range(MAX_REDIRECTS + 1):
             async with client.stream("GET", url) as response:
                 if response.has_redirect_location:
@@ -290,13 +290,13 @@ class JsonClient:
             raise RequestFailed("invalid_response", str(failure)) from failure
 
     def _redirected(self, response: httpx.Response) -> str:
-        """Where a redirect leads, on this host only: the query and the headers are meant for nobody else."""
+        """The target of a redirect, which must be on this host: query and headers are meant only for it."""
         from httpx import InvalidURL
 
         try:
             here, there = response.url, response.url.join(response.headers["Location"])
-        except (InvalidURL, ValueError):  # ``//[`` is no address
-            raise RequestFailed("http_error", f"{self.host} redirected to what is not an address.") from None
+        except (InvalidURL, ValueError):  # such as ``//[``
+            raise RequestFailed("http_error", f"{self.host} redirected to an invalid URL.") from None
         same = (there.scheme, there.port) == (here.scheme, here.port)
         upgraded = (here.scheme, there.scheme, there.port) == ("http", "https", None)
         if there.host != here.host or there.userinfo or not (same or upgraded):

@@ -1,4 +1,4 @@
-"""What the knowledge toolsets share: the form of a result, what it means, and the skill they are found under."""
+"""Shared by the knowledge toolsets: the form and meaning of results, and their skill."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ USER_AGENT = f"react-run/{__version__}"
 
 
 def result_as_json(result: Mapping[str, object]) -> str:
-    """A finished result as compact JSON that every encoder accepts."""
+    """A result as compact JSON that can always be encoded."""
     return answers.answer(lambda: result)
 
 
 def failed(error: RequestFailed, **fields: object) -> dict[str, object]:
-    """The result of a request that brought no answer."""
+    """The result for a failed request."""
     return {"status": "error", **fields, "error": {"code": error.code, "message": str(error)}}
 
 
 def parsed(result: object) -> Mapping[str, object]:
-    """A tool's result as it was before it became text; empty when it is none of ours."""
+    """Parse a tool's result; empty if it is not one of ours."""
     if isinstance(result, str):
         try:
             result = json.loads(result)
@@ -36,7 +36,7 @@ def parsed(result: object) -> Mapping[str, object]:
 
 
 def interpret_lookup(result: object, verified_summary: Callable[[Mapping[str, object]], str]) -> Outcome | None:
-    """What a result of the knowledge toolsets means; every error code may be retried."""
+    """The outcome of a result of the knowledge toolsets; all errors may be retried."""
     fields = parsed(result)
     match fields:
         case {"status": "ambiguous", "message": str(message)}:
@@ -47,7 +47,7 @@ def interpret_lookup(result: object, verified_summary: Callable[[Mapping[str, ob
 
 
 def cut(text: str, limit: int) -> str:
-    """``text`` with at most ``limit`` characters, ended at a word and marked when something is missing."""
+    """``text`` cut to ``limit`` characters at a word, with an ellipsis."""
     if len(text) <= limit:
         return text
     head = text[: limit - 1]
@@ -56,32 +56,32 @@ def cut(text: str, limit: int) -> str:
 
 
 def first_sentence(text: str, limit: int = 240) -> str:
-    """The first sentence, on one line."""
+    """The first sentence of ``text``, on one line."""
     line = " ".join(text.split())
     end = line.find(". ", 40)
     return cut(line if end < 0 else line[: end + 1], limit)
 
 
 def web_address(value: object) -> str:
-    """``value`` when it is an absolute address of the web, else nothing: a service may send anything."""
+    """``value`` if it is an absolute http or https URL, else an empty text; a service may send anything."""
     text = value.strip() if isinstance(value, str) else ""
     return text if re.fullmatch(r"https?://[^\s/]\S*", text, re.IGNORECASE) else ""
 
 
 def source_of(fact: str, url: object) -> str:
-    """``fact`` with the address it came from, if there is one."""
+    """``fact`` with the URL of its source, if there is one."""
     return f"{fact} ({url})" if url else fact
 
 
 def without_credentials(url: HttpUrl | None) -> HttpUrl | None:
-    """Refuse an endpoint with a user name or password in it: agent files are read, logged and shared."""
+    """Refuse an endpoint with a user name or password, because agent files are read, logged and shared."""
     if url is not None and (url.username or url.password):
         raise ValueError("must not contain credentials")
     return url
 
 
 def lookup_skill(tool_name: str) -> ReActSkillSpec:
-    """The skill group ``knowledge_lookup``, for one toolset's tool; a composite merges them by name."""
+    """The skill group ``knowledge_lookup`` with one tool; several of them are merged by name."""
     return ReActSkillSpec(
         name="knowledge_lookup",
         description="Look up facts about people, places, organisations, works and ideas in reference sources.",

@@ -1,4 +1,4 @@
-"""``mediawiki_search``: the introductions of the pages that a MediaWiki site finds, in one request."""
+"""``mediawiki_search``: searches a MediaWiki site, and returns the introductions of pages, in one request."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from react_toolsets.knowledge import (
 )
 
 HITS = 8
-"""Pages asked for: the five that may be wanted, and some to make up for pages without an introduction."""
+"""How many pages to request: the most that a call can return, and some spare for pages without an introduction."""
 MAX_EXTRACT = 2000
 MAX_MEANINGS = 10
 TEMPORARY = {"maxlag", "readonly", "cirrussearch-too-busy-error", "internal_api_error_DBConnectionError"}
-"""API error codes of a wiki that is overloaded or being maintained."""
+"""API error codes of a wiki that is overloaded or under maintenance."""
 
 Query = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
@@ -58,7 +58,7 @@ class MediaWikiToolset(ReActToolset):
         return result_as_json(await self._search(query, max_results, run.state(Answers)))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
-        """Success with the first page as the verified fact; several meanings need the user; errors may be retried."""
+        """Success is a verified fact, the first page; several meanings need the user; errors may be retried."""
         return interpret_lookup(result, _verified_summary)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
@@ -114,7 +114,7 @@ def _parameters(query: str) -> dict[str, str]:
 
 
 def _check(answer: Mapping[str, object]) -> None:
-    """Raise for an API error, which MediaWiki sends with status 200 (in one of two forms)."""
+    """Raise an API error, which MediaWiki sends with status 200 in one of two forms."""
     errors = answer.get("errors")
     error = answer.get("error") or (errors[0] if isinstance(errors, list) and errors else None)
     if error is None:
@@ -130,10 +130,10 @@ def _check(answer: Mapping[str, object]) -> None:
 
 
 def _pages(answer: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """The pages found, best first; missing and broken entries are left out."""
+    """The pages found, best first, without missing and broken entries."""
     found = answer.get("query", {})
     pages = found.get("pages", []) if isinstance(found, Mapping) else None
-    if isinstance(pages, Mapping):  # format version 1, which old wikis answer with
+    if isinstance(pages, Mapping):  # format version 1, from old wikis
         pages = list(pages.values())
     if not isinstance(pages, list):
         raise RequestFailed("invalid_response", "the wiki sent search results of an unknown shape.")
@@ -156,11 +156,11 @@ def _rank(page: Mapping[str, object]) -> int:
 
 
 def _with_remedy(failure: RequestFailed) -> RequestFailed:
-    """A refusal that Wikimedia gives to clients that do not say who runs them, with what to do about it."""
+    """Add a remedy to Wikimedia's refusal of clients without a contact."""
     if failure.code != "http_error" or " 403 " not in str(failure):
         return failure
-    told = "The wiki may want to know who is asking: set user_agent of this toolset to a name and a way to contact you."
-    return RequestFailed(failure.code, f"{failure} {told}")
+    remedy = "The wiki may require a contact: set user_agent of this toolset to a name and a way to contact you."
+    return RequestFailed(failure.code, f"{failure} {remedy}")
 
 
 def _listed(page: Mapping[str, object]) -> list[str]:
@@ -170,7 +170,7 @@ def _listed(page: Mapping[str, object]) -> list[str]:
 
 
 def _has_one_meaning(pages: list[dict[str, object]]) -> bool:
-    """Whether one page is all there is to choose from: a question with a single choice is none."""
+    """Whether there is only one page to choose from, so that there is nothing to ask."""
     others = [page for page in pages if page["extract"] and not page["disambiguation"]]
     return len(others) == 1 and len(_listed(pages[0])) < 2
 
@@ -202,11 +202,11 @@ STOP_WORDS = frozenset({
 PLURALS = {
     "oes": "o", "ses": "s", "xes": "x", "zes": "z", "ches": "ch", "shes": "sh", "ies": "y", "ves": "f", "y": "ies",
 }  # fmt: skip
-"""Other ends of English words: a search for volcanoes finds the page Volcano, one for a city that of Cities."""
+"""Alternative endings of English words: a search for volcanoes finds the page Volcano, one for city finds Cities."""
 
 
 def _related(query: str, text: str) -> bool:
-    """Whether ``text`` shares a content word with ``query``; without word boundaries, a pair of characters."""
+    """Whether ``text`` shares a content word with ``query``; in scripts without spaces, a pair of characters."""
     text = text.casefold()
     words = re.findall(r"\w+", query.casefold())
     content = [word for word in words if word not in STOP_WORDS] or words

@@ -1,4 +1,4 @@
-"""The ``people`` toolset: a question to the user, in the middle of the work."""
+"""The ``people`` toolset: asks the user during a run."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import Field
 from react_run import ClarificationNeeded, NoResult, Outcome, Question, ReActToolset, Run, ToolError, tool
 
 LONGEST_QUESTION = 2_000
-"""Characters of a question."""
+"""The most characters of a question."""
 
 
 class Asked:
-    """How many questions one run has asked."""
+    """Counts the questions of a run."""
 
     count = 0
 
@@ -48,17 +48,19 @@ class PeopleToolset(ReActToolset):
         """
         choices = list(dict.fromkeys(choice.strip() for choice in choices or () if choice.strip()))
         if len(choices) == 1:
-            raise ToolError("one choice is not a question: give several, or none for any answer", code="one_choice")
+            raise ToolError(
+                "one choice is not a question: give several, or none to allow any answer", code="one_choice"
+            )
         asked = run.state(Asked)
         if asked.count >= self.questions:
-            text = f"{self.questions} questions are all that a run may ask. Go on with what you know."
+            text = f"a run may ask only {self.questions} questions. Continue with what you know."
             raise ToolError(text, code="too_many_questions")
         asked.count += 1
         said = await self._said(run, Question(f"The agent asks: {question.strip()}", choices=choices))
         if said is None:
             if self.unanswered == "end":
                 raise ClarificationNeeded(question.strip())
-            raise NoResult("the user cannot be asked now. Go on without it, and say in your answer what you assumed")
+            raise NoResult("the user cannot be asked now. Continue without, and say in your answer what you assumed")
         return said
 
     async def _said(self, run: Run, question: Question) -> str | None:
@@ -70,5 +72,5 @@ class PeopleToolset(ReActToolset):
         return None if answer is None else str(answer.value).strip() or "(the user gave no answer)"
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """A person's answer counts as verified."""
+        """The user's answer is a verified fact."""
         return Outcome.success(f"The user was asked: {args.get('question')} The answer: {result}")

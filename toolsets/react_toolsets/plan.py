@@ -1,4 +1,4 @@
-"""The ``plan`` toolset: a todo list that the model keeps, and that people see."""
+"""The ``plan`` toolset: a todo list that the model keeps and people can see."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Step(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     step: Annotated[str, Field(min_length=1, max_length=300)]
-    """What is to be done, in a few words."""
+    """What to do, in a few words."""
     status: Literal["open", "doing", "done"] = "open"
-    """How far it is."""
+    """The progress of the step."""
 
     @field_validator("step")
     @classmethod
@@ -51,13 +51,13 @@ class PlanToolset(ReActToolset):
         """
         if steps is not None:
             if len(steps) > self.steps:
-                text = f"a plan has {self.steps} steps at most, and this one has {len(steps)}: put some together"
+                text = f"a plan has at most {self.steps} steps, and this one has {len(steps)}: combine some"
                 raise ToolError(text, code="too_many_steps")
             run.outcome.plan = [step.model_dump() for step in steps]
         return shown_plan(run.outcome.plan)
 
     def replayed(self, call: ToolCall, observation: Observation) -> None:
-        """A recording answered the call: set the plan as the call would have."""
+        """Set the plan after a recording has answered the call, as the call would have done."""
         given = call.arguments.get("steps")
         if observation.failed or not isinstance(given, Sequence):
             return

@@ -21,7 +21,7 @@ class CommandTrouble(ToolError):
 
 
 class ShellToolset(RunsPrograms, ReActToolset):
-    """Runs commands: programs with arguments, or lines for a shell."""
+    """Runs commands: programs with arguments, or shell command lines."""
 
     kind: ClassVar[str] = "shell"
 
@@ -29,7 +29,7 @@ class ShellToolset(RunsPrograms, ReActToolset):
     """The working directory; by default the workspace of the run."""
 
     def tools(self) -> list[Tool]:
-        """The one tool, as it is with these options."""
+        """The tool, with a description of its limits."""
         [tool] = super().tools()
         return [
             replace(
@@ -53,11 +53,11 @@ class ShellToolset(RunsPrograms, ReActToolset):
     async def run_command(
         self, command: str | list[str], run: Run, seconds: Annotated[float | None, Field(gt=0)] = None
     ) -> str:
-        """Run a command in the working directory and get what it writes and its exit status.
+        """Run a command in the working directory and get its output and exit status.
 
         Args:
-            command: A line for the shell, or a list of a program and its arguments that no shell reads.
-            seconds: After how many seconds to stop it, when it should be sooner than usual.
+            command: A shell command line, or a list with a program and its arguments, which is run without a shell.
+            seconds: A shorter time limit than usual, in seconds.
         """
         root = self.root or run.workspace
         argv = shell_line(command) if isinstance(command, str) else command
@@ -71,10 +71,10 @@ class ShellToolset(RunsPrograms, ReActToolset):
             raise ToolError(f"commands are not run here: {error}", code="not_confined") from error
         except (OSError, ValueError) as error:
             raise CommandTrouble(f"{argv[0]!r} cannot be started: {error}", code="not_started") from error
-        return _told(finished, seconds)
+        return _result_for_model(finished, seconds)
 
 
-def _told(finished: Finished, seconds: float) -> str:
+def _result_for_model(finished: Finished, seconds: float) -> str:
     output = finished.output.rstrip("\n") or "(no output)"
     how = ended(finished, seconds)
     if finished.timed_out:

@@ -1,4 +1,4 @@
-"""Agent Skills (agentskills.io): folders with a SKILL.md, whose files are read and whose scripts run on demand."""
+"""Agent Skills (agentskills.io): folders with a SKILL.md, with files to read and scripts to run on demand."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from react_run import (
 from react_toolsets.programs import Finished, NotConfined, RunsPrograms
 
 MAX_FILE = 1024 * 1024
-"""Bytes of a file of a skill that can be read."""
+"""The most bytes of a skill's file that can be read."""
 _GRACE = 5.0
 _UNCOMPILED = "PYTHONDONTWRITEBYTECODE"
-"""So that Python leaves nothing beside the scripts, where nothing may change."""
+"""Keeps Python from writing bytecode next to the scripts, which must not change."""
 _INTERPRETERS = {
     ".py": (sys.executable,),
     ".sh": ("sh",),
@@ -103,7 +103,7 @@ class SkillToolset(ReActToolset):
 
     @classmethod
     def from_paths(cls, paths: Iterable[str | os.PathLike[str]], **options: object) -> Self:
-        """The toolset of the skills in ``paths``; ``options`` are its other fields."""
+        """A toolset with the skills in ``paths``; ``options`` are its other fields."""
         return cls.model_validate({"paths": [os.fspath(path) for path in paths], **options})
 
     @property
@@ -117,7 +117,7 @@ class SkillToolset(ReActToolset):
     def get_combined_system_prompt(self) -> str:
         """The instructions of all skills as one text, for a system prompt that contains them from the start.
 
-        It also lists their files. The tools that read and run those are still offered once a skill is active (D8).
+        It also lists their files. The tools to read and run them are still offered only once a skill is active (D8).
         """
         return "\n\n".join(
             "\n\n".join(filter(None, (f"## Skill: {skill.name}", skill.description, skill.instructions, _files(skill))))
@@ -125,9 +125,9 @@ class SkillToolset(ReActToolset):
         )
 
     def needs_trust(self) -> str:
-        """Scripts are programs that come with the directory; and a link leads to skills that do not come with it."""
+        """Scripts of skills, and links to skills outside the directory, need trust."""
         if self._elsewhere:
-            return f"reads skills that links lead to outside its directory ({', '.join(self._elsewhere)})"
+            return f"reads skills outside its directory through links ({', '.join(self._elsewhere)})"
         with_scripts = [skill.name for skill in self.skills if "run_skill_script" in skill.tool_names]
         return f"runs the scripts of skills ({', '.join(with_scripts)})" if with_scripts else ""
 
@@ -173,7 +173,7 @@ class SkillToolset(ReActToolset):
         folder = self._skill(skill).directory.resolve()
         command = _command(folder, script)
         if _digests(folder) != self._sealed.get(skill):
-            text = f"the scripts of {skill!r} are not what they were when the agent was made, so none of them is run"
+            text = f"the scripts of {skill!r} have changed since the agent was built, so none of them is run"
             raise ToolError(text, code="script_changed")
         programs = self._programs(folder)
         programs.say(run, run.workspace)
@@ -183,10 +183,10 @@ class SkillToolset(ReActToolset):
             raise ToolError(f"scripts are not run here: {error}", code="not_confined") from error
         except (OSError, ValueError) as error:
             raise ToolError(f"{script!r} cannot be started: {error}", code="script_not_started") from error
-        return _told(script, finished, self.script_timeout)
+        return _result_for_model(script, finished, self.script_timeout)
 
     def _programs(self, folder: Path) -> RunsPrograms:
-        """How the scripts of the skill in ``folder`` are run."""
+        """The settings for running the scripts of the skill in ``folder``."""
         return RunsPrograms(
             timeout=self.script_timeout,
             sandbox=self.sandbox,
@@ -207,7 +207,7 @@ def _is_below(home: Path, folder: Path) -> bool:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """What each file in scripts/ has in it, as a digest by path: they are not for a model to write."""
+    """The digest of each file in scripts/ by path, to detect changes: a model must not write them."""
     inside = Folder(folder)
     files = list(inside.walk("scripts"))
     return {file.path: _digest(inside, file.path) if file.kind == "file" else file.kind for file in files}
@@ -219,7 +219,7 @@ def _digest(inside: Folder, path: str) -> str:
 
 
 def _files(skill: AgentSkill) -> str:
-    """The files of a skill, as instructions name them."""
+    """The files of a skill, for the instructions."""
     return f"Files, once activate_tool_skill has made it active: {', '.join(skill.files)}" if skill.files else ""
 
 
@@ -227,9 +227,9 @@ def _command(folder: Path, script: str) -> list[str]:
     if not (folder / script).exists() and (folder / "scripts" / script).is_file():
         raise ToolError(f"there is no {script!r}. Did you mean 'scripts/{script}'?", code="not_found")
     os.close(Folder(folder).open(script))
-    path = Path(os.path.normpath(folder / script))  # no link is in the way, so this is what was opened
+    path = Path(os.path.normpath(folder / script))  # there is no link in the path, so this is the opened file
     if not path.is_relative_to(folder / "scripts"):
-        raise ToolError(f"{script!r} is not in scripts/; only files in there are run", code="outside")
+        raise ToolError(f"{script!r} is not in scripts/; only files there can be run", code="outside")
     if command := _first_line(path):
         return [*command, str(path)]
     if interpreter := _INTERPRETERS.get(path.suffix.lower()):
@@ -242,10 +242,10 @@ def _command(folder: Path, script: str) -> list[str]:
 
 
 def _first_line(path: Path) -> list[str]:
-    """The command in the first line of a script (``#!/usr/bin/env bash``); nothing where it names none.
+    """The command in the first line of a script (``#!/usr/bin/env bash``); empty if there is none.
 
     Raises:
-        ToolError: The program it names is not on this machine.
+        ToolError: The program is not installed.
     """
     with path.open("rb") as file:
         line = file.readline(1000).decode("utf-8", "replace")
@@ -259,12 +259,12 @@ def _first_line(path: Path) -> list[str]:
         return [sys.executable, *words[1:]]
     program = words[0] if os.access(words[0], os.X_OK) else shutil.which(name)
     if program is None:
-        problem = f"{path.name!r} is to be run by {words[0]}, which is not installed here"
+        problem = f"{path.name!r} needs {words[0]}, which is not installed here"
         raise ToolError(problem, code="script_not_started")
     return [program, *words[1:]]
 
 
-def _told(script: str, finished: Finished, timeout: float) -> str:
+def _result_for_model(script: str, finished: Finished, timeout: float) -> str:
     output = finished.output.rstrip() or "(no output)"
     if finished.timed_out:
         raise ToolError(f"{script} was ended after {timeout:g} seconds. It wrote:\n{output}", code="timeout")

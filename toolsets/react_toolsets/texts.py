@@ -1,4 +1,4 @@
-"""Files as text and back: encodings, byte order marks and line ends are found, and kept when a file is changed."""
+"""Decodes files to text and back; keeps encoding, byte order mark and line endings when a file is changed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_run.support import dataclass
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark begins with that one's
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark is a prefix of this one
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -20,7 +20,7 @@ _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 class NotText(ToolError):
-    """A file holds something else than text."""
+    """A file is not text."""
 
     default_code = "binary_file"
     opaque = True  # another file may be text
@@ -28,7 +28,7 @@ class NotText(ToolError):
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How a text is stored: ``crlf`` says that all its lines end as on Windows."""
+    """The encoding, byte order mark and line endings of a text; ``crlf`` means that all lines end in CRLF."""
 
     encoding: str = "utf-8"
     mark: bytes = b""
@@ -36,10 +36,10 @@ class Form:
 
 
 def decode(data: bytes, path: str) -> tuple[str, Form]:
-    """The text in ``data``, its lines ending in a line feed where they all end alike, and its form.
+    """The text in ``data`` and its form; CRLF becomes a line feed if all lines end in it.
 
     Raises:
-        NotText: It is not text.
+        NotText: ``data`` is not text.
     """
     mark, encoding = next(((mark, name) for mark, name in _MARKS if data.startswith(mark)), (b"", ""))
     body = data[len(mark) :]
@@ -48,17 +48,17 @@ def decode(data: bytes, path: str) -> tuple[str, Form]:
     except UnicodeDecodeError:
         encoding, text = "latin-1", body.decode("latin-1")
     if (not mark or encoding == "latin-1") and _NO_TEXT.search(body):
-        raise NotText(f"{path!r} is not text: {len(data):,} bytes of something else")
+        raise NotText(f"{path!r} is not text: it has {len(data):,} bytes of something else")
     ends = text.count("\r\n")
     crlf = ends > 0 and ends == text.count("\n")
     return text.replace("\r\n", "\n") if crlf else text, Form(encoding=encoding or "utf-8", mark=mark, crlf=crlf)
 
 
 def encode(text: str, form: Form) -> bytes:
-    """``text`` in the given form.
+    """Encode ``text`` in the given form.
 
     Raises:
-        UnicodeEncodeError: The encoding has no such character.
+        UnicodeEncodeError: The encoding lacks a character.
     """
     if form.crlf:
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
@@ -66,5 +66,5 @@ def encode(text: str, form: Form) -> bytes:
 
 
 def with_line_ends(text: str, form: Form, *, crlf: bool) -> tuple[str, Form]:
-    """``text`` and its form, for all its lines to end as on Windows, or none of them."""
+    """``text`` and its form with all lines ending in CRLF, or none of them."""
     return text.replace("\r\n", "\n"), replace(form, crlf=crlf)

@@ -1,4 +1,4 @@
-"""Names of tools: servers may use any text, providers accept letters, digits, ``_`` and ``-``, at most 64."""
+"""Converts names of tools: servers use any text, providers accept at most 64 letters, digits, ``_`` and ``-``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hashlib import sha256
 LONGEST = 64
 _DIGITS = 8
 RESERVED = ("activate_tool_skill",)
-"""Names that the runtime keeps for itself."""
+"""Names that the runtime reserves."""
 
 
 def tool_names(theirs: Iterable[str], prefix: str) -> dict[str, str]:
-    """Our name for each of their names: stable, distinct, and as close as can be."""
+    """Our name for each of ``theirs``: stable, unique, and as similar as possible."""
     plain = {name: re.sub(r"[^A-Za-z0-9_-]", "_", f"{prefix}{name}") for name in theirs}
     taken = [*plain.values(), *RESERVED]
     return {

@@ -1,1 +1,1 @@
-"""The checks that ship with react-run; each is named by its kind under ``checks:`` in an agent file (behaviour G3)."""
+"""The bundled checks; an agent file names each by its kind under ``checks:`` (behaviour G3)."""

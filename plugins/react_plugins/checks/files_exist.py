@@ -31,7 +31,7 @@ class FilesExist(Check):
             return Verdict(accepted=True)
         state = "missing or empty" if self.not_empty else "missing"
         return Verdict(
-            accepted=False, feedback=f"These files are {state}: {', '.join(missing)}. Make them, then answer."
+            accepted=False, feedback=f"These files are {state}: {', '.join(missing)}. Create them, then answer."
         )
 
     def _is_there(self, folder: Folder, name: str) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 MOST = 3
-"""Problems that are told at once."""
+"""The most problems in one feedback."""
 _FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?```\s*", re.DOTALL)
 
 
@@ -79,7 +79,7 @@ class JsonSchemaCheck(Check):
         return Verdict(accepted=False, feedback="\n".join(["The answer does not satisfy its schema:", *lines, *more]))
 
     def _typed(self, run: Run, value: object) -> Verdict:
-        """Make the value an instance of the class, which may ask for more than its schema says."""
+        """Convert the value to an instance of the class, which may require more than its schema."""
         try:
             run.outcome.value = instance_of(self.type_, value)
         except ValueError as error:

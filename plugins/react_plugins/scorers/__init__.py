@@ -1,1 +1,1 @@
-"""The scorers that ship with react-run; each is named by its kind under ``scorers:`` in a file of cases."""
+"""The bundled scorers; a file of cases names each by its kind under ``scorers:``."""

@@ -38,7 +38,7 @@ class JsonEqual(Expects):
         return Score(value=float(where is None), reason=f"json: {where}")
 
     def _difference(self, wanted: object, given: object, path: str) -> str | None:
-        """Where the first difference is; ``None`` when there is none."""
+        """A description of the first difference; ``None`` if there is none."""
         place = path or "the answer"
         if isinstance(wanted, dict) and isinstance(given, dict):
             return self._of_objects(wanted, given, path)

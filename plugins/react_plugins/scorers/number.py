@@ -55,7 +55,7 @@ class Number(Expects):
 
     @staticmethod
     def _converted(number: float, own: str, unit: str) -> float | None:
-        """The number in the expected unit; one without a unit is taken for it, ``None`` is of another kind."""
+        """The number in the expected unit, which is assumed if it has none; ``None`` if its unit is of another kind."""
         if not unit or not own or own == unit:
             return number
         from react_toolsets.answers import Refusal
@@ -63,12 +63,12 @@ class Number(Expects):
 
         try:
             return float(str(convert(repr(number), own, unit)["value"]))
-        except Refusal as refusal:  # the word behind it may be no unit at all
+        except Refusal as refusal:  # the word after it may not be a unit
             return None if refusal.code == "incompatible_units" else number
 
 
 def numbers(text: str) -> list[tuple[float, str]]:
-    """The numbers of a text, each with the word behind it."""
+    """The numbers in a text, each with the word after it."""
     found = []
     for match in _NUMBER.finditer(text):
         written = re.sub(r"(?<=\d)[,\u00a0\u202f ](?=\d{3})", "", match[0]).replace("\u2212", "-")

@@ -14,10 +14,10 @@ class Expects(Scorer):
     """A scorer that compares the answer with a value: its own, or what the case expects."""
 
     def wanted(self, run: ScoredRun, own: object) -> object:
-        """What the answer is compared with.
+        """The value to compare the answer with.
 
         Raises:
-            ValueError: Neither the scorer nor the case says it.
+            ValueError: Neither the scorer nor the case has a value.
         """
         wanted = run.expected if own is None else own
         if wanted is None:
@@ -96,7 +96,7 @@ class Matches(Scorer):
 
 
 def as_text(value: object) -> str:
-    """An expected value as an answer would say it."""
+    """An expected value as text for the comparison."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

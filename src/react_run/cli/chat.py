@@ -27,7 +27,10 @@ def command(
     \b
       /help         show these commands          /save FILE    save the conversation (Markdown, or .json)
       /tools        list the agent's tools       /model ID     switch to another model
-      /reset        start a new conversation     /quit         leave
+      /undo         forget the last turn         /retry        ask the last question again
+      /usage        what this chat has used      /trace        the last turn, step by step
+      /sessions     conversations with a name    /quit         leave
+      /reset        start a new conversation
       /SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value
       @FILE         anywhere in a message: attach an image, PDF or text file
     """

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from react_run.cli.chat_turns import Turns
 from react_run.cli.exit import INTERRUPTED, Interrupted, complain, logs_to, reason_of, settle_in, warnings_to
 from react_run.cli.interrupts import drive
 from react_run.cli.line_input import line_reader
@@ -37,7 +38,12 @@ if TYPE_CHECKING:
 HELP = """\
 /help         this text
 /tools        the agent's tools
+/undo         forget the last turn; what its tools did stays done
+/retry        ask the last question again, in place of its answer
 /reset        forget the conversation
+/usage        model calls, tool calls, tokens and cost of this chat
+/trace        the last turn, step by step
+/sessions     the conversations that have a name
 /save FILE    write the conversation: Markdown, or JSON when FILE ends in .json
 /model ID     switch to another model
 /SERVER:NAME  send a prompt of an MCP server; its arguments follow as key=value; /SERVER: lists them
@@ -47,6 +53,9 @@ HELP = """\
 
 WORDS = ("exit", "quit", "help")
 """Words that count as commands even without a slash: nobody asks a model to quit."""
+
+
+_NO_TURN = "there is no turn of this chat to take back"
 
 
 class Conversation:
@@ -68,12 +77,18 @@ class Conversation:
         """Whether a person types the lines; piped input cannot attach files."""
         self.screen = Screen()
         self.runner = asyncio.Runner()
+        self.turns = Turns()
         self._build()
         self.messages = self.keeping.earlier()
         self.commands: dict[str, Callable[[str], bool]] = {
             "/help": self._help,
             "/tools": self._tools,
+            "/undo": self._undo,
+            "/retry": self._retry,
             "/reset": self._reset,
+            "/usage": self._usage,
+            "/trace": self._trace,
+            "/sessions": self._sessions,
             "/save": self._save,
             "/model": self._model,
             "/quit": lambda _: False,
@@ -179,12 +194,14 @@ class Conversation:
 
     def _turn(self, prompt: str | Sequence[str | Part]) -> None:
         self.progress.begin()
+        self.turns.begin(prompt)
         if self.draft is not None:
             self.draft.begin()
         self.screen.start_status(self.progress.status)
         clock = Stopwatch()
         try:
             with self.keeping.turn(self.messages) as earlier:
+                before = list(earlier)
                 turn = self.agent.run(prompt, messages=earlier)
                 result = drive(turn, at_once=self.screen.stop_status, runner=self.runner)
                 self.keeping.keep(result.messages)
@@ -208,6 +225,7 @@ class Conversation:
         line = footer(result.usage, self.progress.tool_calls, clock.seconds, result.run_id, below=self.progress.below)
         self.screen.note(coloured(line, "dim"))
         self.messages = list(result.messages)
+        self.turns.end(result, before, tool_calls=self.progress.tool_calls, seconds=clock.seconds)
 
     def _say(self, text: str) -> None:
         print(printable(text), file=sys.stderr, flush=True)
@@ -224,8 +242,49 @@ class Conversation:
         self._say("\n".join(lines) or "this agent has no tools")
         return True
 
+    def _undo(self, _: str) -> bool:
+        self._say("the last turn is forgotten; what its tools did stays done" if self._take_back() else _NO_TURN)
+        return True
+
+    def _take_back(self) -> bool:
+        messages = self.turns.take_back()
+        if messages is not None:
+            self.messages = messages
+            self.keeping.keep(messages)
+        return messages is not None
+
+    def _retry(self, _: str) -> bool:
+        if self.turns.failed or self._take_back():
+            self._turn(self.turns.asked)
+        else:
+            self._say(_NO_TURN)
+        return True
+
+    def _usage(self, _: str) -> bool:
+        self._say(self.turns.used())
+        return True
+
+    def _trace(self, _: str) -> bool:
+        from react_run.cli.trace import show_tree
+        from react_run.journal.locate import find_run
+        from react_run.journal.reading import read_journal
+
+        if self.no_save or not self.turns.run_id:
+            self._say("nothing is saved (--no-save)" if self.no_save else "there is no turn yet")
+            return True
+        show_tree(read_journal(find_run(self.turns.run_id)), to=sys.stderr)
+        return True
+
+    def _sessions(self, _: str) -> bool:
+        from react_run.journal.sessions import Session
+
+        names = [f"{'*' if name == self.keeping.session else ' '} {name}" for name in Session.names()]
+        self._say("\n".join(names) or "there is none: --session NAME begins one")
+        return True
+
     def _reset(self, _: str) -> bool:
         self.messages = []
+        self.turns.forget()
         self.keeping.keep([])
         self._say("forgotten")
         return True

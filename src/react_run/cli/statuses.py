@@ -69,16 +69,19 @@ def footer(usage: Usage, tool_calls: int, seconds: float, run_id: str, *, below:
     end = [f"{seconds:.1f} s", f"run {run_id[:12]}"]
     if not usage.requests and not tool_calls:  # a key was missing, for example
         return " · ".join(["no model was called", *end])
+    return " · ".join([*spent(usage, tool_calls, below), *end])
+
+
+def spent(usage: Usage, tool_calls: int, below: tuple[int, int] = (0, 0)) -> list[str]:
+    """Model calls, tool calls, tokens and cost, each as text; the arguments are those of :func:`footer`."""
     tokens = usage.total_tokens
     by_models, by_tools = (f" ({number} by subagents)" if number else "" for number in below)
-    parts = [
+    return [
         f"{_plural(usage.requests, 'model call')}{by_models}",
         f"{_plural(tool_calls, 'tool call')}{by_tools}",
         "tokens n/a" if tokens is None else f"{tokens:,} tokens",
         "cost n/a" if usage.cost is None else usd(usage.cost),
-        *end,
     ]
-    return " · ".join(parts)
 
 
 def _plural(number: int, noun: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -58,16 +58,17 @@ def write(name: str, text: str) -> None:
     print(f"written to {printable(name)}", file=sys.stderr)
 
 
-def show_tree(journal: Journal, *, full: bool = False) -> None:
-    """Print the tree of a run."""
+def show_tree(journal: Journal, *, full: bool = False, to: TextIO | None = None) -> None:
+    """Print the tree of a run to standard output, or to another stream."""
+    to = to or sys.stdout
     from react_run.cli.terminal import cells, coloured, fitted, is_terminal, width
     from react_run.journal.view.tree import lines_of, tree_of
 
-    columns = width() if is_terminal(sys.stdout) else 160
+    columns = width() if is_terminal(to) else 160
     for frame, branch in lines_of(tree_of(journal)):
         mark = f"{branch.mark} " if branch.mark else ""
         text = printable(branch.text)
         if not full:
             text = fitted(text, max(20, columns - cells(frame + mark)))
-        line = coloured(mark, branch.colour, sys.stdout) + text if mark else coloured(text, branch.colour, sys.stdout)
-        print(f"{coloured(frame, 'dim', sys.stdout) if frame else ''}{line}")
+        line = coloured(mark, branch.colour, to) + text if mark else coloured(text, branch.colour, to)
+        print(f"{coloured(frame, 'dim', to) if frame else ''}{line}", file=to)

@@ -99,7 +99,7 @@ async def _signals(run: Run, call: ToolCall, impl: Implementation) -> list[Signa
 
 def not_looked(why: str) -> Signal:
     """The signal of a sensor that could not look: the model is told, and the call has not passed the sensor."""
-    return Signal(severity="warn", message=f"nothing looked at this: {why}", looked=False)
+    return Signal(severity="warn", message=f"this was not checked: {why}", looked=False)
 
 
 def _flat(answer: Signal | Iterable[Signal]) -> Iterable[Signal]:

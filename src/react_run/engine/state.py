@@ -26,7 +26,7 @@ class EngineState:
 
     ``incoming`` are the earlier turns that the run continues, as given; ``settings`` are sent with every request. A
     journal sets ``remember`` and ``recall`` for ``run.recorded()``; ``replaying`` is true while a journal answers in
-    place of the model and the tools, so that nobody has to be asked or waited for.
+    place of the model and the tools, so that nobody has to be asked, and nothing has to be waited for.
     """
 
     hooks: HookTable = field(init=False)
@@ -45,7 +45,7 @@ class EngineState:
     model_calls: int = 0
     model_name: str = ""
     input_tokens: int | None = None
-    """The provider's token count for the latest request, until somebody has used it."""
+    """The provider's token count for the latest request; ``None`` once compaction has read it."""
     attempts: dict[str, int] = field(default_factory=dict)
     """The number of calls of each tool since its last success."""
     request_ids: dict[str, None] | None = None

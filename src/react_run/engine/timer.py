@@ -12,7 +12,7 @@ SHORTEST = 0.02
 
 
 _pausing = Lock()
-"""One for all runs: it is held for less than a microsecond, and a run in which nobody is asked needs none."""
+"""One lock for all runs, because it is held for less than a microsecond and most runs never need it."""
 
 
 class Pauses:

@@ -44,7 +44,7 @@ def test_files_must_be_there(tmp_path: Path) -> None:
     make = calls(("write_file", {"path": "out/report.md", "content": "x"}))
     check = FilesExist(files=["out/report.md", "out/*.txt", "out"])
     result = run(tmp_path, check, says("made it"), make, says("now I did"), toolsets=[FILES])
-    assert feedback(result) == "These files are missing: out/report.md. Make them, then answer."
+    assert feedback(result) == "These files are missing: out/report.md. Create them, then answer."
     assert (result.answer, result.success) == ("now I did", True)
     result = run(tmp_path, FilesExist(files=["out/*.txt"], not_empty=True), says("made it"), max_check_attempts=0)
     assert (feedback(result)[:41], result.success) == ("These files are missing or empty: out/*.t", False)
@@ -263,7 +263,7 @@ def test_a_function_that_decides_nothing_accepts_nothing(tmp_path: Path, functio
 
 
 def test_a_function_that_asks_for_something_else_is_refused() -> None:
-    with pytest.raises(ValidationError, match="asks for call; it may ask for answer, run"):
+    with pytest.raises(ValidationError, match="takes call; it may take answer, run"):
         PythonCheck(function=lambda call: True)
 
 

@@ -127,8 +127,8 @@ def test_it_is_confined_to_its_directory_like_the_shell_toolset(tmp_path: Path) 
     [
         ("command: [wc, '{pth}']", "6:19", "{pth} has no parameter. Did you mean {path}?"),
         ("command: ['{path}']", "6:15", "the program itself is fixed"),
-        ("command: [sh, -c, 'cat {path}']", "6:23", "a shell line is never made of arguments"),
-        ("command: [env, /bin/bash, -ec, 'cat {path}']", "6:36", "a shell line is never made of arguments"),
+        ("command: [sh, -c, 'cat {path}']", "6:23", "arguments must not become part of a shell command"),
+        ("command: [env, /bin/bash, -ec, 'cat {path}']", "6:36", "arguments must not become part of a shell command"),
         ("command: []", "6:14", "a list of at least 1 entries"),
         ("command: [wc]\n    stdin: '{tex}'", "7:12", "{tex} has no parameter"),
         ("command: [wc]\n    environment: {A: '{tex}'}", "7:22", "{tex} has no parameter"),

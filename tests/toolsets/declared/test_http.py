@@ -126,7 +126,7 @@ def test_only_a_part_of_the_answer_is_kept(tmp_path: Path, port: int, keep: Any,
         ("/status/429", {"timeout": 0.1}, "rate_limited", "429"),
         ("/status/500", {"method": "POST"}, "server_error", "500"),
         ("/moved", {}, "http_error", "169.254.169.254, which is not followed"),
-        ("/moved/nowhere", {}, "http_error", "what is not an address"),
+        ("/moved/nowhere", {}, "http_error", "an invalid URL"),
         ("/broken", {}, "invalid_response", "not JSON"),
         ("/image", {}, "invalid_response", "image/png (6 bytes), which is not text"),
         ("/large", {}, "too_large", "more than 4096 KiB"),
@@ -224,7 +224,7 @@ toolsets:
     [
         ("headers: {Authorization: x}", "sends a secret to another machine (Authorization)"),
         ("method: DELETE", "changes things on other machines (DELETE)"),
-        ("allow_hosts: ['10.0.0.1:80']", "reaches what is not public"),
+        ("allow_hosts: ['10.0.0.1:80']", "reaches non-public addresses"),
         ("query: {a: 1}", ""),
     ],
 )

@@ -134,7 +134,7 @@ def test_untrusted_files_toolset_cannot_write_outside_its_directory(
 def test_a_root_that_is_not_there_is_a_mistake_in_the_file(tmp_path: Path) -> None:
     agent = tmp_path / "agent.yaml"
     agent.write_text("model: offline\ntoolsets: [{kind: files, root: nowhere}]\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"there is no directory .*nowhere; make it, or name another root"):
+    with pytest.raises(ConfigError, match=r"there is no directory .*nowhere; create it, or name another root"):
         ReActAgent.from_yaml(agent)
 
 
@@ -380,7 +380,7 @@ def test_every_place_is_replaced_only_when_asked(root: Path) -> None:
     text = b"a = 1\nb = 2\na = 1\n"
     after, said, code = edit(root, text, old_text="a = 1", new_text="a = 3")
     assert (after, code) == (text, "text_not_unique")
-    assert "2 times in 't.txt' (lines 1, 3)" in said
+    assert "occurs 2 times in 't.txt' (lines 1, 3)" in said
     assert edit(root, text, old_text="a = 1", new_text="a = 3", everywhere=True)[0] == b"a = 3\nb = 2\na = 3\n"
 
 

@@ -205,14 +205,14 @@ def test_all_pages_of_tools_are_read(workspace: Path) -> None:
     assert [tool.name for tool in local(workspace, body).tools()] == ["t0", "t1", "t2"]
 
 
-@pytest.mark.parametrize(("cursor", "why"), [("'again'", "goes round in circles"), ("str(next(n))", "than 100 pages")])
+@pytest.mark.parametrize(("cursor", "why"), [("'again'", "is circular"), ("str(next(n))", "than 100 pages")])
 def test_pages_without_end_leave_the_server_out(workspace: Path, cursor: str, why: str) -> None:
     endless = f"""
     import itertools
     n = itertools.count()
     serve(lambda request: {{'tools': [tool('t')], 'nextCursor': {cursor}}})
     """
-    with pytest.warns(McpWarning, match=f"left out: the MCP server demo does not keep to the protocol: .* {why}"):
+    with pytest.warns(McpWarning, match=f"left out: the MCP server demo breaks the protocol: .* {why}"):
         assert local(workspace, endless).tools() == []
 
 

@@ -165,7 +165,7 @@ def test_a_call_that_may_have_taken_effect_is_not_repeated(workspace: Path) -> N
     agent = agent_of(workspace, [local(workspace, DIES_ONCE)], ("go", {}), ("go", {}))
     first, second = asyncio.run(steps_of(agent))
     assert code_of(first) == "server_gone"
-    assert "may have taken effect: look before you repeat it. It wrote: I am leaving" in first.observation
+    assert "may have taken effect: check before you retry. It wrote: I am leaving" in first.observation
     assert second.observation == "alive"
 
 
@@ -314,7 +314,7 @@ def test_progress_gives_more_time_but_never_more_than_the_longest(workspace: Pat
     enough, too_long = asyncio.run(steps_of(agent))
     assert enough.observation == "done"
     assert code_of(too_long) == "timeout"
-    assert "was given up after 3 seconds (max_timeout)" in too_long.observation
+    assert "did not finish within 3 seconds (max_timeout)" in too_long.observation
 
 
 HEARS = """

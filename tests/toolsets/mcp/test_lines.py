@@ -84,7 +84,7 @@ def test_a_server_that_floods_is_ended_and_started_again_for_the_next_call(works
     first, much, flood, last = asyncio.run(steps_of(agent_of(workspace, [toolset], *((name, {}) for name in names))))
     assert code_of(much) == ""
     assert code_of(flood) == "too_large"
-    assert "the MCP server demo sent a message of more than 1 MiB, which is not read" in flood.observation
+    assert "the MCP server demo sent a message of more than 1 MiB, which was not read" in flood.observation
     assert flood.observation.endswith("It wrote: I cannot stop")
     assert (workspace / ".react-run/logs/mcp-demo.log").read_text().count("I cannot stop") == 1
     assert int(last.observation) != int(first.observation)

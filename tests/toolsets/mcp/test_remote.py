@@ -159,7 +159,7 @@ def token_file(home: Path) -> Path:
 def test_without_a_login_nothing_is_opened_and_the_command_is_named(
     workspace: Path, made: Made, home: Path, visits: list[str]
 ) -> None:
-    with pytest.warns(McpWarning, match=r"wants a login: react-run mcp login AGENT\.yaml remote"):
+    with pytest.warns(McpWarning, match=r"needs a login: react-run mcp login AGENT\.yaml remote"):
         assert toolset(made(Authority()), auth="oauth").tools() == []
     assert visits == []
 
@@ -243,4 +243,4 @@ def test_a_login_that_is_refused_says_so(
 
     monkeypatch.setattr(webbrowser, "open", refuse)
     assert login(workspace, made(Authority())) == 2
-    assert "the login did not work out: the user said no" in capsys.readouterr().err
+    assert "the login failed: the user said no" in capsys.readouterr().err

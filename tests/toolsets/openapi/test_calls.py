@@ -114,7 +114,7 @@ def test_a_file_of_a_form_is_a_part_of_its_own(tmp_path: Path) -> None:
             tmp_path, toolset(tmp_path, described, base_url=service.url), "up", body={"note": "n", "file": "x"}
         )
         assert service.headers[0]["content-type"].startswith("multipart/form-data; boundary=")
-    assert done.observation == "(done: the answer to POST /up has no content)"
+    assert done.observation == "(done: the response to POST /up has no content)"
 
 
 def test_one_name_in_three_places_makes_three_arguments(tmp_path: Path, stub: Stub) -> None:
@@ -195,7 +195,7 @@ def test_an_answer_that_is_too_large_shows_how_it_begins(tmp_path: Path, stub: S
     stub.answers["/pets"] = (200, {"Content-Type": "text/plain"}, b"begin " + b"x" * 5_000)
     done = called(tmp_path, service(tmp_path, stub, max_bytes=2_048), "list")
     assert done.error_code == "too_large"
-    assert "What came begins with: begin xxx" in done.observation
+    assert "The response begins with: begin xxx" in done.observation
 
 
 def test_nobody_there_is_a_failed_call(tmp_path: Path) -> None:

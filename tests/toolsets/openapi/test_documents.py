@@ -26,29 +26,32 @@ def loaded(directory: Path, paths: dict[str, Any], **options: Any) -> OpenApiToo
 
 NOWHERE = {"$ref": "#/components/schemas/No"}
 BROKEN = [
-    ({"/a": {"get": 3}}, "#/paths/~1a/get: this is no operation"),
-    ({"/a": 3}, "#/paths/~1a: 3 stands where an object should be"),
+    ({"/a": {"get": 3}}, "#/paths/~1a/get: this is not an operation"),
+    ({"/a": 3}, "#/paths/~1a: 3 should be an object"),
     ({"/a": {"get": {"parameters": {}, "x": [1]}}}, ""),
-    ({"/a": {"get": {"parameters": 3}}}, "#/paths/~1a/get/parameters: the parameters are no list"),
+    ({"/a": {"get": {"parameters": 3}}}, "#/paths/~1a/get/parameters: the parameters are not a list"),
     ({"/a": {"get": {"parameters": [{"in": "query"}]}}}, "#/paths/~1a/get/parameters/0: a parameter without a name"),
-    ({"/a": {"get": operation(parameter("x", "body"))}}, "parameters/0: in: 'body' is none of path, query"),
+    ({"/a": {"get": operation(parameter("x", "body"))}}, "parameters/0: in: 'body' is not one of path, query"),
     ({"/a/{id}": {"get": operation()}}, "the path has {id}, and no parameter describes it"),
     (
         {"/a": {"get": {"parameters": [{"$ref": "#/components/parameters/No"}]}}},
-        "'#/components/parameters/No' leads to",
+        "'#/components/parameters/No' does not",
     ),
-    ({"/a": {"get": {"parameters": [{"$ref": "x.yaml#/y"}]}}}, "leads out of the document, and nothing is fetched"),
+    ({"/a": {"get": {"parameters": [{"$ref": "x.yaml#/y"}]}}}, "is outside the document, and nothing is fetched"),
     (
         {"/a": {"get": operation(parameter("x", schema=NOWHERE))}},
-        "schema/$ref: $ref '#/comp",
+        "schema/$ref: the target of $ref '#/comp",
     ),
     ({"/a": {"get": operation(parameter("x", schema={"type": "strng"}))}}, "schema/type: 'strng' is not a type"),
-    ({"/a": {"get": operation(parameter("x", schema={"properties": []}))}}, "schema/properties: '[]' stands where"),
-    ({"/a": {"get": operation(parameter("x", schema={"allOf": {}}))}}, "schema/allOf: '{}' stands where list"),
-    ({"/a": {"get": operation(parameter("x", style="matrix"))}}, "style: 'matrix' is no style of a query parameter"),
+    (
+        {"/a": {"get": operation(parameter("x", schema={"properties": []}))}},
+        "schema/properties: '[]' should be a mapping",
+    ),
+    ({"/a": {"get": operation(parameter("x", schema={"allOf": {}}))}}, "schema/allOf: '{}' should be a list"),
+    ({"/a": {"get": operation(parameter("x", style="matrix"))}}, "style: 'matrix' is not a style of query parameters"),
     ({"/a": {"post": {"requestBody": {"content": {}}}}}, "#/paths/~1a/post/requestBody/content: a body without"),
     ({"/a": {"get": operation(parameter("x", schema={"$ref": "#/components/schemas/Bad"}))}}, "Bad/properties/y/type"),
-    ({"/a": {"get": operation(servers=[{"url": "ftp://x"}])}}, "get/servers/0/url: 'ftp://x' is not a whole address"),
+    ({"/a": {"get": operation(servers=[{"url": "ftp://x"}])}}, "get/servers/0/url: 'ftp://x' is not an absolute URL"),
 ]
 
 
@@ -68,7 +71,7 @@ def test_a_broken_operation_is_left_out_with_its_place_and_the_rest_works(
 
 
 FILES = [
-    ("", "spec.json: this is no OpenAPI document"),
+    ("", "spec.json: this is not an OpenAPI document"),
     ('{"openapi": "3.0.0",\n "paths": {,}}', "spec.json:2:12: this is not JSON"),
     ("openapi: 3.0.0\npaths:\n  /a: [", "spec.json:4:1: this is not YAML"),
     ('{"openapi": "3.0.0"}', "#/paths: there are no paths"),
@@ -76,7 +79,7 @@ FILES = [
     ('{"openapi": "4.0", "paths": {}}', "openapi: '4.0' is not 3.0, 3.1 or 3.2"),
     ('{"info": {}}', "there is no key openapi:"),
     ('{"openapi": "3.0.0", "paths": {"/a": {"get": {}}}}', "#/servers: the document names no server"),
-    ('{"openapi": "3.0.0", "paths": {}, "servers": [{"url": "/v1"}]}', "'/v1' is not a whole address"),
+    ('{"openapi": "3.0.0", "paths": {}, "servers": [{"url": "/v1"}]}', "'/v1' is not an absolute URL"),
     ("\xff", "is not UTF-8"),
     ("[" * 100_000, "spec.json"),
 ]
@@ -181,7 +184,7 @@ def test_a_schema_that_is_too_large_is_cut_below_and_says_so(tmp_path: Path) -> 
     tool = made.tools()[1]
     text = json.dumps(tool.wire)
     assert len(text) < 4_000
-    assert "left out here" in text
+    assert "not listed here" in text
     assert "level7_0" in text
     assert not tool.prepare({"body": {"level7_0": {"anything": {"goes": 1}}}}).problem
 

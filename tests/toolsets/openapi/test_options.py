@@ -68,13 +68,13 @@ AT = "base_url: https://a.example"
 WRONG = [
     ("tags: [pet, shops]", "6:12", "'pet': no operation of the document has this tag. Did you mean 'pets'?"),
     ("operations: [listPets, 'GET /pet']", "6:28", "no operation of the document has this operationId, or is"),
-    ("auth: {bearer: x}", "6:5", "auth: goes to the origin of base_url alone: give base_url"),
-    ("headers: {X-Key: x}", "6:5", "headers: goes to the origin of base_url alone"),
+    ("auth: {bearer: x}", "6:5", "auth: is sent only to the origin of base_url, so set base_url"),
+    ("headers: {X-Key: x}", "6:5", "headers: is sent only to the origin of base_url"),
     (f"auth: {{api_key: {{kee: x}}}}\n    {AT}", "6:22", "the document has no scheme 'kee' for a key. It has: key"),
     ("fields: {listPet: [a]}", "6:14", "no tool of this document is called 'listPet'"),
-    ("max_operations: 1", "6:5", "pets.json has 2 such operations, more than max_operations (1): choose some"),
+    ("max_operations: 1", "6:5", "pets.json has 2 matching operations, more than max_operations (1): select some"),
     ("base_url: ftp://x", "6:15", "http"),
-    ("base_url: 'https://x.example/?a=1'", "6:15", "has no query"),
+    ("base_url: 'https://x.example/?a=1'", "6:15", "must not have a query"),
     ("base_url: 'https://me:pw@x.example/'", "6:15", "password"),
     ("auth: {bearer: a, basic: {user: b, password: c}}", "6:11", "bearer and basic are sent in the same header"),
     ("methods: [fetch]", "6:15", "must be"),
@@ -95,7 +95,7 @@ def test_what_is_wrong_in_the_file_is_reported_with_its_place(
 def test_a_document_that_is_missing_names_the_command(tmp_path: Path) -> None:
     path = agent_file(tmp_path, "timeout: 9")
     (tmp_path / "pets.json").unlink()
-    with pytest.raises(ReactError, match="there is no such file; react-run openapi fetch URL brings one") as caught:
+    with pytest.raises(ReactError, match="there is no such file; react-run openapi fetch URL downloads one") as caught:
         ReActAgent.from_yaml(path)
     assert f"{path}:5:5: " in str(caught.value)
 
@@ -106,8 +106,8 @@ TRUST = [
     ("methods: [get, post]", "changes things on other machines (POST)"),
     ("auth: {bearer: x}", "sends a secret to another machine"),
     ("headers: {X-Key: x}", "sends a secret to another machine"),
-    ("base_url: http://10.0.0.1:8080", "reaches what is not public (10.0.0.1:8080)"),
-    ("base_url: http://127.0.0.1", "reaches what is not public"),
+    ("base_url: http://10.0.0.1:8080", "reaches a non-public address (10.0.0.1:8080)"),
+    ("base_url: http://127.0.0.1", "reaches a non-public address"),
 ]
 
 
@@ -127,7 +127,7 @@ def test_a_document_elsewhere_needs_trust(tmp_path: Path) -> None:
     inner.mkdir()
     moved = inner / "agent.yaml"
     moved.write_text(path.read_text().replace("pets.json", "../pets.json"))
-    with pytest.raises(ConfigError, match="reads a file of another directory"):
+    with pytest.raises(ConfigError, match="reads a file in another directory"):
         ReActAgentConfig.from_yaml(moved, trusted=False)
 
 
@@ -147,7 +147,7 @@ def test_a_document_changed_since_it_was_fetched_is_refused(tmp_path: Path) -> N
     note = {"url": "https://api.example.org/openapi.json", "sha256": "0" * 64}
     (tmp_path / "pets.json.lock").write_text(json.dumps(note))
     with pytest.raises(
-        ReactError, match=re.escape("is not what was fetched from https://api.example.org/openapi.json")
+        ReactError, match=re.escape("has changed since it was fetched from https://api.example.org/openapi.json")
     ):
         ReActAgent.from_yaml(path)
 

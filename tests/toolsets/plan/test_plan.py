@@ -70,7 +70,7 @@ def test_a_plan_is_no_evidence() -> None:
         ([{"step": " "}], "step"),
         ([{"step": "a", "status": "later"}], 'must be one of "open", "doing", "done"'),
         ([{"step": "a", "who": "me"}], "who"),
-        ([{"step": "a"}] * 3, "a plan has 2 steps at most, and this one has 3"),
+        ([{"step": "a"}] * 3, "a plan has at most 2 steps, and this one has 3"),
     ],
 )
 def test_a_wrong_plan_is_a_failed_call(steps: list[dict[str, str]], said: str) -> None:

@@ -212,7 +212,7 @@ def test_where_it_is_enforced_the_report_names_by_what_and_where(means: Means) -
     report = Confinement(write=[Path("/w")], means=means).report()
     assert report.startswith("Confined by Landlock (version")
     assert ("namespaces" in report, "bubblewrap" in report) == (means.room == "own", means.room == "bubblewrap")
-    assert "can write in /w and a temporary directory" in report
+    assert "can write in /w and a private temporary directory" in report
 
 
 def test_required_means_that_nothing_runs_unconfined(root: Path) -> None:

@@ -7,7 +7,7 @@ import json
 from react_run import Observation, Outcome, RunResult, StopReason
 
 SUMMARY = 300
-"""Characters of what is quoted as a fact, or as the reason of a failure."""
+"""The most characters of a quoted fact or reason."""
 
 
 def report(name: str, result: RunResult, longest: int) -> Observation:
@@ -31,8 +31,8 @@ def verified(name: str, result: RunResult) -> str:
     """The facts that the subagent's own tools verified, as opposed to its claims; empty if there are none."""
     outcomes = [step.outcome for step in result.steps if step.outcome is not None and not step.failed]
     facts = "; ".join(dict.fromkeys(outcome.verified_summary for outcome in outcomes if outcome.verified_summary))
-    told = f"{name} verified: {facts}" if facts else ""
-    return told if len(told) <= SUMMARY else f"{told[: SUMMARY - 1]}…"
+    text = f"{name} verified: {facts}" if facts else ""
+    return text if len(text) <= SUMMARY else f"{text[: SUMMARY - 1]}…"
 
 
 def failed(name: str, result: RunResult) -> Outcome:

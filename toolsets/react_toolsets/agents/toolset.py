@@ -158,7 +158,7 @@ class AgentsToolset(ReActToolset):
         if not task.strip():
             raise ToolError("the task is empty: say what to do and what to report", code="invalid_arguments")
         agent = member.with_model_of(run.agent)
-        for above in _upwards(run):  # what is secret below is secret above: it ends up in one journal
+        for above in _upwards(run):  # secrets of a subagent are masked in its parents, too: they share a journal
             above.agent.config.masker.update(agent.config.masker)
         try:
             result = await agent.run(task, parent=run)
@@ -167,7 +167,7 @@ class AgentsToolset(ReActToolset):
         return report(member.name, result, self.max_answer)
 
     async def close(self) -> None:
-        """Close what the agents opened for their runs."""
+        """Close everything that the agents opened for their runs."""
         for member in self._members:
             for agent in (member.agent, *member.others):
                 await agent.__aexit__(None, None, None)

@@ -1,4 +1,4 @@
-"""What both kinds of declared tools have: a name, a description, and parameters by name and type."""
+"""The base of both kinds of declared tools: a name, a description, and typed parameters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS: Mapping[str, Mapping[str, object]] = {
     "boolean": {"type": "boolean"},
     "list": {"type": "array", "items": {"type": "string"}},
 }
-"""The names of types; ``string`` is another name for text."""
+"""The JSON Schemas of type names; ``string`` is an alias of ``text``."""
 Place = tuple[tuple[str | int, ...], str]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")]
 

@@ -1,4 +1,4 @@
-"""``kind: command``: one program as a tool, with arguments from the model, which never become part of a shell line."""
+"""``kind: command``: a program as a tool; arguments from the model never become part of a shell command."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CommandToolset(RunsPrograms, DeclaredTool):
     """The exit statuses that mean success."""
 
     def tools(self) -> list[Tool]:
-        """The one tool."""
+        """The tool."""
         return [
             Tool(
                 name=self.name,
@@ -61,7 +61,7 @@ class CommandToolset(RunsPrograms, DeclaredTool):
         ]
 
     def templates(self) -> Iterator[Place]:
-        """Every text that may have places, with where it is among the options."""
+        """Every text that may have placeholders, with its location in the options."""
         yield from ((("command", index), word) for index, word in enumerate(self.command))
         yield from ((("environment", name), text) for name, text in self.environment.items())
         if self.stdin is not None:
@@ -74,13 +74,13 @@ class CommandToolset(RunsPrograms, DeclaredTool):
         shell = next((index for index, word in enumerate(self.command) if _is_shell(word)), len(self.command))
         for index in range(shell + 2, len(self.command)):
             if _LINE_FOLLOWS.fullmatch(self.command[index - 1]) and any(places(self.command[index])):
-                text = 'a shell line is never made of arguments: write "$1" there, and the place as an argument'
-                yield ("command", index), f"{text} of its own behind it"
+                text = 'arguments must not become part of a shell command: write "$1" there, and the placeholder'
+                yield ("command", index), f"{text} as a separate argument after it"
         for loc, text in self.templates():
             for name in places(text):
                 whole = loc[0] == "command" and text == f"{{{name}}}"
                 if not whole and name in self.parameters and self.kind_of(name) == "array":
-                    yield loc, f"{{{name}}} is a list: it can only be a whole entry of command"
+                    yield loc, f"{{{name}}} is a list, so it must be a whole entry of command"
 
     async def _run(self, **arguments: Any) -> str:
         run: Run = arguments.pop("__run")
@@ -97,7 +97,7 @@ class CommandToolset(RunsPrograms, DeclaredTool):
             raise ToolError(f"programs are not run here: {error}", code="not_confined") from error
         except (OSError, ValueError) as error:
             raise ProgramFailed(f"{command[0]!r} cannot be started: {error}", code="not_started") from error
-        return self._told(finished)
+        return self._result_for_model(finished)
 
     def _words(self, arguments: dict[str, Any]) -> Iterator[str]:
         options_end = False
@@ -118,7 +118,7 @@ class CommandToolset(RunsPrograms, DeclaredTool):
                     raise ProgramFailed(text, code="invalid_argument")
                 yield word
 
-    def _told(self, finished: Finished) -> str:
+    def _result_for_model(self, finished: Finished) -> str:
         output = finished.output.rstrip("\n") or "(no output)"
         how = ended(finished, self.timeout)
         if finished.timed_out:

@@ -1,4 +1,4 @@
-"""``kind: http``: one request as a tool, with arguments from the model, within the address rules of ``web``."""
+"""``kind: http``: a request as a tool, with arguments from the model, under the address rules of ``web``."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class HttpToolset(DeclaredTool):
         return hosts
 
     def using(self, network: Network) -> HttpToolset:
-        """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
+        """Use ``network`` instead of the machine's own, for tests and unusual networks."""
         self._network = network
         return self
 
@@ -84,10 +84,10 @@ class HttpToolset(DeclaredTool):
         if self.method not in READS:
             return f"changes things on other machines ({self.method})"
         private = [host for host in self.allow_hosts if Pattern.parse(host).is_private]
-        return f"reaches what is not public ({', '.join(private)})" if private else ""
+        return f"reaches non-public addresses ({', '.join(private)})" if private else ""
 
     def tools(self) -> list[Tool]:
-        """The one tool."""
+        """The tool."""
         reads = self.method in READS
         return [
             Tool(
@@ -106,7 +106,7 @@ class HttpToolset(DeclaredTool):
         ]
 
     def templates(self) -> Iterator[Place]:
-        """Every text that may have places, with where it is among the options."""
+        """Every text that may have placeholders, with its location in the options."""
         yield ("url",), self.url
         yield from texts_in(self.query, ("query",))
         yield from texts_in(self.body, ("body",))
@@ -114,7 +114,7 @@ class HttpToolset(DeclaredTool):
     def _wrong(self) -> Iterator[Place]:
         host = self.url.partition("://")[2].partition("/")[0].partition("?")[0]
         if any(places(host)):
-            yield ("url",), "the host is fixed: places stand behind it, in the path or the query"
+            yield ("url",), "the host is fixed: put placeholders after it, in the path or the query"
             return
         try:
             parse(_encoded(self.url, dict.fromkeys(places(self.url), "x")))
@@ -124,7 +124,7 @@ class HttpToolset(DeclaredTool):
             yield ("body",), f"{self.method} sends no body: use POST, PUT, PATCH or DELETE, or put it into query"
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """A response of the server counts as verified."""
+        """Every response is a verified fact."""
         return Outcome.success(f"{self.name} answered: {' '.join(str(result).split())[:200]}")
 
     async def _run(self, **arguments: Any) -> object:
@@ -166,7 +166,7 @@ class HttpToolset(DeclaredTool):
 
 
 def _encoded(template: str, values: dict[str, Any]) -> str:
-    """The URL with the encoded values filled in; none of them can lead to another path.
+    """The URL with the encoded values filled in; values cannot change its structure.
 
     Raises:
         RequestFailed: A value in the path is empty, only dots, or missing.
@@ -175,12 +175,12 @@ def _encoded(template: str, values: dict[str, Any]) -> str:
     for name in places(path):
         text = as_text(values.get(name, ""))
         if text.strip() in ("", ".", ".."):
-            raise RequestFailed("invalid_path", f"{name} is a part of the address and may not be {text!r}.")
+            raise RequestFailed("invalid_path", f"{name} is part of the URL and must not be {text!r}.")
     start = filled(path, values, _quoted) or ""
     rest = filled(query, values, _quoted) if mark else None
     if mark and rest is None:
         missing = next(name for name in places(query) if name not in values)
-        raise RequestFailed("invalid_path", f"{missing} is a part of the address and has to be given.")
+        raise RequestFailed("invalid_path", f"{missing} is part of the URL and must be given.")
     return f"{start}{mark}{rest or ''}"
 
 

@@ -1,4 +1,4 @@
-"""Sending one request to an address that was checked an instant before, and reading what comes back."""
+"""Sends a request to an address that has just been checked, and reads the response."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from react_toolsets.web.policy import HostPolicy
 from react_toolsets.web.url import Target, parse
 
 MAX_BODY = 4 * 1024 * 1024
-"""Bytes of an answer, counted after decompression."""
+"""The most bytes of a response, after decompression."""
 MAX_REDIRECTS = 3
 SAID = 500
-"""Characters of an error's body that the model gets to read."""
+"""The most characters of an error's body that the model gets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is sent."""
+    """A request to send."""
 
     method: str
     target: Target
     headers: Mapping[str, str]
     body: bytes = b""
     max_bytes: int = MAX_BODY
-    """Bytes of the answer, counted after decompression."""
+    """The most bytes of the response, after decompression."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back; the names of ``headers`` are in lower case."""
+    """A response; the names of ``headers`` are in lower case."""
 
     media_type: str
     charset: str
@@ -49,10 +49,10 @@ class Answer:
 
 
 async def exchange(request: Request, *, network: Network | None, policy: HostPolicy, timeout: float) -> Answer:  # noqa: ASYNC109
-    """Send ``request`` and wait at most ``timeout`` seconds; one that only reads is tried again where that may help.
+    """Send ``request`` and wait at most ``timeout`` seconds; a read is retried after transient errors.
 
     Raises:
-        RequestFailed: There is no answer that could be used.
+        RequestFailed: There is no usable response.
     """
     attempt = partial(send, request, network=network or SystemNetwork(), policy=policy)
     try:
@@ -66,10 +66,10 @@ async def exchange(request: Request, *, network: Network | None, policy: HostPol
 
 
 async def send(request: Request, *, network: Network, policy: HostPolicy) -> Answer:
-    """Send ``request``; a redirect is followed for reading alone, and on its own host only.
+    """Send ``request`` once; redirects are followed only for reads, and only on the same host.
 
     Raises:
-        RequestFailed: The address may not be reached, or the server sent no answer that could be used.
+        RequestFailed: The address must not be reached, or there is no usable response.
     """
     target = request.target
     async with httpcore.AsyncConnectionPool(
@@ -110,8 +110,8 @@ def _headers(request: Request, target: Target) -> list[tuple[bytes, bytes]]:
 def _joined(here: Target, location: str) -> Target:
     try:
         return parse(urljoin(here.url, location))
-    except ValueError:  # ``//[`` is no address
-        raise RequestFailed("http_error", f"{here.host} redirected to what is not an address.") from None
+    except ValueError:  # such as ``//[``
+        raise RequestFailed("http_error", f"{here.host} redirected to an invalid URL.") from None
 
 
 def _redirected(request: Request, here: Target, there: Target) -> Target:
@@ -142,10 +142,10 @@ async def _read(response: httpcore.Response, target: Target, limit: int) -> Answ
 
 
 def decoded(answer: Answer) -> object:
-    """The JSON of an answer, or its text.
+    """The JSON of a response, or its text.
 
     Raises:
-        RequestFailed: It says that it is JSON and is not, or is nothing that can be read.
+        RequestFailed: The response is declared as JSON and is not, or is not text.
     """
     if answer.media_type.endswith(("/json", "+json")):
         try:
@@ -161,7 +161,7 @@ def decoded(answer: Answer) -> object:
 
 
 def text_of(answer: Answer) -> str:
-    """The body as text."""
+    """The body of a response as text."""
     try:
         return answer.body.decode(answer.charset or "utf-8", "replace")
     except LookupError:
@@ -169,10 +169,10 @@ def text_of(answer: Answer) -> str:
 
 
 def kept(data: object, paths: str | list[str]) -> object:
-    """The part of ``data`` at a path, or those at several, by path.
+    """The part of ``data`` at a path; for several paths, the parts by path.
 
     Raises:
-        RequestFailed: The answer does not have it.
+        RequestFailed: There is no such part.
     """
     if isinstance(paths, str):
         return _part(data, paths.split("."), paths)

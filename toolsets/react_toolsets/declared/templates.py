@@ -1,4 +1,4 @@
-"""Texts with places: ``{name}`` stands for a parameter, ``{{`` and ``}}`` for braces; other braces are plain text."""
+"""Templates: ``{name}`` is a placeholder, ``{{`` and ``}}`` are literal braces, other braces are plain text."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Values = Mapping[str, object]
 
 
 def places(text: str) -> Iterator[str]:
-    """The names of the parameters that ``text`` has places for."""
+    """The names of the placeholders in ``text``."""
     for found in _PARTS.finditer(text):
         if found[1]:
             yield found[1]
 
 
 def missing_place(text: str, parameters: Iterable[str]) -> str:
-    """What is wrong with the places in ``text``: the first without a parameter; nothing when all have one."""
+    """A message about the first placeholder without a parameter; empty if there is none."""
     known = list(parameters)
     for name in places(text):
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f" Did you mean {{{near[0]}}}?" if near else ""
             listed = ", ".join(known) or "none"
-            return f"{{{name}}} has no parameter.{hint} Parameters: {listed}; write {{{{{name}}}}} for the text itself"
+            return f"{{{name}}} has no parameter.{hint} Parameters: {listed}; write {{{{{name}}}}} for literal braces"
     return ""
 
 
 def filled(text: str, values: Values, written: Callable[[object], str] | None = None) -> str | None:
-    """``text`` with the values in their places; ``None`` when a value was not given."""
+    """``text`` with its placeholders filled in; ``None`` if a value is missing."""
     if any(name not in values for name in places(text)):
         return None
     write = written or as_text
@@ -41,9 +41,9 @@ def filled(text: str, values: Values, written: Callable[[object], str] | None = 
 
 
 def filled_data(data: object, values: Values) -> object:
-    """JSON ``data`` with the values in the places of its texts; one that is nothing but a place becomes the value.
+    """JSON ``data`` with its placeholders filled in; a text that is only a placeholder becomes the value.
 
-    Entries whose value was not given are left out.
+    Entries without a value are left out.
     """
     if isinstance(data, str):
         only = _PARTS.fullmatch(data)
@@ -57,7 +57,7 @@ def filled_data(data: object, values: Values) -> object:
 
 
 def texts_in(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Every text in JSON ``data``, with where it is."""
+    """Every text in JSON ``data``, with its location."""
     if isinstance(data, str):
         yield path, data
     elif isinstance(data, Mapping):
@@ -69,7 +69,7 @@ def texts_in(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[t
 
 
 def as_text(value: object) -> str:
-    """A value as it is written into a text."""
+    """``value`` as text for a template."""
     if isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""A text as a model is shown it, and the way back: what was shown can be sent back to name a passage."""
+"""Converts text to the form that a model is shown, and back, so that the model can quote a passage as shown."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from bisect import bisect_right
 
 _CHANGED = re.compile("\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""What a result shows in another form: Windows line ends as plain ones, control characters as ``\\x1b``."""
+"""What results show in another form: Windows line endings as plain ones, control characters as ``\\x1b``."""
 _ESCAPED = re.compile(r"\\x([01][0-9a-f]|7f|[89][0-9a-f])")
 _LINE_ENDS = re.compile("\r?\n")
 
 
 class AsShown:
-    """``source`` as it is shown, in ``text``, with the place in ``source`` of each part of it."""
+    """The shown form of ``source`` in ``text``, with a mapping of positions back to ``source``."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self._starts: list[int] = []
-        """Where in ``text`` each changed part begins."""
+        """The start of each changed part in ``text``."""
         self._parts: list[tuple[int, int, int]] = []
-        """Where each of them ends in ``text``, and where it begins and ends in ``source``."""
+        """The end of each changed part in ``text``, and its start and end in ``source``."""
         pieces, at, length = [], 0, 0
         for found in _CHANGED.finditer(source):
             plain, shown = source[at : found.start()], shown_as(found[0])
@@ -31,7 +31,7 @@ class AsShown:
         self.text = "".join([*pieces, source[at:]])
 
     def passages(self, wanted: str) -> list[tuple[int, int]]:
-        """Where ``wanted`` is: the begin and end of each passage of ``source`` that is shown so."""
+        """The start and end of each passage of ``source`` that is shown as ``wanted``."""
         found, at = [], self.text.find(wanted)
         while at >= 0:
             begin, end = self._place(at), self._place(at + len(wanted))
@@ -42,7 +42,7 @@ class AsShown:
         return found
 
     def _place(self, at: int) -> int | None:
-        """The place in ``source`` of a place in ``text``; None within the form that one character is shown in."""
+        """The position in ``source`` for a position in ``text``; ``None`` inside the shown form of one character."""
         number = bisect_right(self._starts, at) - 1
         if number < 0:
             return at
@@ -58,10 +58,10 @@ def shown_as(text: str) -> str:
 
 
 def as_stored(new: str, passage: str) -> str | None:
-    """``new`` with what stands in it as it was shown, written as in ``passage``, which it replaces.
+    """``new`` with shown forms converted back to the control characters of ``passage``, which it replaces.
 
-    None where ``passage`` holds both a control character and the four characters it is shown as: which of them is
-    meant cannot be told.
+    ``None`` if ``passage`` contains both a control character and the four characters of its shown form, so that it is
+    unclear which is meant.
     """
     for escape in set(_ESCAPED.findall(new)):
         character = chr(int(escape, 16))
@@ -73,14 +73,14 @@ def as_stored(new: str, passage: str) -> str | None:
 
 
 def usual_end(source: str) -> str:
-    """How most lines of ``source`` end; nothing where none ends as on Windows."""
+    """The line ending of most lines of ``source``; empty if it has no Windows line endings."""
     return max(("\n", "\r\n"), key=_LINE_ENDS.findall(source).count) if "\r\n" in source else ""
 
 
 def with_line_ends(new: str, passage: str, usual: str) -> str:
-    """``new`` with the line ends of ``passage`` on the lines that stay, and the usual end there on the others.
+    """``new`` with the line endings of ``passage`` on unchanged lines, and its most frequent one on others.
 
-    Where ``passage`` is within a line, ``usual`` is what ends the lines that are new.
+    If ``passage`` is within a line, new lines end with ``usual``.
     """
     if "\r\n" in new or "\n" not in new:
         return new
@@ -100,5 +100,5 @@ def with_line_ends(new: str, passage: str, usual: str) -> str:
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    """How many items at the beginning are the same."""
+    """The number of equal items at the start."""
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

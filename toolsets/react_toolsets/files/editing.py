@@ -1,4 +1,4 @@
-"""Replacing a passage of a text: it must be there as it is shown, and only once unless every place is meant."""
+"""Replaces a passage of a text, which must occur as shown, and exactly once unless every place is meant."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from react_toolsets.files.as_shown import AsShown, as_stored, shown_as, usual_en
 from react_toolsets.files.trouble import FileTrouble
 
 _NUMBERED = re.compile(r"^[ \t]*+\d++(?:: ?|\t|\| ?|→|- )")
-"""How the lines of a listing begin that numbers them."""
+"""The start of lines in a listing with line numbers."""
 _ODD_BLANK = re.compile(r"[^\S ]")
 _SHOWN = 160
-"""Characters of a line that are shown in a hint."""
+"""The most characters of a line in a hint."""
 
 
 def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> tuple[str, list[int]]:
-    """``text`` with ``new`` instead of ``old``, and the numbers of the lines where that was.
+    """Replace ``old`` with ``new``; return the text and the line numbers of the replaced passages.
 
     Raises:
-        FileTrouble: ``old`` is empty, is not there, is there more than once, or is ``new`` already.
+        FileTrouble: ``old`` is empty, does not occur, occurs more than once, or equals ``new``.
     """
     if "\r\n" not in text:
         old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     said, old = old, shown_as(old)
-    ends_are_meant = "\r\n" in said  # who writes the line ends of a file that mixes them means those
+    ends_are_meant = "\r\n" in said  # explicit line endings must match in a file that mixes them
     if not old:
         raise FileTrouble("old_text is empty; to write a whole file use write_file", code="invalid_edit")
     if said == new or (old == shown_as(new) and not ends_are_meant):
@@ -40,8 +40,8 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
     if len(places) > 1 and not everywhere:
         where = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
         raise FileTrouble(
-            f"old_text is {len(places)} times in {path!r} (lines {where}); give more of the text around the place you "
-            "mean, or set everywhere",
+            f"old_text occurs {len(places)} times in {path!r} (lines {where}); include more of the text around the "
+            "place you mean, or set everywhere",
             code="text_not_unique",
         )
     usual = "" if ends_are_meant else usual_end(text)
@@ -53,7 +53,7 @@ def replaced(text: str, old: str, new: str, *, everywhere: bool, path: str) -> t
 
 
 def _line_numbers(text: str, places: Sequence[int]) -> Iterator[int]:
-    """The number of the line of each of ``places``, which are in order: no line is counted twice."""
+    """The line number of each of ``places``, which are sorted, so that lines are counted only once."""
     line, at = 1, 0
     for place in places:
         line, at = line + text.count("\n", at, place), place
@@ -64,15 +64,15 @@ def _new_passage(new: str, passage: str, usual: str) -> str:
     stored = as_stored(new, passage)
     if stored is None:
         raise FileTrouble(
-            "the passage holds both a control character and the text that it is shown as, such as \\x1b, so it cannot "
-            "be told which of them new_text means; edit a shorter passage that holds only one of them",
+            "the passage contains both a control character and the text that it is shown as, such as \\x1b, so it is "
+            "unclear which of them new_text means; edit a shorter passage that contains only one of them",
             code="invalid_edit",
         )
     return with_line_ends(stored, passage, usual) if usual else stored
 
 
 def _hint(text: str, old: str) -> str:
-    """Where something like ``old`` is."""
+    """A hint where a passage similar to ``old`` is."""
     if (without := _without_numbers(old)) and without in text:
         return "It is there without the line numbers at the beginning of each line: leave them out."
     lines, wanted = text.split("\n"), old.strip("\n").split("\n")
@@ -97,7 +97,7 @@ def _other_blanks(there: list[str], wanted: list[str], number: int) -> str:
 
 
 def _quoted(line: str) -> str:
-    """``line`` as JSON, so that tabs and blanks that only look like blanks can be told apart, and copied."""
+    """``line`` as JSON, so that tabs and unusual blanks are visible and can be copied."""
     text = json.dumps(line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…", ensure_ascii=False)
     return _ODD_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -1,4 +1,4 @@
-"""A part of a text as a model reads it, with a note on what is not shown."""
+"""Cuts a text to the part that a model reads, with a note on the rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def part_of(text: str, first: int, count: int, room: int) -> str:
-    """``count`` lines of ``text`` from line ``first`` (from 1), as many of them as fit into ``room`` bytes."""
+    """At most ``count`` lines of ``text`` from line ``first`` (counting from 1) that fit into ``room`` bytes."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -33,7 +33,7 @@ def part_of(text: str, first: int, count: int, room: int) -> str:
 
 
 def _cut(line: str, number: int, of: int, room: int) -> str:
-    """The beginning of a line that is too long to be shown."""
+    """The head of a line that is too long to show."""
     head = line.encode(errors="replace")[: max(0, room)].decode(errors="ignore")
     more = f"; read on with offset={number + 1}" if number < of else ""
     note = f"line {number} of {of} has {len(line):,} characters, of which these are the first {len(head):,}{more}"
@@ -41,7 +41,7 @@ def _cut(line: str, number: int, of: int, room: int) -> str:
 
 
 def as_part(data: bytes, path: str, model: Model) -> ImagePart | FilePart | None:
-    """An image or a PDF for a model that reads such files; nothing for another one, or when it is neither."""
+    """The image or PDF in ``data``; ``None`` if it is neither, or if the model does not read such files."""
     from react_run import attachment
 
     try:

@@ -1,4 +1,4 @@
-"""Searching the lines of files with a regular expression that may be a hostile one."""
+"""Searches the lines of files with a regular expression, which may be hostile."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from react_toolsets.files.trouble import FileTrouble
 from react_toolsets.texts import decode
 
 SECONDS = 20.0
-"""How long one search may take."""
+"""Time limit for a search."""
 LARGEST = 5 * 1024 * 1024
-"""Bytes of a file that is searched; larger ones are counted."""
+"""The most bytes of a file that is searched; larger files are only counted."""
 SHOWN = 300
-"""Characters of a line that are shown."""
+"""The most characters of a line that are shown."""
 NOTHING = "[no match]"
-"""How the result of a search begins that found nothing."""
+"""The start of the result if nothing was found."""
 
 
 async def search(
@@ -28,10 +28,10 @@ async def search(
 ) -> str:
     """The lines below ``root`` that match, as ``path:number: line``.
 
-    It runs in a thread, which ends with the search, after :data:`SECONDS`, or soon after nobody waits any more.
+    The search runs in a thread, which ends after :data:`SECONDS`, or soon after the caller has stopped waiting.
 
     Raises:
-        FileTrouble: The pattern is not one, the files cannot be looked at, or it takes too long.
+        FileTrouble: The pattern is invalid, the files cannot be read, or the search takes too long.
     """
     try:
         compiled = Pattern(f"(?i:{pattern})" if ignore_case else pattern)
@@ -48,7 +48,7 @@ async def search(
         raise FileTrouble(str(error), code="search_failed") from error
     finally:
         wanted.stopped.set()
-    return found.told(limit)
+    return found.to_text(limit)
 
 
 @dataclass
@@ -58,7 +58,7 @@ class _Found:
     files: int = 0
     unread: int = 0
 
-    def told(self, limit: int) -> str:
+    def to_text(self, limit: int) -> str:
         matches = f"{self.matches} match{'' if self.matches == 1 else 'es'}"
         notes = [f"[{matches} in {self.files} files]" if self.matches else NOTHING]
         if self.matches > limit:
@@ -70,7 +70,7 @@ class _Found:
 
 @dataclass
 class _Wanted:
-    """A search, and whether it is to stop."""
+    """A search, which ends early when ``stopped`` is set."""
 
     folder: Folder
     pattern: Pattern
@@ -84,7 +84,7 @@ class _Wanted:
         """Search file by file.
 
         Raises:
-            SlowPattern: It takes too long.
+            SlowPattern: The search takes too long.
         """
         found, self._end = _Found(), time.monotonic() + SECONDS
         for entry in self.folder.find(self.files, self.skipped):

@@ -40,7 +40,7 @@ UpTo = Annotated[int, Field(ge=1)]
 
 
 class FilesToolset(ReActToolset):
-    """Files below one directory, and nothing outside it: links are not followed, and no path leads out."""
+    """Files below one directory, and none outside it: links are not followed, and no path can leave it."""
 
     kind: ClassVar[str] = "files"
 
@@ -56,9 +56,9 @@ class FilesToolset(ReActToolset):
         if not isinstance(info.context, Origin):
             return self
         if self.root is not None and not self.root.is_dir():
-            raise ValueError(f"there is no directory {self.root}; make it, or name another root")
+            raise ValueError(f"there is no directory {self.root}; create it, or name another root")
         if self.root is None and self.read_only:
-            return self  # whoever started it there chose what it reads
+            return self  # the user chose the directory by starting the agent there
         if not (self.root or Path.cwd()).resolve().is_relative_to(info.context.directory.resolve()):
             what = self.root or f"the working directory ({Path.cwd()})"
             self._outside = f"{'reads in' if self.read_only else 'changes files in'} {what}"

@@ -1,4 +1,4 @@
-"""What the file tools refuse; it says nothing about the next call, so it is not a reason to end a run."""
+"""Errors of the file tools. They say nothing about the next call, so they do not end a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact arithmetic and unit conversion: ``calculate`` and ``convert_units``, offline and never by evaluating Python."""
+"""Exact arithmetic and unit conversion: ``calculate`` and ``convert_units``, offline, without evaluating Python."""
 
 from react_toolsets.math.toolset import MathToolset
 

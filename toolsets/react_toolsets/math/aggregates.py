@@ -36,14 +36,14 @@ def mean(arithmetic: Arithmetic, *numbers: Number) -> Number:
 
 
 def median(arithmetic: Arithmetic, *numbers: Number) -> Number:
-    """The middle one of ``numbers``, or the mean of the two in the middle."""
+    """The middle value of ``numbers``, or the mean of the two middle values."""
     ranked = sorted(numbers)
     middle = len(ranked) // 2
     return ranked[middle] if len(ranked) % 2 else mean(arithmetic, ranked[middle - 1], ranked[middle])
 
 
 def variance(arithmetic: Arithmetic, *numbers: Number) -> Number:
-    """The variance of a sample: the squared distances from the mean, divided by one less than there are numbers."""
+    """The sample variance: the sum of squared distances from the mean, divided by the count minus one."""
     centre = arithmetic.settle(mean(arithmetic, *numbers))
     distances = [subtract(arithmetic, number, centre) for number in numbers]
     squares = [arithmetic.settle(multiply(arithmetic, distance, distance)) for distance in distances]
@@ -51,7 +51,7 @@ def variance(arithmetic: Arithmetic, *numbers: Number) -> Number:
 
 
 def stdev(arithmetic: Arithmetic, *numbers: Number) -> Number:
-    """The standard deviation of a sample: the square root of its variance."""
+    """The sample standard deviation: the square root of the variance."""
     return sqrt(arithmetic, arithmetic.settle(variance(arithmetic, *numbers)))
 
 

@@ -1,4 +1,4 @@
-"""The circle: pi, the trigonometric functions and their inverses, in radians."""
+"""Pi, the trigonometric functions and their inverses, in radians."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from react_toolsets.math.operators import divide, multiply
 from react_toolsets.math.powers import sqrt
 
 _LARGEST_ORDER = 1_000
-"""Angles from 10**1000 on are refused: reducing them takes more digits of pi than anybody has a use for."""
+"""Angles above 10**1000 are refused, because reducing them needs too many digits of pi."""
 
 
 WORK_PER_SERIES = 60_000
-"""Units of work that summing a series costs, besides what its precision adds."""
+"""Units of work for summing a series, in addition to those for its precision."""
 
 
 @lru_cache(maxsize=64)
 def _pi(precision: int) -> Decimal:
-    """Pi, by the method of Gauss and Legendre, which doubles the digits with each step."""
+    """Pi by the Gauss-Legendre algorithm, which doubles the digits with each step."""
     context = Arithmetic(precision + 10).context
     a, b, rest = Decimal(1), context.sqrt(Decimal("0.5")), Decimal("0.25")
     for step in count():
@@ -37,22 +37,22 @@ def _pi(precision: int) -> Decimal:
 
 
 def pi(arithmetic: Arithmetic) -> Number:
-    """Half the circumference of a circle of radius 1."""
+    """Pi, half the circumference of a circle of radius 1."""
     return arithmetic.decimal(_pi(arithmetic.precision))
 
 
 def tau(arithmetic: Arithmetic) -> Number:
-    """The whole circumference."""
+    """Tau, the circumference of a circle of radius 1."""
     return multiply(arithmetic, Fraction(2), pi(arithmetic))
 
 
 def degrees(arithmetic: Arithmetic, x: Number) -> Number:
-    """``x`` radians in degrees."""
+    """Convert ``x`` radians to degrees."""
     return divide(arithmetic, multiply(arithmetic, x, Fraction(180)), pi(arithmetic)) if x else Fraction(0)
 
 
 def radians(arithmetic: Arithmetic, x: Number) -> Number:
-    """``x`` degrees in radians."""
+    """Convert ``x`` degrees to radians."""
     return divide(arithmetic, multiply(arithmetic, x, pi(arithmetic)), Fraction(180)) if x else Fraction(0)
 
 
@@ -77,7 +77,7 @@ def tan(arithmetic: Arithmetic, x: Number) -> Number:
 
 
 def _turned(arithmetic: Arithmetic, x: Number, quarters: int) -> Decimal:
-    """The sine of ``x`` plus that many right angles; zero when only rounding errors are left of it."""
+    """The sine of ``x`` plus ``quarters`` right angles; zero if only rounding errors are left."""
     given = arithmetic.decimal(x)
     size = max(0, given.adjusted())
     if size > _LARGEST_ORDER:
@@ -105,7 +105,7 @@ def _cosine(arithmetic: Arithmetic, x: Decimal) -> Decimal:
 
 
 def _series(arithmetic: Arithmetic, x: Decimal, first: Decimal, power: int) -> Decimal:
-    """The Taylor series of sine and cosine: each term is the one before times -x²/((n+1)(n+2))."""
+    """The Taylor series of sine and cosine: each term is the previous one times -x²/((n+1)(n+2))."""
     context = arithmetic.context
     square = context.multiply(x, x)
     term = total = first
@@ -148,7 +148,7 @@ def acos(arithmetic: Arithmetic, x: Number) -> Number:
 
 
 def _within_one(arithmetic: Arithmetic, x: Number) -> Fraction:
-    """``x``, which is between -1 and 1 or was only carried out of it by rounding errors."""
+    """``x``, which must be between -1 and 1 except for rounding errors."""
     value = Fraction(x)
     if abs(value) <= 1:
         return value
@@ -169,7 +169,7 @@ def _arctangent(arithmetic: Arithmetic, x: Decimal) -> Decimal:
 
 
 def _small_arctangent(arithmetic: Arithmetic, x: Decimal) -> Decimal:
-    """Halve the angle three times, then sum the Taylor series, which is quick for small angles."""
+    """Halve the angle three times, then sum the Taylor series, which converges fast for small angles."""
     context = arithmetic.context
     for _ in range(3):
         x = context.divide(x, context.add(1, context.sqrt(context.add(1, context.multiply(x, x)))))

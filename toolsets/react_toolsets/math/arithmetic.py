@@ -1,6 +1,6 @@
-"""Numbers: exact fractions as long as possible, otherwise decimals of one precision; limits on both.
+"""Numbers: exact fractions where possible, otherwise decimals of one precision; both are limited.
 
-An exact number is a ``Fraction``, an approximated one a ``Decimal``: the type says whether digits were lost.
+An exact number is a ``Fraction``, an approximate one a ``Decimal``, so the type says whether digits were lost.
 """
 
 from __future__ import annotations
@@ -14,53 +14,53 @@ from react_toolsets.answers import Refusal
 Number = Fraction | Decimal
 
 MAX_DIGITS = 10_000
-"""Digits of a result, before or after the decimal point."""
+"""The most digits of a result, before or after the decimal point."""
 MAX_WORK = 20_000_000
-"""Units of work per calculation, one for each pair of 32-bit digits multiplied: about 20 ms."""
+"""The most units of work per calculation, one for each multiplied pair of 32-bit digits: about 20 ms."""
 GUARD = 8
-"""The last digits of the working precision, which rounding errors may have reached."""
+"""How many last digits of the working precision may be wrong because of rounding errors."""
 
 _CEILING = 10**MAX_DIGITS
 _TOO_LARGE = f"has more than {MAX_DIGITS} digits. Use a smaller exponent or argument, or a logarithm such as log10(x)."
 
 
 def too_large() -> Refusal:
-    """The refusal of a number beyond the limit."""
+    """The refusal for a number above the limit."""
     return Refusal("numeric_limit_exceeded", f"A value in this calculation {_TOO_LARGE}")
 
 
 def too_small() -> Refusal:
-    """The refusal of a number that is not zero, but too close to it."""
+    """The refusal for a number that is too close to zero."""
     return Refusal(
         "numeric_limit_exceeded",
         f"A value in this calculation is closer to zero than 1e-{MAX_DIGITS}. Rearrange it, or use logarithms.",
     )
 
 
-class Imprecise(Exception):  # a reason to calculate with more digits, not a fault
-    """No digit of a value is known with this precision."""
+class Imprecise(Exception):  # not an error: the calculation is repeated with more digits
+    """This precision is too low to know any digit of a value."""
 
 
 class Rounded(Fraction):
-    """An exact number that was rounded to a number of places, and is shown with them until it is calculated with."""
+    """An exact number rounded to a number of places; it is shown with these places until it is used again."""
 
     __slots__ = ("places",)
     places: int
 
     @classmethod
     def of(cls, value: Fraction, places: int) -> Rounded:
-        """``value``, to be shown with ``places`` digits after the point."""
+        """``value`` to show with ``places`` digits after the point."""
         rounded = cls(value)
         rounded.places = places
         return rounded
 
 
 class Arithmetic:
-    """One pass of a calculation: its working precision, and the work it has left.
+    """One pass of a calculation: its working precision, and its remaining work.
 
     Args:
-        precision: Significant digits of approximated numbers.
-        work: Units of work that may still be done, shared between passes.
+        precision: Significant digits of approximate numbers.
+        work: The remaining units of work, shared between passes.
     """
 
     def __init__(self, precision: int, work: int = MAX_WORK, *, largest: int = MAX_DIGITS) -> None:
@@ -80,7 +80,7 @@ class Arithmetic:
         return Arithmetic(self.precision + digits, largest=1_000 * MAX_DIGITS)
 
     def decimal(self, number: Number) -> Decimal:
-        """``number`` with the working precision."""
+        """``number`` in the working precision."""
         self.approximated = True
         if isinstance(number, Decimal):
             return self.context.plus(number)
@@ -93,7 +93,7 @@ class Arithmetic:
         """Count work.
 
         Raises:
-            Refusal: The calculation is too long.
+            Refusal: The calculation takes too much work.
         """
         self.work -= units
         if self.work < 0:
@@ -103,7 +103,7 @@ class Arithmetic:
             )
 
     def settle(self, number: Number) -> Number:
-        """``number`` if it is within the limits; a fraction with too many digits becomes approximate."""
+        """``number``, checked against the limits; a fraction with too many digits becomes approximate."""
         if isinstance(number, Decimal):
             return number
         self.spend(_cost(number))
@@ -114,16 +114,16 @@ class Arithmetic:
         return self.decimal(number)
 
     def check_order(self, number: Decimal) -> None:
-        """Make sure that the digits around the point of ``number`` are known.
+        """Check that the digits around the point of ``number`` are known.
 
         Raises:
-            Imprecise: It is so large that they are not.
+            Imprecise: ``number`` is too large for the precision.
         """
         if number.adjusted() > self.precision - 2 * GUARD:
             raise Imprecise
 
     def negligible(self, number: Decimal, beside: int) -> bool:
-        """Whether ``number`` is nothing but rounding error beside numbers of the order 10**``beside``."""
+        """Whether ``number`` may be only a rounding error of numbers of the order 10**``beside``."""
         return number.adjusted() < beside - self.precision + GUARD
 
 
@@ -138,5 +138,5 @@ def is_integer(number: Number) -> bool:
 
 
 def digits_of(number: int) -> float:
-    """About how many decimal digits ``number`` has."""
+    """The approximate number of decimal digits of ``number``."""
     return math.log10(abs(number)) if number else 0.0

@@ -1,4 +1,4 @@
-"""``calculate``: run a program, as exactly as it can be, and write the result."""
+"""``calculate``: runs a program as exactly as possible, and formats the result."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from react_toolsets.math.parser import Program, parse
 from react_toolsets.math.text import DIGITS, exact_fraction, number_text
 
 PRECISIONS = (70, 110, 250, 500)
-"""Digits to calculate with; the next is tried until two in a row agree on the digits shown."""
+"""Working precisions; they are tried in turn until two successive results agree on the digits shown."""
 
 
 def calculate(expression: str) -> Mapping[str, object]:
     """The fields of the result of ``expression``.
 
     Raises:
-        Refusal: It is not an expression, or has no value within the limits.
+        Refusal: The expression is invalid, or its value exceeds the limits.
     """
     program = parse(expression)
     value = evaluate(program)
@@ -32,9 +32,9 @@ def calculate(expression: str) -> Mapping[str, object]:
 
 
 def evaluate(program: Program) -> Number:
-    """The value of ``program``: exact, or approximated to the digits shown.
+    """The value of ``program``: exact, or approximate with all digits shown correct.
 
-    How far rounding errors reach cannot be seen in one approximation. Two with different precisions that agree show it.
+    One approximation does not show the size of its rounding errors; two that agree in different precisions do.
     """
     before: str | Number | None = None
     work = MAX_WORK
@@ -52,7 +52,7 @@ def evaluate(program: Program) -> Number:
             if not arithmetic.approximated:
                 return value
             seen = Context(prec=DIGITS).plus(value) if isinstance(value, Decimal) else value
-            # Numbers that cancel out may differ after all: zero is believed only from the highest precision.
+            # Terms that seem to cancel may still differ, so zero is accepted only in the highest precision.
             if seen == before and (value or precision == PRECISIONS[-1]):
                 return value
         before, work = seen, arithmetic.work

@@ -1,4 +1,4 @@
-"""The functions and constants an expression can use, and the operations behind its signs."""
+"""The functions, constants and operators of expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MANY = 256
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What computes a function, how many arguments it takes, and how it is written."""
+    """A function: its implementation, the number of its arguments, and an example of its use."""
 
     compute: Callable[..., Number]
     fewest: int
@@ -22,7 +22,7 @@ class Function:
 
     @property
     def arity(self) -> str:
-        """How many arguments it takes, in words."""
+        """The number of arguments in words."""
         if self.most == MANY:
             return f"{self.fewest} or more arguments"
         number = str(self.fewest) if self.fewest == self.most else f"{self.fewest} or {self.most}"
@@ -68,7 +68,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "comb": Function(integers.comb, 2, 2, "comb(n, k)"),
     "perm": Function(integers.perm, 1, 2, "perm(n, k)"),
 }
-"""By lower-case name, in the order in which they are listed to a model."""
+"""The functions by lower-case name, in the order in which messages list them."""
 
 CONSTANTS: Mapping[str, Callable[..., Number]] = {"pi": angles.pi, "e": powers.euler, "tau": angles.tau}
 
@@ -84,4 +84,4 @@ OPERATIONS: Mapping[str, Callable[..., Number]] = {
     **CONSTANTS,
     **{name: function.compute for name, function in FUNCTIONS.items()},
 }
-"""Everything a step of a program can name."""
+"""The operations by the names that steps of a program use."""

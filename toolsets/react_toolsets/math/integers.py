@@ -9,7 +9,7 @@ from react_toolsets.answers import Refusal
 from react_toolsets.math.arithmetic import MAX_DIGITS, Arithmetic, Number, digits_of, is_integer, too_large
 
 _LARGEST_FACTORIAL = 3_300
-"""Its factorial has more than 10 000 digits already."""
+"""The factorial of this number has more than 10 000 digits."""
 
 
 def gcd(arithmetic: Arithmetic, *numbers: Number) -> Number:
@@ -35,7 +35,7 @@ def factorial(arithmetic: Arithmetic, n: Number) -> Number:
 
 
 def comb(arithmetic: Arithmetic, n: Number, k: Number) -> Number:
-    """In how many ways ``k`` of ``n`` things can be chosen, their order left out."""
+    """The number of ways to choose ``k`` of ``n`` things, regardless of order."""
     total, chosen = _natural("comb", [n, k])
     if chosen > total:
         return Fraction(0)
@@ -45,7 +45,7 @@ def comb(arithmetic: Arithmetic, n: Number, k: Number) -> Number:
 
 
 def perm(arithmetic: Arithmetic, n: Number, k: Number | None = None) -> Number:
-    """In how many orders ``k`` of ``n`` things, or all of them, can be put."""
+    """The number of ways to arrange ``k`` of ``n`` things; all of them by default."""
     if k is None:
         return factorial(arithmetic, n)
     total, chosen = _natural("perm", [n, k])
@@ -56,10 +56,10 @@ def perm(arithmetic: Arithmetic, n: Number, k: Number | None = None) -> Number:
 
 
 def _factorial_digits(n: int, k: int) -> float:
-    """How many digits the product of the ``k`` whole numbers up to ``n`` has."""
-    if k > 10 * MAX_DIGITS:  # each but the last few factors has a digit or more
+    """The number of digits of the product of the ``k`` whole numbers up to ``n``."""
+    if k > 10 * MAX_DIGITS:  # all but the last few factors add at least one digit
         raise too_large()
-    if n > 10**12:  # beyond it lgamma loses what tells the two apart, and the factors hardly differ
+    if n > 10**12:  # lgamma is not precise enough above that, and the factors hardly differ
         return k * digits_of(n)
     return (math.lgamma(n + 1) - math.lgamma(n - k + 1)) / math.log(10)
 

@@ -1,4 +1,4 @@
-"""Text → tokens: the spellings people use become one, and what is not arithmetic is refused with the form to use."""
+"""Splits text into tokens: unifies spellings, and refuses what is not arithmetic with the form to use instead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_TOKENS = 256
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Token:
-    """One piece of an expression; ``glued`` says that no space stands before it. A ``power`` is a superscript."""
+    """A token; ``glued`` means that there is no space before it. A ``power`` is a superscript."""
 
     kind: Literal["number", "name", "operator", "power", "end"]
     text: str
@@ -37,10 +37,10 @@ _UNFINISHED = re.compile(r"[eE][0-9_]*")
 
 
 def tokenise(text: str) -> list[Token]:
-    """The tokens of ``text``, ended by one of kind ``end``.
+    """The tokens of ``text``; the last has the kind ``end``.
 
     Raises:
-        Refusal: A character is not arithmetic (``unsupported_syntax``), or there are more than 256 tokens.
+        Refusal: A character is not supported (``unsupported_syntax``), or there are more than 256 tokens.
     """
     tokens: list[Token] = []
     for token in _scan(plain_signs(plain_fractions(text)).translate(_GREEK).rstrip()):

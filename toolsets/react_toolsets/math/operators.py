@@ -1,4 +1,4 @@
-"""The four operations, whole division and remainder."""
+"""The four basic operations, whole division and remainder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_toolsets.math.rounding import floor
 
 
 def add(arithmetic: Arithmetic, a: Number, b: Number) -> Number:
-    """``a + b``; approximated numbers that cancel out leave zero, not their rounding errors."""
+    """``a + b``; approximate numbers that cancel out give zero, not their rounding errors."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a + b
     x, y = arithmetic.decimal(a), arithmetic.decimal(b)
@@ -31,12 +31,12 @@ def negate(_: Arithmetic, a: Number) -> Number:
 
 
 def absolute(_: Arithmetic, a: Number) -> Number:
-    """``a`` without its sign."""
+    """The absolute value of ``a``."""
     return abs(a) if isinstance(a, Fraction) else a.copy_abs()
 
 
 def multiply(arithmetic: Arithmetic, a: Number, b: Number) -> Number:
-    """``a * b``; nothing is left to approximate when one of them is exactly 0."""
+    """``a * b``; exactly 0 if one of them is."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return a * b
     if any(isinstance(factor, Fraction) and not factor for factor in (a, b)):
@@ -63,5 +63,5 @@ def floor_divide(arithmetic: Arithmetic, a: Number, b: Number) -> Number:
 
 
 def modulo(arithmetic: Arithmetic, a: Number, b: Number) -> Number:
-    """What ``a // b`` leaves, with the sign of ``b``."""
+    """The remainder of ``a // b``, with the sign of ``b``."""
     return subtract(arithmetic, a, multiply(arithmetic, b, floor_divide(arithmetic, a, b)))

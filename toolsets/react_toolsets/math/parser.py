@@ -1,4 +1,4 @@
-"""Tokens → program: the grammar, and one spelling of what was read."""
+"""Parses tokens into a program, together with a normalised spelling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARITIES = {name: (function.fewest, function.most) for name, function in FUNCTIO
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operation:
-    """Take ``arguments`` values from the stack and put back what the function of that name makes of them."""
+    """Replaces the top ``arguments`` values on the stack with the result of the operation ``name``."""
 
     name: str
     arguments: int
@@ -36,10 +36,10 @@ class Program:
 
 
 def parse(text: str) -> Program:
-    """Parse an expression; nothing is evaluated.
+    """Parse an expression without evaluating it.
 
     Raises:
-        Refusal: It is not an expression; the code says why.
+        Refusal: The expression is invalid; the code says why.
     """
     if not text.strip() or len(text) > MAX_LENGTH:
         raise Refusal("invalid_arguments", f"expression must have 1 to {MAX_LENGTH} characters, such as 15*23.")
@@ -47,7 +47,7 @@ def parse(text: str) -> Program:
 
 
 class _Parser:
-    """Recursive descent: each method reads one rule of the grammar and adds what it read to the program."""
+    """A recursive-descent parser: each method parses one rule of the grammar and adds its steps to the program."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -58,7 +58,7 @@ class _Parser:
         self._problems: list[Refusal] = []
 
     def program(self) -> Program:
-        """The whole text. Names are judged only when it is known to be an expression."""
+        """Parse the whole text. Unknown names are reported only if the syntax is correct."""
         self._sum()
         if self._next.kind != "end":
             raise complaints.stray_sign(self._next.text)

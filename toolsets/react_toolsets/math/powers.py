@@ -44,7 +44,7 @@ def _whole_power(arithmetic: Arithmetic, base: Number, exponent: int) -> Number:
     if not base:
         return _power_of_zero(Fraction(exponent))
     if isinstance(base, Fraction):
-        times = min(abs(exponent), 10**9)  # beyond any limit, and still a float
+        times = min(abs(exponent), 10**9)  # above any limit, but not too large for a float
         numerator, denominator = (times * digits_of(part) for part in (base.numerator, base.denominator))
         if max(numerator, denominator) <= MAX_DIGITS + 1:
             return base**exponent
@@ -54,7 +54,7 @@ def _whole_power(arithmetic: Arithmetic, base: Number, exponent: int) -> Number:
 
 
 def _exact_root(arithmetic: Arithmetic, x: Fraction, degree: int) -> Fraction | None:
-    """The rational number whose power of ``degree`` is ``x``, if there is one."""
+    """The rational root of ``x``, if there is one."""
     roots = [_whole_root(arithmetic, part, degree) for part in (x.numerator, x.denominator)]
     numerator, denominator = roots
     return None if numerator is None or denominator is None else Fraction(numerator, denominator)
@@ -76,20 +76,20 @@ def _whole_root(arithmetic: Arithmetic, n: int, degree: int) -> int | None:
 
 
 def _not_below_root(n: int, degree: int) -> int:
-    """A number just above the root, from which Newton's method needs few steps."""
+    """A number just above the root, so that Newton's method needs few steps."""
     whole, fraction = divmod(math.log2(n) / degree, 1)
     return ((int(2**fraction * 2**50) + 2**14 << int(whole)) >> 50) + 1
 
 
 def sqrt(arithmetic: Arithmetic, x: Number) -> Number:
-    """The square root."""
+    """The square root of ``x``."""
     if x < 0:
         raise Refusal("domain_error", "A negative number has no real square root. Check the sign of the argument.")
     return power(arithmetic, x, Fraction(1, 2))
 
 
 def cbrt(arithmetic: Arithmetic, x: Number) -> Number:
-    """The cube root, negative for a negative number."""
+    """The cube root of ``x``, negative for a negative number."""
     root = power(arithmetic, absolute(arithmetic, x), Fraction(1, 3))
     return negate(arithmetic, root) if x < 0 else root
 
@@ -100,19 +100,19 @@ def exp(arithmetic: Arithmetic, x: Number) -> Number:
 
 
 def euler(arithmetic: Arithmetic) -> Number:
-    """The base of the natural logarithm."""
+    """Euler's number, the base of the natural logarithm."""
     return exp(arithmetic, Fraction(1))
 
 
 def ln(arithmetic: Arithmetic, x: Number) -> Number:
-    """The natural logarithm."""
+    """The natural logarithm of ``x``."""
     if x <= 0:
         raise Refusal("domain_error", "Only numbers above 0 have a logarithm. Check the argument.")
     return Fraction(0) if x == 1 and isinstance(x, Fraction) else arithmetic.context.ln(arithmetic.decimal(x))
 
 
 def log(arithmetic: Arithmetic, x: Number, base: Number | None = None) -> Number:
-    """The logarithm of ``x`` to ``base``, or the natural one."""
+    """The logarithm of ``x`` to ``base``; the natural logarithm by default."""
     if base is None:
         return ln(arithmetic, x)
     if base == 1:
@@ -123,17 +123,17 @@ def log(arithmetic: Arithmetic, x: Number, base: Number | None = None) -> Number
 
 
 def log2(arithmetic: Arithmetic, x: Number) -> Number:
-    """The logarithm to the base 2."""
+    """The logarithm of ``x`` to the base 2."""
     return log(arithmetic, x, Fraction(2))
 
 
 def log10(arithmetic: Arithmetic, x: Number) -> Number:
-    """The logarithm to the base 10."""
+    """The logarithm of ``x`` to the base 10."""
     return log(arithmetic, x, Fraction(10))
 
 
 def _rational_log(arithmetic: Arithmetic, x: Number, base: Number, near: Decimal) -> Fraction | None:
-    """The logarithm as a fraction, when it is one: ``near`` says where to look, whole powers prove it."""
+    """The logarithm as a fraction, if it is one: ``near`` gives the candidate, and whole powers verify it."""
     if not (isinstance(x, Fraction) and isinstance(base, Fraction)):
         return None
     candidate = Fraction(near).limit_denominator(_LARGEST_DENOMINATOR)

@@ -1,4 +1,4 @@
-"""A number as it is given to a tool: JSON number or text, read exactly."""
+"""Parses a number argument exactly, from a JSON number or text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_toolsets.answers import Refusal
 from react_toolsets.math.spellings import plain_signs
 
 MAX_DIGITS = 1_000
-"""Digits before and after the point of a number that is given."""
+"""The most digits of an argument, before and after the point."""
 
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<digits>[0-9]+(?:_[0-9]+)*|[1-9][0-9]{0,2}(?:,[0-9]{3})+)?(?P<fraction>\.[0-9]*)?(?:[eE](?P<exponent>[+-]?[0-9]+))?"
@@ -18,10 +18,10 @@ _NUMBER = re.compile(
 
 
 def read_number(value: object) -> Fraction:
-    """The exact number that ``value`` stands for.
+    """Parse ``value`` as an exact number.
 
     Raises:
-        Refusal: It is not a finite number (``invalid_arguments``), or has too many digits (``domain_error``).
+        Refusal: ``value`` is not a finite number (``invalid_arguments``), or has too many digits (``domain_error``).
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise _invalid(value)

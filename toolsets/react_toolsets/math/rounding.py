@@ -1,4 +1,4 @@
-"""Rounding: to whole numbers and to places, half away from zero as people expect of money, or half to even."""
+"""Rounding to whole numbers and to places: half away from zero, as is usual for money, or half to even."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FEWEST_PLACES, MOST_PLACES = -12, 30
 
 
 def floor(arithmetic: Arithmetic, x: Number) -> Number:
-    """The largest whole number that is not above ``x``."""
+    """The largest whole number up to ``x``."""
     return Fraction(math.floor(_certain(arithmetic, x)))
 
 
 def ceil(arithmetic: Arithmetic, x: Number) -> Number:
-    """The smallest whole number that is not below ``x``."""
+    """The smallest whole number from ``x`` on."""
     return Fraction(math.ceil(_certain(arithmetic, x)))
 
 
 def trunc(arithmetic: Arithmetic, x: Number) -> Number:
-    """``x`` without what follows the point."""
+    """``x`` without its fractional part."""
     return Fraction(math.trunc(_certain(arithmetic, x)))
 
 
@@ -53,7 +53,7 @@ def _rounded(arithmetic: Arithmetic, x: Number, places: Number, to_whole: Callab
 
 
 def _certain(arithmetic: Arithmetic, x: Number) -> Fraction:
-    """``x`` as a fraction; one that only rounding errors keep from a half or whole number is that number."""
+    """``x`` as a fraction; a half or whole number with only a rounding error becomes exact."""
     if isinstance(x, Fraction):
         return x
     arithmetic.check_order(x)

@@ -1,5 +1,6 @@
-# ruff: noqa: RUF001  # signs that look like others are what this module is about
-"""Signs as people and documents write them, in one spelling."""
+"""Replaces the many spellings of operators, fractions and superscripts with one."""
+
+# ruff: noqa: RUF001  # this module is about characters that look alike
 
 from __future__ import annotations
 
@@ -42,12 +43,12 @@ _FRACTION = re.compile(
 
 
 def plain_signs(text: str) -> str:
-    """``text`` with one sign for each operation, and full-width forms as usual ones."""
+    """``text`` with one character per operator, and without full-width forms."""
     return text.translate(_SIGNS)
 
 
 def plain_fractions(text: str) -> str:
-    """``text`` with ``½`` as ``(1/2)`` and ``1½`` as ``(1+1/2)``; one whose meaning is not clear stays as it is."""
+    """``text`` with ``½`` as ``(1/2)`` and ``1½`` as ``(1+1/2)``; fractions with an unclear meaning are kept."""
     return _FRACTION.sub(_plain_fraction, text)
 
 
@@ -57,12 +58,12 @@ def _plain_fraction(found: re.Match[str]) -> str:
 
 
 def plain_unit(text: str) -> str:
-    """``text`` with one spelling of each sign in a unit; powers are written with ``^``."""
+    """``text`` with one spelling of each symbol in a unit, and powers with ``^``."""
     return _RAISED.sub(lambda run: f"^{lowered(run[0])}", text.translate(_UNITS)).translate(_SIGNS).replace("**", "^")
 
 
 def lowered(superscript: str) -> str:
-    """The digits of a superscript."""
+    """``superscript`` as plain digits."""
     return superscript.translate(_LOWERED)
 
 

@@ -1,4 +1,4 @@
-"""Numbers → text: all digits of an exact number where that is sensible, otherwise the significant ones."""
+"""Formats numbers: exact numbers in full where that is sensible, others with significant digits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from fractions import Fraction
 from react_toolsets.math.arithmetic import MAX_DIGITS, Number, Rounded, digits_of
 
 DIGITS = 50
-"""Significant digits of a number that is not shown in full."""
+"""How many significant digits to show of a number that is not shown in full."""
 _SMALLEST_PLAIN = -9
 _LONGEST_FRACTION = 300
 
 
 def number_text(value: Number) -> tuple[str, bool]:
-    """``value`` in digits, and whether digits were lost: whole and rounded numbers are shown in full."""
+    """``value`` as text, and whether digits were lost; whole and rounded numbers are shown in full."""
     if isinstance(value, Rounded):
         return _with_places(value), False
     if isinstance(value, Fraction) and value.denominator == 1:
@@ -23,7 +23,7 @@ def number_text(value: Number) -> tuple[str, bool]:
 
 
 def significant_text(value: Number, digits: int) -> tuple[str, bool]:
-    """At most ``digits`` significant digits of ``value``, and whether more were lost."""
+    """``value`` with at most ``digits`` significant digits, and whether digits were lost."""
     context = _context(digits)
     if isinstance(value, Decimal):
         return _decimal_text(context.plus(value), digits), True
@@ -33,7 +33,7 @@ def significant_text(value: Number, digits: int) -> tuple[str, bool]:
 
 
 def exact_fraction(value: Fraction) -> str | None:
-    """``value`` as a fraction such as 1/3, unless it is too long to be of use."""
+    """``value`` as a fraction such as 1/3; ``None`` if it is too long to be useful."""
     if digits_of(value.numerator) + digits_of(value.denominator) > _LONGEST_FRACTION:
         return None
     return f"{value.numerator}/{value.denominator}"
@@ -56,7 +56,7 @@ def _with_places(value: Rounded) -> str:
 
 
 def _decimal_text(number: Decimal, known: int) -> str:
-    """``number`` in plain digits when ``known`` digits reach to its point, and otherwise with an exponent."""
+    """``number`` in plain digits if ``known`` digits reach its point, otherwise with an exponent."""
     context = _context(MAX_DIGITS)
     number = number.normalize(context)
     if not number:

@@ -1,4 +1,4 @@
-"""Commas: between thousands, between arguments, or a question to ask (``sum(1,000, 2,000)``)."""
+"""Interprets commas: they separate thousands or arguments, or are ambiguous (``sum(1,000, 2,000)``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from react_toolsets.answers import Refusal
 from react_toolsets.math.lexer import Token
 
 Arities = Mapping[str, tuple[int, int]]
-"""How many arguments each function takes: the fewest and the most."""
+"""The minimum and maximum number of arguments of each function."""
 
 _BEFORE = re.compile(r"[1-9][0-9]{0,2}|[0-9]{3}")
 _AFTER = re.compile(r"[0-9]{3}(?:\.[0-9]*)?")
@@ -19,14 +19,14 @@ _AFTER = re.compile(r"[0-9]{3}(?:\.[0-9]*)?")
 
 @dataclass(slots=True)
 class _Level:
-    """What stands between two parentheses: the function they belong to, and where commas are."""
+    """The content of a pair of parentheses: the function they belong to, and the positions of commas."""
 
     function: str = ""
     commas: list[int] = field(default_factory=list)
 
 
 def join_thousands(tokens: Sequence[Token], arities: Arities) -> list[Token]:
-    """``tokens`` with each number that is written with separators of thousands as one token.
+    """``tokens`` with each number that has thousands separators joined into one token.
 
     Raises:
         Refusal: ``ambiguous_number``: a comma may separate thousands, arguments or decimals.
@@ -49,7 +49,7 @@ def _levels(tokens: Sequence[Token]) -> Iterator[_Level]:
 
 
 def _joints(level: _Level, tokens: Sequence[Token], arities: Arities) -> list[int]:
-    """The commas of one level that separate thousands."""
+    """The positions of commas in a level that separate thousands."""
     glued = [comma for comma in level.commas if _is_glued(comma, tokens)]
     possible = [comma for comma in glued if _may_be_thousands(comma, tokens)]
     if not level.function:
@@ -69,7 +69,7 @@ def _joints(level: _Level, tokens: Sequence[Token], arities: Arities) -> list[in
 
 
 def _is_glued(comma: int, tokens: Sequence[Token]) -> bool:
-    """Whether the comma stands between two numbers, without a space."""
+    """Whether the comma is between two numbers, without spaces."""
     before, after = tokens[comma - 1], tokens[comma + 1]
     return comma > 0 and before.kind == after.kind == "number" and tokens[comma].glued and after.glued
 
@@ -79,7 +79,7 @@ def _may_be_thousands(comma: int, tokens: Sequence[Token]) -> bool:
 
 
 def _chain(comma: int, tokens: Sequence[Token]) -> str:
-    """All numbers and commas without a space around one comma, as they were written."""
+    """The text of all numbers and commas around a comma without spaces between them."""
     first, last = comma - 1, comma + 1
     while first > 1 and tokens[first - 1].text == "," and _is_glued(first - 1, tokens):
         first -= 2

@@ -1,4 +1,4 @@
-"""The toolset ``math``: what a model is offered, and what its results mean for a run."""
+"""The ``math`` toolset: its tools, and the meaning of their results for a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server may ask of us: the user's answer to a question, and where the roots are. Everything else is refused."""
+"""Answers to requests from a server: questions to the user, and the list of roots. Everything else is refused."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def ourselves() -> Implementation:
-    """How we introduce ourselves."""
+    """The client name and version that servers get."""
     return Implementation(name="react-run", version=__version__)
 
 
 def callbacks(target: Target, in_flight: Sequence[Request]) -> dict[str, Any]:
-    """What the SDK calls for a session, by the name of its argument; what is not there is not declared either.
+    """The SDK's callbacks for a session, by argument name; only these capabilities are declared to the server.
 
     Args:
         target: The server.
-        in_flight: The requests that wait for an answer, now and later.
+        in_flight: The live list of requests that wait for an answer.
     """
     found: dict[str, Any] = {}
     if target.asks:
@@ -42,9 +42,9 @@ class _Asking:
         self._in_flight = in_flight
 
     async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
-        """Ask the user; declining is an answer, too, and the one of a run that nobody watches."""
+        """Ask the user; decline if the run has no user."""
         last = self._in_flight[-1] if self._in_flight else None
-        request = request_of_task.get() or last  # older servers do not say for what
+        request = request_of_task.get() or last  # older servers do not say which request they ask for
         if request is None or request.ask is None:
             return ElicitResult(action="decline")
         with request.asking():
@@ -56,6 +56,6 @@ class _Roots:
         self._roots = roots
 
     async def __call__(self, context: ClientRequestContext) -> ListRootsResult:
-        """The directories that the agent file names."""
+        """The roots from the agent file."""
         roots = [Root(uri=root.resolve().as_uri(), name=root.name) for root in self._roots]
         return ListRootsResult(roots=roots)

@@ -1,4 +1,4 @@
-"""A server's question to the user, as a question of the run that waits for the server."""
+"""Turns a server's question to the user into a question of the run that called the server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DONE, DECLINED = "done", "no"
 
 @dataclass(frozen=True)
 class Asker:
-    """Asks on behalf of one call; made where the call runs, used on the thread of the host."""
+    """Asks the user on behalf of one call; created on the run's event loop, used on the host's thread."""
 
     call: ToolCall
     server: str
@@ -30,7 +30,7 @@ class Asker:
     context: Context = field(default_factory=copy_context)
 
     async def __call__(self, params: ElicitRequestParams) -> ElicitResult:
-        """What the user says; nobody there, or a form that wants secrets, is a refusal."""
+        """The user's answer; declined if there is no user, or if the form asks for secrets."""
         from mcp_types import ElicitResult
 
         if params.mode == "url":

@@ -1,4 +1,4 @@
-"""Where the browser comes back to after a login: one request on the loopback interface."""
+"""Receives the browser's redirect after a login: one request on the loopback interface."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PAGE = "<!doctype html><meta charset=utf-8><title>react-run</title><p>{text} You
 
 @dataclass
 class Callback:
-    """A server for one answer.
+    """An HTTP server that accepts one redirect.
 
     Args:
-        port: Where it listens on 127.0.0.1.
+        port: The port on 127.0.0.1.
     """
 
     port: int
@@ -27,7 +27,7 @@ class Callback:
 
     @classmethod
     def for_port(cls, port: int, *, keep: bool) -> Callback:
-        """A callback at ``port``, or at a free one when it is taken and need not be kept."""
+        """A callback on ``port``; if that is taken and ``keep`` is false, on a free port."""
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -39,11 +39,11 @@ class Callback:
 
     @property
     def uri(self) -> str:
-        """The address that the authority sends the browser to."""
+        """The redirect URL for the authorization server."""
         return f"http://127.0.0.1:{self.port}/callback"
 
     async def listen(self) -> None:
-        """Begin to listen.
+        """Start listening.
 
         Raises:
             LoginRequired: The port is taken.
@@ -52,13 +52,13 @@ class Callback:
         try:
             self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=MOST)
         except OSError as error:
-            raise LoginRequired(f"the login cannot be received, for port {self.port} is taken: {error}") from error
+            raise LoginRequired(f"cannot receive the login: port {self.port} is in use: {error}") from error
 
     async def answer(self) -> tuple[str, str | None, str | None]:
-        """The code, the state and the issuer that the browser brings.
+        """Wait for the redirect, and return its code, state and issuer.
 
         Raises:
-            LoginRequired: The user, or the authority, said no.
+            LoginRequired: The user or the authorization server refused.
         """
         try:
             found = await self._answer
@@ -66,7 +66,7 @@ class Callback:
             self._server.close()
         if "code" not in found:
             reason = found.get("error_description") or found.get("error") or "no code came back"
-            raise LoginRequired(f"the login did not work out: {reason}")
+            raise LoginRequired(f"the login failed: {reason}")
         return found["code"], found.get("state"), found.get("iss")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -84,6 +84,6 @@ class Callback:
             if ours and not self._answer.done():
                 self._answer.set_result(values)
         except (ValueError, IndexError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # somebody else's request
+            pass  # an unrelated request
         finally:
             writer.close()

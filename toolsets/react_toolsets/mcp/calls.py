@@ -1,4 +1,4 @@
-"""What happens when a model calls a tool of a server."""
+"""Calls of a server's tools by a model."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CALL = "\0call"
-"""The parameter that the runtime fills: a name that no schema has."""
+"""The parameter for the run's call; no schema can have this name."""
 
 
 class _OfRun:
-    """What one run has seen of its servers."""
+    """What one run knows about its servers."""
 
     def __init__(self) -> None:
         self.met: dict[str, int] = {}
@@ -42,7 +42,7 @@ class Caller:
     """Calls one server on behalf of a toolset.
 
     Args:
-        holder: Who uses the server.
+        holder: The user of the server.
         source: The server.
         locked: Whether its tools come from a lock.
     """
@@ -52,7 +52,7 @@ class Caller:
     locked: bool
 
     async def call(self, listed: Listed, harmless: bool, open_world: bool, /, **arguments: Any) -> str | Observation:
-        """Call a tool; the call of the run is among the arguments."""
+        """Call a tool; ``arguments`` includes the run's call."""
         call: ToolCall = arguments.pop(CALL)
         request = self._request(call, harmless)
         result = await self._do(
@@ -67,7 +67,7 @@ class Caller:
         return self._seen(told, is_data=open_world)
 
     async def list_resources(self, /, **arguments: Any) -> str:
-        """List the resources of the server, and the templates of those that are made on demand."""
+        """List the resources and resource templates of the server."""
         from react_toolsets.mcp.resources import resources
 
         call: ToolCall = arguments.pop(CALL)
@@ -75,14 +75,14 @@ class Caller:
         return text
 
     async def read_resource(self, /, **arguments: Any) -> str | Observation:
-        """Read one of them."""
+        """Read a resource."""
         call: ToolCall = arguments.pop(CALL)
         uri = str(arguments["uri"])
         result = await self._do(call, lambda client: client.read_resource(uri), self._request(call, harmless=True))
         return self._seen(Told.of_resource(result, partial(_save, call)), is_data=True)
 
     def _seen(self, told: Told, *, is_data: bool) -> str | Observation:
-        """What the model gets; ``is_data`` says that others may have written it."""
+        """The result for the model; ``is_data`` fences text that third parties may have written."""
         text = fenced(told.text, self.source.name) if is_data else told.text
         return Observation(content=text, parts=tuple(told.parts)) if told.parts else text
 
@@ -122,22 +122,22 @@ class Caller:
         )
 
     def _permit(self, listed: Listed, session: Session) -> None:
-        """Refuse what is not what was locked. On the host's thread, before anything is sent."""
+        """Refuse a tool that differs from the lock; called on the host's thread, before the request is sent."""
         if not self.locked:
             return
         live = session.listing.by_name.get(listed.name)
         if live is None:
-            text = f"the MCP server {self.source.name} has no tool {listed.name!r} any more"
+            text = f"the MCP server {self.source.name} no longer has a tool {listed.name!r}"
             raise McpTrouble(f"{text}; {self._look()}", code="tool_removed")
         if live.digest != listed.digest:
-            text = f"the tool {listed.name!r} of the MCP server {self.source.name} is not what was locked"
+            text = f"the tool {listed.name!r} of the MCP server {self.source.name} differs from the lock"
             raise McpTrouble(f"{text}, so it is not called; {self._look()}", code="tool_changed")
 
     def _look(self) -> str:
         return f"the user can see what has changed with: react-run mcp diff {self.holder.agent_file}"
 
     def _introduce(self, run: Run, session: Session) -> None:
-        """Note which server it is, once per run, and that its list has changed, once per change."""
+        """Note the server once per run."""
         seen, listing = run.state(_OfRun).met, session.listing
         if self.source.name not in seen:
             lock = ", locked" if self.locked else ""
@@ -152,7 +152,7 @@ def _report(call: ToolCall, done: float, total: float | None, message: str | Non
 
 
 def _save(call: ToolCall, data: bytes, ending: str) -> str:
-    """Keep what is not text below the directory of the run; where, relative to the workspace."""
+    """Save binary data below the run's directory, and return the path relative to the workspace."""
     path = run_directory(call.run.workspace, call.run.id) / "mcp" / f"{sha256(data).hexdigest()[:12]}{ending}"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)

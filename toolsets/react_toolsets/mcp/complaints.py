@@ -1,4 +1,4 @@
-"""What the SDK raises, in our words and with our codes."""
+"""Translates the SDK's exceptions into our messages and codes."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from react_toolsets.mcp.requests import Request
 
 _LIMIT = "byte limit"
-"""What the SDK says when an event is larger than permitted."""
+"""Part of the SDK's message for an event above its size limit."""
 OLD_LIMIT = 2**20
-"""Bytes of an event of the transport of before 2025, which the SDK has set."""
+"""The SDK's limit for an event of the transport from before 2025, in bytes."""
 CLOSED, TIMED_OUT, URL_NEEDED, UNDECLARED = -32000, -32001, -32042, -32021
 
 
 def complaint(error: Exception, name: str, request: Request) -> Exception:
-    """The error that a failed request is for a model.
+    """The error for the model after a failed request.
 
     Args:
-        error: What the SDK raised.
+        error: The SDK's exception.
         name: The server.
-        request: What was asked of it.
+        request: The failed request.
     """
     from mcp import MCPError
     from pydantic import ValidationError
@@ -40,7 +40,7 @@ def complaint(error: Exception, name: str, request: Request) -> Exception:
         return _of_protocol(error.code, error.message, name, request)
     if (isinstance(error, RuntimeError) and "structured content" in str(error)) or "output schema" in str(error):
         return McpTrouble(
-            f"the tool ran, but its structured result is not what the MCP server {name} promised: "
+            f"the tool ran, but its structured result does not match the schema that the MCP server {name} declares: "
             f"{shortened(_first_line(error), 500)}",
             code="invalid_result",
         )
@@ -60,7 +60,7 @@ def _of_protocol(code: int, message: str, name: str, request: Request) -> Except
         text = f"the MCP server {name} wants to ask the user, and the agent file says elicitation: decline"
         return McpTrouble(text, code="needs_answer")
     if "no back-channel" in message:
-        text = f"the MCP server {name} asks in the way of older protocols: the agent file needs protocol: legacy for it"
+        text = f"the MCP server {name} asks as older protocols do: set protocol: legacy for it in the agent file"
         return McpTrouble(text, code="needs_answer")
     if code == URL_NEEDED:
         return McpTrouble(f"the MCP server {name} needs the user to visit a page: {message}", code="needs_answer")
@@ -68,15 +68,15 @@ def _of_protocol(code: int, message: str, name: str, request: Request) -> Except
 
 
 def not_started(error: BaseException, target: Target, words: Words) -> Exception:
-    """The error that a server is that did not become ready."""
+    """The error for a server that did not become ready."""
     import httpx2
 
-    while isinstance(error, BaseExceptionGroup) and error.exceptions:  # anyio wraps what failed in its tasks
+    while isinstance(error, BaseExceptionGroup) and error.exceptions:  # anyio wraps errors of its tasks
         error = error.exceptions[0]
     if isinstance(error, httpx2.SSEError) and _LIMIT in str(error):
         return too_large(target.name, limit=OLD_LIMIT)
     if isinstance(error, McpTrouble) and error.code == "server_protocol":
-        return McpTrouble(f"the MCP server {target.name} does not keep to the protocol: {error}", code=error.code)
+        return McpTrouble(f"the MCP server {target.name} breaks the protocol: {error}", code=error.code)
     if isinstance(error, McpTrouble | LoginRequired):
         return error
     why = _why(error, target)

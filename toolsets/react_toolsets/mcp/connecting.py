@@ -1,4 +1,4 @@
-"""The SDK's transports for our targets. This module imports the SDK: only the host's thread does so."""
+"""The SDK's transports for our targets. This module imports the SDK, so only the host's thread may import it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 async def transport(
     target: Target, words: Words, ended: Callable[[], None], flooded: Callable[[], None]
 ) -> AsyncIterator[TransportStreams]:
-    """The connection to ``target``.
+    """Connect to ``target``.
 
     Args:
-        target: What to connect to.
-        words: Gets what it writes to standard error.
-        ended: Called as soon as the other side ends the connection.
-        flooded: Called when a program sends a message that is too large; there is none behind it.
+        target: The server to connect to.
+        words: Gets the server's standard error.
+        ended: Called as soon as the other side closes the connection.
+        flooded: Called when a local server sends a message that is too large; nothing after it is read.
     """
     lines.on_flood.set(flooded)
     async with _opened(target, words) as (incoming, outgoing):
@@ -50,14 +50,14 @@ async def transport(
 def _opened(target: Target, words: Words) -> AbstractAsyncContextManager[TransportStreams]:
     if isinstance(target, Local):
         return _local(target, words)
-    assert isinstance(target, Remote)  # there are no others
+    assert isinstance(target, Remote)
     return _remote(target)
 
 
 @asynccontextmanager
 async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]:
     with tempfile.TemporaryDirectory(prefix="react-run-mcp-", ignore_cleanup_errors=True) as temporary:
-        own = os.path.realpath(temporary)  # noqa: ASYNC240  # a directory made just now
+        own = os.path.realpath(temporary)  # noqa: ASYNC240  # the directory was just created
         launcher = _launcher(target, own)
         command = [*launcher, *target.command]
         mark = uuid4().hex
@@ -75,7 +75,7 @@ async def _local(target: Local, words: Words) -> AsyncIterator[TransportStreams]
         errors = words.pipe(asyncio.get_running_loop())
         try:
             async with stdio_client(parameters, errlog=errors) as streams:
-                errors.close()  # the program has it now: its end is the end of what can be read
+                errors.close()  # only the program holds it now, so reading ends when the program does
                 yield streams
         finally:
             errors.close()
@@ -117,7 +117,7 @@ async def _remote(target: Remote) -> AsyncIterator[TransportStreams]:
 
 
 class _Watched:
-    """What comes from a server, and word of its end."""
+    """The stream from a server; calls ``ended`` when the stream ends."""
 
     def __init__(self, inner: ReadStream[SessionMessage | Exception], ended: Callable[[], None]) -> None:
         self._inner = inner

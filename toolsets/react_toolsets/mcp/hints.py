@@ -1,4 +1,4 @@
-"""What a tool may do: its server's claims count only where they are bad news, unless the file says otherwise."""
+"""Whether a tool is read-only. A server's claim to that effect counts only if the agent file trusts it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 def read_only(
     name: str, hints: Mapping[str, Any], *, declared: Sequence[str], changing: Sequence[str], trusted: bool
 ) -> bool | None:
-    """Whether a tool changes nothing; ``None`` when nobody who can be trusted says so.
+    """Whether a tool changes nothing; ``None`` if no trusted source says so.
 
     Args:
-        name: The server's name for it.
+        name: The server's name for the tool.
         hints: The server's claims.
         declared: Globs of the file for tools that change nothing.
         changing: Globs of the file for tools that change something.
@@ -29,5 +29,5 @@ def read_only(
 
 
 def matches(name: str, globs: Sequence[str]) -> bool:
-    """Whether one of ``globs`` fits ``name``."""
+    """Whether one of ``globs`` matches ``name``."""
     return any(fnmatchcase(name, glob) for glob in globs)

@@ -1,7 +1,7 @@
-"""The event loop on which all servers of the process live, in a thread of its own.
+"""The event loop for all servers of the process, in its own thread.
 
-Runs come and go with event loops of their own, so a connection cannot belong to one of them; and the SDK cancels the
-task that entered a connection when the connection breaks, which a run would take for its own cancellation
+Runs come and go with their own event loops, so a connection cannot belong to one of them. Also, when a connection
+breaks, the SDK cancels the task that entered it, which a run would take for its own cancellation
 (docs/decisions, "Sessions live on a loop of their own").
 """
 
@@ -20,7 +20,7 @@ from react_toolsets.mcp.target import Target
 
 T = TypeVar("T")
 END_SECONDS = 10.0
-"""How long servers may take to end when the process does."""
+"""Seconds that servers have to stop when the process exits."""
 
 
 class Host:
@@ -35,14 +35,14 @@ class Host:
         atexit.register(self._end)
 
     def hold(self, target: Target, holder: object) -> Server:
-        """The server at ``target``, held by ``holder``; nothing is started yet."""
+        """The server at ``target``, now held by ``holder``; does not start it."""
         with self._changing:
             server = self.servers.setdefault(target, Server(target))
             server.holders.add(holder)
             return server
 
     async def release(self, targets: Iterable[Target], holder: object) -> None:
-        """Stop those of ``targets`` that nobody but ``holder`` holds, all at once."""
+        """Stop those of ``targets`` that only ``holder`` holds, concurrently."""
         with self._changing:
             servers = [self.servers[target] for target in targets if target in self.servers]
             for server in servers:
@@ -54,11 +54,11 @@ class Host:
             await self.do(_stop(free))
 
     async def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do ``work`` on the host's loop; cancelling whoever waits cancels the work."""
+        """Run ``work`` on the host's loop; cancelling the caller cancels the work."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self.loop))
 
     def do_now(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do ``work`` on the host's loop and wait for it, in plain code."""
+        """Run ``work`` on the host's loop and block until it is done."""
         future = asyncio.run_coroutine_threadsafe(work, self.loop)
         try:
             return future.result()
@@ -67,7 +67,7 @@ class Host:
             raise
 
     def _end(self) -> None:
-        if self.pid != os.getpid():  # a fork has the object, but not the thread
+        if self.pid != os.getpid():  # a forked process has the object, but not the thread
             return
         future = asyncio.run_coroutine_threadsafe(_stop(list(self.servers.values())), self.loop)
         with suppress(Exception):
@@ -83,7 +83,7 @@ _making = threading.Lock()
 
 
 def the_host() -> Host:
-    """The host of this process, made when it is first needed."""
+    """The host of this process, created when it is first needed."""
     global _host
     with _making:
         if _host is None or _host.pid != os.getpid():
@@ -92,5 +92,5 @@ def the_host() -> Host:
 
 
 def host_if_any() -> Host | None:
-    """The host of this process, if a server was ever needed."""
+    """The host of this process, if it has been created."""
     return _host if _host is not None and _host.pid == os.getpid() else None

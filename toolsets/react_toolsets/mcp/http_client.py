@@ -1,6 +1,6 @@
-"""The HTTP client that the SDK works with: it notes what became of a request, and does not read answers without end.
+"""The HTTP client for the SDK: it notes what happened to a request, and limits the size of responses.
 
-This module imports the SDK's HTTP library: only the host's thread does so.
+This module imports the SDK's HTTP library, so only the host's thread may import it.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from react_toolsets.mcp.requests import Request, request_of_task
 CONNECT_SECONDS = 30.0
 SESSION = "mcp-session-id"
 ENCODED = ("content-encoding", "content-length", "transfer-encoding")
-"""Headers that do not hold for what is decoded."""
+"""Headers that do not apply to a decoded response."""
 
 
 def http_client(
     headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
 ) -> httpx2.AsyncClient:
-    """A client for one server; it reads from the system, as the SDK does, which certificates are good."""
-    timeout = timeout or httpx2.Timeout(CONNECT_SECONDS, read=None)  # our own clock decides how long is too long
+    """A client for one server; like the SDK, it verifies certificates against those of the system."""
+    timeout = timeout or httpx2.Timeout(CONNECT_SECONDS, read=None)  # `Request` has its own timeouts
     return _Telling(headers=headers, timeout=timeout, auth=auth)
 
 
 class _Telling(httpx2.AsyncClient):
-    """Notes when a request was not taken: nobody was there, or it was for a session that the server has forgotten."""
+    """Notes that a request was not accepted: no connection, or the server no longer knows the session."""
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         waiting = request_of_task.get()
@@ -50,7 +50,7 @@ class _Telling(httpx2.AsyncClient):
 
 
 def _limited(response: httpx2.Response, waiting: Request | None) -> httpx2.Response:
-    """``response``, of which no more than ``lines.MAX_MESSAGE`` can be read; the SDK limits events, each for itself."""
+    """``response`` with at most ``lines.MAX_MESSAGE`` readable bytes; the SDK limits each event of a stream."""
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         return response
     limited = httpx2.Response(
@@ -66,7 +66,7 @@ def _limited(response: httpx2.Response, waiting: Request | None) -> httpx2.Respo
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """What is in a response, decompressed."""
+    """The decompressed body of a response."""
 
     def __init__(self, response: httpx2.Response, waiting: Request | None) -> None:
         self._response = response
@@ -79,7 +79,7 @@ class _Limited(httpx2.AsyncByteStream):
             if left < 0:
                 if self._waiting is not None:
                     self._waiting.too_large = True
-                raise httpx2.StreamError("the answer is too large")
+                raise httpx2.StreamError("the response is too large")
             yield part
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""From the files of other programs to toolsets of an agent file."""
+"""Converts the MCP configuration of other programs into toolsets of an agent file."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|auth|cookie", re.IGNORE
 
 
 def as_toolsets(path: Path) -> tuple[str, list[str]]:
-    """YAML for an agent file, and the variables that take the place of secrets which stand in ``path`` literally.
+    """YAML for an agent file, and the variables that replace literal secrets in ``path``.
 
     Raises:
-        ValueError: It is no file of MCP servers.
+        ValueError: The file does not define MCP servers.
     """
     variables: list[str] = []
     toolsets = [_toolset(name, server, variables) for name, server in read_servers(path).items()]

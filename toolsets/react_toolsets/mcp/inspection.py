@@ -1,4 +1,4 @@
-"""What people do with the servers of an agent, as opposed to models: look, compare, fetch a prompt, log in."""
+"""Operations on an agent's servers for people: list, compare with the lock, get a prompt, log in."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PATIENCE = 300.0
-"""Seconds that a person gets to log in."""
+"""Seconds that a person has to log in."""
 
 
 class Inspection:
     """The servers of one holder, for people: the commands ``react-run mcp …``, chats and editors.
 
-    Every method that is no coroutine waits for its answer.
+    Methods that are not coroutines block until they have the answer.
 
     Args:
-        holder: Whose servers they are.
-        workspace: Where servers run that name no directory; the current directory when not given.
+        holder: The owner of the servers.
+        workspace: The working directory of servers without one; by default the current directory.
     """
 
     def __init__(self, holder: ServerHolder, workspace: Path | None = None) -> None:
@@ -44,22 +44,22 @@ class Inspection:
         self._workspace = workspace
 
     def end(self) -> None:
-        """Stop the servers that were started to be looked at."""
+        """Stop the servers that were started for the inspection."""
         asyncio.run(self._holder.close())
 
     @property
     def names(self) -> list[str]:
-        """The servers, in order."""
+        """The names of the servers, in order."""
         return [source.name for source in self._holder.sources]
 
     def entries(self) -> tuple[dict[str, dict[str, Any]], dict[str, str]]:
-        """What the lock would say about each server now, and why not about the others."""
+        """The current lock entry of each server, and the reason for each server that failed."""
         live, failed = self._live()
         targets = {source.name: source.target(Path.cwd()) for source in self._holder.sources}
         return {name: lock_entry(targets[name], listing) for name, listing in live.items()}, failed
 
     def locked(self) -> dict[str, dict[str, Any]] | None:
-        """The same from the lock, without asking anybody; ``None`` when there is no lock."""
+        """The lock entries from the lock file, without asking servers; ``None`` if there is no lock."""
         lock = self._lock()
         if lock is None:
             return None
@@ -69,13 +69,13 @@ class Inspection:
         }
 
     def differences(self, *, anew: bool = False) -> dict[str, list[str]]:
-        """What is different from the lock, by server, those that cannot be asked included.
+        """The differences from the lock by server, including servers that failed.
 
         Args:
-            anew: Whether a lock that cannot be used counts as none.
+            anew: Whether to treat an unusable lock as missing.
 
         Raises:
-            ToolsetError: The lock cannot be used.
+            ToolsetError: The lock is unusable.
         """
         try:
             lock = self._lock()
@@ -92,10 +92,10 @@ class Inspection:
         return found
 
     def health(self, *, remote: bool = True) -> dict[str, tuple[bool, str]]:
-        """Start each server, or connect to it: whether it works, and what there is to say about it.
+        """Start or connect to each server; return whether it works, and a description or the error.
 
         Args:
-            remote: Whether those on other machines are asked, too.
+            remote: Whether to include remote servers.
         """
         asked: dict[str, Future[tuple[float, Listing]]] = {}
         for source in self._holder.sources:
@@ -115,22 +115,22 @@ class Inspection:
         return found
 
     def prompt(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
-        """The text of a prompt of a server; a list of its prompts when ``prompt`` is empty.
+        """The text of a server's prompt; the list of its prompts if ``prompt`` is empty.
 
         Raises:
-            ToolError: It has no such prompt, or does not answer.
+            ToolError: There is no such prompt, or the server does not answer.
         """
         return the_host().do_now(self._prompt(name, prompt, arguments))
 
     async def said_by(self, name: str, prompt: str, arguments: Mapping[str, str]) -> str:
-        """The same, while others go on; cancelling this reaches the server."""
+        """Like `prompt`, as a coroutine; cancelling it cancels the request."""
         return await the_host().do(self._prompt(name, prompt, arguments))
 
     async def prompts(self, name: str) -> list[Offered]:
-        """The prompts of a server, which is started when it does not run.
+        """The prompts of a server; starts it if necessary.
 
         Raises:
-            ToolError: It does not answer.
+            ToolError: The server does not answer.
         """
         return await the_host().do(self._asked(self._source(name), prompts))
 
@@ -139,11 +139,11 @@ class Inspection:
         return self._running(self._source(name)) is not None
 
     def login(self, name: str, say: Callable[[str], None]) -> None:
-        """Log in to a server with the browser, and keep what it gives us.
+        """Log in to a server with the browser, and store the tokens.
 
         Raises:
-            ToolError: It did not work out.
-            ConfigError: The file does not say that one logs in to this server.
+            ToolError: The login failed.
+            ConfigError: The agent file has no ``auth`` for this server.
         """
         source = self._source(name)
         if source.login is None:
@@ -181,7 +181,7 @@ class Inspection:
         return await server.request(send, request)
 
     def _targets(self, source: Source) -> list[Target]:
-        """Where it may run: in the workspace, and where the agent was built, which has asked it for its tools."""
+        """Targets that may be running: in the workspace, and in the current directory, used to list its tools."""
         places = [Path.cwd()] if self._workspace is None else [self._workspace, Path.cwd()]
         return [source.target(place) for place in places]
 
@@ -204,7 +204,7 @@ class Inspection:
 
 
 async def _timed(work: Awaitable[T]) -> tuple[float, T]:
-    """Seconds that ``work`` takes, and what comes of it."""
+    """The seconds that ``work`` takes, and its result."""
     started = monotonic()
     found = await work
     return monotonic() - started, found

@@ -1,8 +1,8 @@
-"""Whole lines for the SDK's reader of standard output.
+"""Passes only complete lines to the SDK's reader of standard output.
 
-That reader joins what has come and searches all of it again for the end of the line with every piece, so a line costs
-time with the square of its length: two minutes for 50 MB. It decodes with the encoding that it is given, so ours is
-UTF-8 whose decoder keeps the pieces of a line until its end has come.
+With every chunk, that reader joins all chunks so far and searches them for the end of the line again, so the time for a
+line grows with the square of its length: two minutes for 50 MB. The reader decodes with the encoding that it is given.
+Ours is UTF-8 with a decoder that holds back the chunks of a line until the line is complete.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from contextvars import ContextVar
 ENCODING = "react_run_whole_lines"
 """The name of the encoding."""
 MAX_MESSAGE = 128 * 2**20
-"""Bytes of one message of a server: a text of 50 MB, which some SDKs send twice, once as structured content."""
+"""The most bytes of one message: a text of 50 MB, which some SDKs send twice, once as structured content."""
 on_flood: ContextVar[Callable[[], None] | None] = ContextVar("react_run_mcp_on_flood", default=None)
-"""Whom to tell, once, of a line beyond `MAX_MESSAGE`; looked up in the task that reads."""
+"""Called once if a line exceeds `MAX_MESSAGE`; the decoder looks it up in the task that reads."""
 
 
 class _WholeLines(codecs.IncrementalDecoder):
-    """Decodes UTF-8 up to the last end of a line; what is behind a line that is too long is dropped."""
+    """Decodes UTF-8 up to the last line end; drops everything after a line that is too long."""
 
     def __init__(self, errors: str = "strict") -> None:
         super().__init__(errors)
@@ -28,13 +28,13 @@ class _WholeLines(codecs.IncrementalDecoder):
         self.reset()
 
     def reset(self) -> None:
-        """Forget what has come."""
+        """Discard the buffered chunks."""
         self._parts: list[bytes] = []
         self._size = 0
         self._flooded = False
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]  # any buffer, says typeshed
-        """The lines that ``data`` completes, or all that is left."""
+        """The lines that ``data`` completes; with ``final``, all that is buffered."""
         if self._flooded:
             return ""
         lines, end, rest = data.rpartition(b"\n")

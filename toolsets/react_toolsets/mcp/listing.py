@@ -1,4 +1,4 @@
-"""What a server offers: its tools as data, however we came to know them."""
+"""The tools that a server offers, as data, whether they come from the server or from a lock."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from mcp_types import Tool
 
 MAX_PAGES = 100
-"""Pages of a list that are read; a server that goes on after that never ends."""
+"""The most pages of a list that are read, in case a server never ends the list."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """One tool as its server describes it.
+    """A tool as its server describes it.
 
     Args:
-        unusable: Why no model can be offered it, as was found when it was locked; it is not what the server says.
+        unusable: Why the tool cannot be offered to a model, as found by ``lock``; not part of the server's description.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Listed:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all of it, the order of keys aside: what a lock holds a server to."""
+        """SHA-256 of the description, independent of the order of keys; the lock compares it."""
         text = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def to_data(self) -> dict[str, Any]:
-        """As it stands in a lock; what is empty is left out."""
+        """The tool as data for a lock, without empty fields."""
         data = {
             "name": self.name,
             "title": self.title,
@@ -55,7 +55,7 @@ class Listed:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Listed:
-        """The tool that stands in a lock."""
+        """The tool from the data in a lock."""
         return cls(
             name=data["name"],
             title=data.get("title", ""),
@@ -68,7 +68,7 @@ class Listed:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The schema of its arguments: some servers leave out that it is an object, which is understood."""
+        """The schema of the arguments, with the type that some servers leave out."""
         return {"type": "object", **self.input_schema}
 
     @classmethod
@@ -87,7 +87,7 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """All that is known of a server without asking it again."""
+    """What is known about a server without asking it again."""
 
     server: str = ""
     version: str = ""
@@ -102,10 +102,10 @@ class Listing:
 
 
 async def live_listing(client: Client) -> Listing:
-    """Ask a connected server for everything.
+    """Ask a connected server for its name, instructions and tools.
 
     Raises:
-        McpTrouble: Its list never ends (``server_protocol``).
+        McpTrouble: Its list of tools does not end (``server_protocol``).
     """
     info = client.server_info
     return Listing(
@@ -128,6 +128,6 @@ async def _tools(client: Client) -> list[Listed]:
         if not cursor:
             return list(tools.values())
         if cursor in seen:
-            raise McpTrouble("its list of tools goes round in circles", code="server_protocol")
+            raise McpTrouble("its list of tools is circular", code="server_protocol")
         seen.add(cursor)
     raise McpTrouble(f"its list of tools has more than {MAX_PAGES} pages", code="server_protocol")

@@ -1,6 +1,6 @@
-"""The lock beside an agent file: what its servers offered when somebody looked at it and said yes.
+"""The lock next to an agent file: what its servers offered when someone reviewed and accepted it.
 
-It is where tools come from (docs/decisions, "The lock is the list"), so nothing that was not looked at reaches a model.
+Tools come from the lock (docs/decisions, "The lock is the list"), so nothing unreviewed reaches a model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Lock:
-    """What one lock file says: a listing for each server, by its name."""
+    """The content of a lock file: a listing for each server, by name."""
 
     path: Path
     servers: Mapping[str, Listing] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Lock:
         """The lock of an agent file, if it has one.
 
         Raises:
-            ToolsetError: It cannot be read, or was changed by hand (``mcp.lock``).
+            ToolsetError: The lock cannot be read, or was edited by hand (``mcp.lock``).
         """
         path = lock_path(agent)
         try:
@@ -44,12 +44,12 @@ class Lock:
     @classmethod
     @lru_cache(maxsize=8)
     def _read(cls, agent: Path, text: str) -> Lock:
-        """The lock of an agent file; its toolsets ask for it one after the other."""
+        """Parse a lock; cached, because each toolset of an agent file reads it."""
         path = lock_path(agent)
         try:
             data = json.loads(text)
             if data["version"] != VERSION:
-                raise ValueError(f"it is of version {data['version']!r}, and {VERSION} is known here")
+                raise ValueError(f"it has version {data['version']!r}; this react-run knows {VERSION}")
             return cls(path=path, servers={name: _listing(server) for name, server in data["servers"].items()})
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             text = f"the lock {path} cannot be used: {error}. Write it again: react-run mcp lock {agent}"
@@ -57,7 +57,7 @@ class Lock:
 
 
 def lock_path(agent: Path) -> Path:
-    """Where the lock of an agent file is."""
+    """The path of an agent file's lock."""
     return agent.with_name(f"{agent.stem}.mcp.lock")
 
 
@@ -77,7 +77,7 @@ def _listing(data: Mapping[str, Any]) -> Listing:
 
 
 def lock_entry(target: Target, listing: Listing) -> dict[str, Any]:
-    """What a lock says about one server."""
+    """The entry for one server in a lock."""
     entry = {
         "reached_by": str(target),
         "server": {"name": listing.server, "version": listing.version},
@@ -89,7 +89,7 @@ def lock_entry(target: Target, listing: Listing) -> dict[str, Any]:
 
 
 def _locked(tool: Listed) -> dict[str, Any]:
-    """A tool in a lock. Its schema is looked at here, so that agents with the lock need not."""
+    """The entry for a tool in a lock. Its schema is checked here, so that agents with the lock need not check it."""
     data = {**tool.to_data(), "sha256": tool.digest}
     try:
         Tool(name="looked_at", description=tool.name, parameters=tool.parameters, function=_locked)
@@ -99,7 +99,7 @@ def _locked(tool: Listed) -> dict[str, Any]:
 
 
 def differences(locked: Listing | None, live: Listing) -> Iterator[str]:
-    """What is different now, a line for each tool; nothing when a run would not notice."""
+    """The differences, one line per tool."""
     if locked is None:
         yield f"the server is new, with {len(live.tools)} tools"
         return

@@ -1,4 +1,4 @@
-"""How we log in to a remote server: what an agent file says about it, and who may be asked for it now."""
+"""Settings for logging in to a remote server."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True, unsafe_hash=True)
 class Login:
-    """What an agent file says about logging in.
+    """The ``auth`` of a server in an agent file.
 
     Args:
-        client_id: The client that was registered with the server's authority; one is registered when it is not given.
-        client_secret: Its secret.
-        scope: What to ask for; what the server wants, when it is not given.
-        talk: Tells the user what to do; without it nobody is there, and a login that is needed is an error.
+        client_id: A client registered with the authorization server; by default a new client is registered.
+        client_secret: The client's secret.
+        scope: The scopes to request; by default those that the server asks for.
+        talk: Shows a message to the user; without it there is no user, and a required login is an error.
     """
 
     client_id: str = ""

@@ -1,4 +1,4 @@
-"""OAuth by the SDK's provider, with our storage, browser and callback. Imported on the host's thread only."""
+"""OAuth with the SDK's provider and our storage, browser and callback. Imported only on the host's thread."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from react_toolsets.mcp.troubles import LoginRequired
 
 
 def provider(login: Login, name: str, url: str) -> OAuthClientProvider:
-    """What adds a token to requests to the server ``name`` at ``url``, and fetches a new one when it is needed.
+    """An auth provider that adds tokens to requests to ``url``, and gets new ones when needed.
 
     Raises:
-        LoginRequired: There is no token, and nobody to fetch one.
+        LoginRequired: There is no token, and no user to log in.
     """
     tokens = Tokens(url, login)
     if login.talk is None and not tokens.are_there:
@@ -43,16 +43,16 @@ def provider(login: Login, name: str, url: str) -> OAuthClientProvider:
 
 
 class _Asking:
-    """Sends the user to the authority's page, and waits for what comes back."""
+    """Sends the user to the authorization page, and waits for the redirect."""
 
     def __init__(self, name: str, tokens: Tokens, callback: Callback, talk: Callable[[str], None] | None) -> None:
         self._name, self._tokens, self._callback, self._talk = name, tokens, callback, talk
 
     async def open(self, url: str) -> None:
-        """Show and open the page.
+        """Show the URL, and open it in the browser.
 
         Raises:
-            LoginRequired: Nobody is there; what we had is of no use any more, and is forgotten.
+            LoginRequired: There is no user; the old tokens are useless, and are deleted.
         """
         if self._talk is None:
             self._tokens.forget()
@@ -62,10 +62,10 @@ class _Asking:
         webbrowser.open(url)
 
     async def answer(self) -> AuthorizationCodeResult:
-        """What the authority's page sent back with the user."""
+        """Wait for the redirect, and return its parameters."""
         code, state, issuer = await self._callback.answer()
         return AuthorizationCodeResult(code=code, state=state, iss=issuer)
 
 
 def _required(name: str) -> LoginRequired:
-    return LoginRequired(f"the MCP server {name} wants a login: react-run mcp login AGENT.yaml {name}")
+    return LoginRequired(f"the MCP server {name} needs a login: react-run mcp login AGENT.yaml {name}")

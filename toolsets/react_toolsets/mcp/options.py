@@ -1,4 +1,4 @@
-"""The options of ``kind: mcp``, and the servers that they name."""
+"""The options of ``kind: mcp``, and the servers they define."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OAuth(Options):
 
 
 class McpOptions(ReActToolset):
-    """The names and settings of servers."""
+    """Options that define servers."""
 
     name: Name | None = None
     """The name of the server in messages, the log and the names of its tools."""
@@ -57,9 +57,9 @@ class McpOptions(ReActToolset):
     headers: dict[str, SecretStr] = Field(default_factory=dict)
     """Headers for every request to it."""
     transport: Literal["http", "sse"] = "http"
-    """`sse` for servers of before 2025."""
+    """`sse` for servers from before 2025."""
     insecure: bool = False
-    """Whether `http://` may be used beyond this machine."""
+    """Whether `http://` to other machines is allowed."""
     auth: Literal["oauth"] | OAuth | None = None
     """`oauth`, or a registered client; log in with `react-run mcp login`."""
     file: LocalPath | None = None
@@ -114,7 +114,7 @@ class McpOptions(ReActToolset):
         if self.file is None and self.name is None:
             raise ValueError("name is missing: a short word for the server, such as name: files")
         if self.file is not None and self.name is not None:
-            raise ValueError("file: brings the names of its servers, so there is no name: beside it")
+            raise ValueError("file: already names its servers, so it cannot be combined with name:")
         self._sources = list(self._named())
         for source in self._sources:
             if source.url and not self.insecure:
@@ -122,7 +122,7 @@ class McpOptions(ReActToolset):
         return self
 
     def needs_trust(self) -> str:
-        """A server is foreign code, on this machine or elsewhere."""
+        """Every server needs trust: it is foreign code, on this machine or another."""
         programs = [source.command[0] for source in self._sources if source.command]
         if programs:
             return f"starts programs ({', '.join(dict.fromkeys(programs))})"
@@ -181,8 +181,8 @@ class McpOptions(ReActToolset):
 def _check_url(url: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"{url!r} is not an address of a server: it begins with https://, or http:// on this machine")
+        raise ValueError(f"{url!r} is not the URL of a server: it must start with https://, or http:// on this machine")
     if parts.scheme == "http" and parts.hostname not in LOOPBACK:
-        raise ValueError(f"{url} is not encrypted: use https://, or insecure: true where that is what you want")
+        raise ValueError(f"{url} is not encrypted: use https://, or insecure: true if you accept that")
     if parts.username or parts.password:
-        raise ValueError("an address with a password in it ends up in logs: use headers: or auth:")
+        raise ValueError("a URL with a password would end up in logs: use headers: or auth:")

@@ -1,4 +1,4 @@
-"""The prompts of a server: texts that people ask for by name."""
+"""The prompts that a server offers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Offered:
     """A prompt of a server.
 
-    ``arguments`` is how they are written behind its name: ``who=… [tone=…]``.
+    ``arguments`` shows how to write them after the name: ``who=… [tone=…]``.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Offered:
 
 
 async def prompts(client: Client) -> list[Offered]:
-    """All of them, page by page."""
+    """All prompts of a server."""
     if client.server_capabilities.prompts is None:
         return []
     found, cursor = [], None

@@ -1,4 +1,4 @@
-"""One request to a server: how long it may take, and who hears of it."""
+"""A request to a server: its timeouts and callbacks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from mcp_types import ElicitRequestParams, ElicitResult
 
 POLL = 0.5
-"""Seconds between looks at the clock while somebody is asked."""
+"""Seconds between checks of the clock while the user is asked."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Request:
-    """One request on its way.
+    """A request to a server.
 
     Args:
-        timeout: Seconds without progress after which it is given up.
-        max_timeout: Seconds after which it is given up, whatever the progress.
-        progress: Told of progress, from the thread of the host.
-        note: Told of what the user should know, from the thread of the host.
-        ask: Asks the user what the server wants to know; nobody is there without it.
+        timeout: Seconds without progress until it times out.
+        max_timeout: Seconds until it times out despite progress.
+        progress: Called with progress, on the host's thread.
+        note: Called with notes for the user, on the host's thread.
+        ask: Asks the user a question of the server; without it, questions are declined.
         harmless: Whether it may be sent twice.
     """
 
@@ -38,11 +38,11 @@ class Request:
     ask: Callable[[ElicitRequestParams], Awaitable[ElicitResult]] | None = None
     harmless: bool = False
     refused: bool = False
-    """Whether nobody was there to take it."""
+    """Whether the server certainly did not accept it."""
     forgotten: bool = False
-    """Whether the server does not know us any more."""
+    """Whether the server no longer knows the session."""
     too_large: bool = False
-    """Whether the answer is larger than what is read."""
+    """Whether the response exceeds the limit."""
     _began: float = 0.0
     _until: float = 0.0
     _asking: int = 0
@@ -56,18 +56,18 @@ class Request:
 
     @property
     def left(self) -> float:
-        """Seconds until somebody has to look again; nothing is left when it is to be given up."""
+        """Seconds until the caller has to check again; 0 or less once it has timed out."""
         return POLL if self._asking else self._until - time.monotonic()
 
     async def on_progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """What the SDK calls when the server reports progress."""
+        """Called by the SDK when the server reports progress."""
         self._heard()
         if self.progress is not None:
             self.progress(progress, total, message)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Time in here is a person's, not the server's."""
+        """A context whose time does not count towards the timeouts, because a person is asked."""
         began, self._asking = time.monotonic(), self._asking + 1
         try:
             yield
@@ -77,9 +77,9 @@ class Request:
             self._heard()
 
     def timed_out(self, name: str) -> McpTrouble:
-        """What to say when nothing is left."""
+        """The error for a request that timed out."""
         if time.monotonic() >= self._end:
-            text = f"the MCP server {name} was given up after {self.max_timeout:g} seconds (max_timeout)"
+            text = f"the MCP server {name} did not finish within {self.max_timeout:g} seconds (max_timeout)"
         else:
             text = f"the MCP server {name} showed no progress for {self.timeout:g} seconds (timeout)"
         return McpTrouble(f"{text}; the call may have taken effect", code="timeout")
@@ -93,4 +93,4 @@ class Request:
 
 
 request_of_task: ContextVar[Request | None] = ContextVar("react_run_mcp_request", default=None)
-"""The request that a task of the host is at work for; the SDK hands the context on to its own tasks."""
+"""The request that the current task of the host works for; the SDK passes the context on to its own tasks."""

@@ -1,4 +1,4 @@
-"""Resources: what a server has to read, for models that are permitted to (``resources: true``)."""
+"""Listing and reading a server's resources (``resources: true``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 LIST: dict[str, Any] = {
     "name": "list_resources",
-    "description": "List what the server {name} has to read: a URI, a name and a type for each.",
+    "description": "List the resources of the server {name}, with their URIs, names and types.",
     "parameters": {"type": "object", "properties": {}, "additionalProperties": False},
 }
 READ: dict[str, Any] = {
@@ -28,7 +28,7 @@ READ: dict[str, Any] = {
 
 
 async def resources(client: Client) -> str:
-    """The list as text."""
+    """The resources and resource templates as text, one per line."""
     if client.server_capabilities.resources is None:
         return "The server has no resources."
     lines, cursor = [], None

@@ -1,4 +1,4 @@
-"""What a server answers, as a model gets it: text, and the images and PDFs beside it."""
+"""Converts a server's results for the model: text, images and PDFs."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult
 
 Save = Callable[[bytes, str], str]
-"""Keeps bytes in a file with the given ending; says where it is."""
+"""Saves bytes in a file with the given suffix, and returns its path."""
 EMPTY = "(The tool answered with nothing.)"
 
 
 @dataclass
 class Told:
-    """What a model gets of a result.
+    """A result as the model gets it.
 
     Args:
-        save: Keeps images, sounds and other data; the text says where.
+        save: Saves images, audio and other data; the text names the path.
     """
 
     save: Save
     text: str = ""
     parts: list[Any] = field(default_factory=list)
-    """The images and PDFs in it, for models that read them."""
+    """Images and PDFs, for models that read them."""
 
     @classmethod
     def of_result(cls, result: CallToolResult, save: Save) -> Told:
-        """What a tool answered."""
+        """The result of a tool."""
         told = cls(save)
         told.text = "\n".join(filter(None, map(told._part_for_model, result.content)))
-        if not told.text and result.structured_content is not None:  # both say the same, so one is enough
+        if not told.text and result.structured_content is not None:  # both have the same content
             told.text = json.dumps(result.structured_content, ensure_ascii=False)
         told.text = told.text or EMPTY
         return told
 
     @classmethod
     def of_resource(cls, result: ReadResourceResult, save: Save) -> Told:
-        """What is in a resource."""
+        """The content of a resource."""
         told = cls(save)
         texts = [
             part.text if hasattr(part, "text") else told._data(f"resource {part.uri}", part.blob, part.mime_type or "")
@@ -57,7 +57,7 @@ class Told:
 
     @classmethod
     def of_prompt(cls, result: GetPromptResult, save: Save) -> Told:
-        """A prompt, all its messages behind each other."""
+        """The messages of a prompt, joined."""
         told = cls(save)
         told.text = "\n\n".join(told._block(message.content) for message in result.messages)
         return told
@@ -86,7 +86,7 @@ class Told:
         except ValueError:
             return f"[{what} {mime_type}, but its data cannot be decoded]"
         where = self.save(data, guess_extension(mime_type.partition(";")[0].strip()) or ".bin")
-        with suppress(ValueError):  # what no model reads: a sound, a picture of another kind
+        with suppress(ValueError):  # models do not read audio and other image types
             part = attachment(data, media_type=mime_type)
             if not part.media_type.startswith("text/"):
                 self.parts.append(part.saved(where))
@@ -98,6 +98,6 @@ def _kind(block: ContentBlock) -> str:
 
 
 def fenced(text: str, server: str) -> str:
-    """``text`` between two marks that it cannot contain: what others wrote on the internet is data."""
+    """``text`` between two marks that it cannot contain, because text by third parties is data."""
     mark = sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
     return f"<<<mcp-content {server} {mark}\n{text}\nmcp-content {server} {mark}>>>"

@@ -1,4 +1,4 @@
-"""A server with all its connections, one after the other: it starts when it is needed, and again when it has died."""
+"""A server and its successive connections: it is started on demand, and restarted if it has died."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LOSSES, WITHIN = 3, 60.0
-"""How many lost connections within how many seconds are too many."""
+"""A server is unstable after this many lost connections within this many seconds."""
 
 
 @dataclass(eq=False)
 class Server:
-    """What everybody in the process shares who names the same target. It lives on the loop of the host."""
+    """The one server for a target, shared by everything in the process that names it. Used on the host's loop."""
 
     target: Target
     holders: WeakSet[Any] = field(default_factory=WeakSet)
-    """The toolsets that use it; only the host changes them."""
+    """The toolsets that use it; changed only by the host."""
     _session: Session | None = None
     _starting: asyncio.Task[Session] | None = None
     _losses: deque[float] = field(default_factory=lambda: deque(maxlen=LOSSES))
@@ -47,10 +47,10 @@ class Server:
         return self._session is not None and not self._session.ended
 
     async def listing(self) -> Listing:
-        """What it offers now; starts it when need be.
+        """What the server offers now; starts it if necessary.
 
         Raises:
-            McpTrouble, LoginRequired: It cannot be started.
+            McpTrouble, LoginRequired: The server cannot be started.
         """
         return (await self._connected()).listing
 
@@ -60,14 +60,14 @@ class Server:
         request: Request,
         permit: Callable[[Session], None] = lambda _: None,
     ) -> T:
-        """Have ``request`` answered, over a new connection when the old one is gone.
+        """Send a request and return the answer, reconnecting if the connection was lost.
 
-        What may have taken effect is not sent again, unless the request is harmless.
+        A request that may have taken effect is not sent again, unless it is harmless.
 
         Args:
-            send: Makes the request of a connected client.
-            request: Its deadlines, and who hears of it.
-            permit: Looks at the connection first; what it raises is the answer.
+            send: Sends the request with a connected client.
+            request: The timeouts and callbacks.
+            permit: Checks the connection first; its exception is raised.
 
         Raises:
             McpTrouble, LoginRequired: There is no answer, or it is an error.
@@ -106,13 +106,13 @@ class Server:
         if len(self._losses) == LOSSES and time.monotonic() - self._losses[0] < WITHIN:
             raise McpTrouble(
                 f"the connection to the MCP server {self.target.name} was lost {LOSSES} times within {WITHIN:g} "
-                "seconds: it is not used any more",
+                "seconds: it is no longer used",
                 code="server_unstable",
             )
         if self._starting is None:
             self._starting = asyncio.ensure_future(self._start())
             self._starting.add_done_callback(self._started)
-        return await asyncio.shield(self._starting)  # those who wait for it share it: one that leaves stops nothing
+        return await asyncio.shield(self._starting)  # callers share the task, so a cancelled one must not stop it
 
     async def _start(self) -> Session:
         session = Session(self.target)
@@ -128,10 +128,10 @@ class Server:
         if self._starting is task:
             self._starting = None
         if not task.cancelled():
-            task.exception()  # whoever waited for it may be gone
+            task.exception()  # marks it as retrieved, since no caller may be left
 
     def _count_loss(self, session: Session) -> None:
-        if session.stopped:  # by us, or counted before
+        if session.stopped:  # by us, or already counted
             return
         session.stopped = session.ended = True
         self._losses.append(time.monotonic())
@@ -142,12 +142,12 @@ class Server:
     def _gone(self, session: Session) -> str:
         return (
             f"the connection to the MCP server {self.target.name} was lost during the call, which may have taken "
-            f"effect: look before you repeat it.{session.words.last()}"
+            f"effect: check before you retry.{session.words.last()}"
         )
 
 
 class ServerHolder(Protocol):
-    """Who uses servers: a toolset, in the eyes of what calls and inspects them for it."""
+    """The user of servers: what callers and inspections need to know of the toolset."""
 
     @property
     def agent_file(self) -> Path:
@@ -159,17 +159,17 @@ class ServerHolder(Protocol):
 
     @property
     def timeout(self) -> float:
-        """Seconds a request may take without a sign of progress."""
+        """Seconds that a request may take without progress."""
 
     @property
     def max_timeout(self) -> float:
-        """Seconds a request may take in all."""
+        """Seconds that a request may take in total."""
 
     def server(self, source: Source, run: Run) -> Server:
         """The server for ``run``."""
 
     def hold(self, target: Target) -> Server:
-        """The server at ``target``; nothing is started yet."""
+        """The server at ``target``; does not start it."""
 
     async def close(self) -> None:
-        """Stop the servers that nobody else uses."""
+        """Stop the servers that have no other user."""

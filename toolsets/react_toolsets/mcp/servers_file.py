@@ -1,4 +1,4 @@
-"""Files in the shape that other programs write: ``{"mcpServers": {NAME: {command, args, env, …}}}``."""
+"""Reads configuration files of other programs: ``{"mcpServers": {NAME: {command, args, env, …}}}``."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 from react_toolsets.mcp.hints import matches
 
 KEYS = ("mcpServers", "servers", "context_servers")
-"""What the map of servers is called: by most, by VS Code, by Zed."""
+"""The key of the servers: in most programs, VS Code and Zed."""
 KNOWN = ("command", "args", "cwd", "env", "envFile", "headers", "serverUrl", "type", "url")
 _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$(?!\{))*+))?\}")
 
 
 def read_servers(path: Path) -> dict[str, Mapping[str, Any]]:
-    """The servers that ``path`` names and does not switch off, as they stand there.
+    """The servers in ``path`` that are not disabled, unchanged.
 
     Raises:
-        ValueError: It is no such file.
+        ValueError: The file is not a configuration of MCP servers.
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -43,7 +43,7 @@ def read_servers(path: Path) -> dict[str, Mapping[str, Any]]:
 def servers_in(
     path: Path, wanted: Sequence[str], environment: Mapping[str, str]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The servers of ``path`` whose names match ``wanted``, each with the options of a toolset.
+    """The servers in ``path`` whose names match ``wanted``, as options of a toolset.
 
     Raises:
         ValueError: The file is wrong, or names a variable that is not set.
@@ -57,7 +57,7 @@ def servers_in(
 
 
 def plain_name(name: str) -> str:
-    """A name that the options accept."""
+    """``name`` changed to a form that the options accept."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:20] or "server"
 
 

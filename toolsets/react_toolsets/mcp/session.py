@@ -1,4 +1,4 @@
-"""One connection to a server: a task of its own enters it, holds it, and leaves it."""
+"""A connection to a server; its own task enters, holds and leaves it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 LAST_WORDS = 0.5
-"""Seconds that a broken connection gets to say why."""
+"""Seconds to wait for the reason why a connection broke."""
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx")
 
 
 @dataclass(eq=False)
 class Session:
-    """A connection, from the start of its server to the end of either. It lives on the loop of the host.
+    """A connection, from the start of its server until either ends. Used on the host's loop.
 
-    ``listing`` is what the server offers now, ``version`` counts how often that changed. ``ended`` says that the
-    connection has ended, ``stopped`` that we ended it.
+    ``listing`` is what the server offers now, and ``version`` counts its changes. ``ended`` is set when the
+    connection has ended, ``stopped`` if we ended it.
     """
 
     target: Target
@@ -53,10 +53,10 @@ class Session:
         """Wait until the server is ready.
 
         Raises:
-            McpTrouble: It does not start (``server_start``), or does not keep to the protocol (``server_protocol``).
-            LoginRequired: It wants a login.
+            McpTrouble: The server does not start (``server_start``), or breaks the protocol (``server_protocol``).
+            LoginRequired: The server needs a login.
         """
-        import mcp  # noqa: F401  # takes a while the first time, which is not the server's
+        import mcp  # noqa: F401  # the first import is slow, and does not count as the server's time
 
         try:
             await asyncio.wait_for(asyncio.shield(self._ready), self.target.start_timeout)
@@ -65,7 +65,7 @@ class Session:
             raise self._too_slow() from None
 
     async def end(self) -> None:
-        """Stop the server, and wait until it is gone."""
+        """Stop the server, and wait until it has ended."""
         self.stopped = self.ended = True
         self._stop.set()
         if not self._ready.done():
@@ -73,11 +73,11 @@ class Session:
         await asyncio.wait((self._keeper,))
 
     async def request(self, send: Callable[[Client], Awaitable[T]], request: Request) -> T:
-        """Have the server answer ``request`` within its deadlines.
+        """Send ``request`` and return the answer, within its timeouts.
 
         Raises:
             Lost: The connection ended.
-            McpTrouble: The server answered with an error, or not in time.
+            McpTrouble: The server answered with an error, or the request timed out.
         """
         if self.ended:
             raise Lost(unsent=True)
@@ -92,15 +92,12 @@ class Session:
             return self._answer(task, request)
         finally:
             self.in_flight.remove(request)
-            if not task.done():  # the SDK tells the server, which takes long when the server does not read
+            if not task.done():  # not awaited: the SDK tells the server, which may take long if it does not read
                 task.cancel()
                 task.add_done_callback(_forget)
 
     async def why_lost(self) -> Exception | None:
-        """What a request is to fail with when its connection broke for a reason that another one does not mend.
-
-        That is a token that is of no use any more, or an answer that is too large.
-        """
+        """The error if a new connection would not help: a useless token, or a response that is too large."""
         if isinstance(self.target, Remote):
             await asyncio.wait((self._keeper,), timeout=LAST_WORDS)
         failure = self.failure
@@ -108,7 +105,7 @@ class Session:
         return failure if is_final else None
 
     def say(self, guard: str, detail: str) -> None:
-        """Tell the runs that wait for this server."""
+        """Add a note to every run that waits for this server."""
         for note in dict.fromkeys(request.note for request in self.in_flight if request.note):
             note(guard, detail)
 
@@ -121,7 +118,7 @@ class Session:
 
         try:
             return task.result()
-        except asyncio.CancelledError:  # the connection broke under it
+        except asyncio.CancelledError:  # the connection broke
             raise Lost(unsent=request.refused) from None
         except Exception as error:
             raise complaint(error, self.target.name, request) from error
@@ -138,11 +135,11 @@ class Session:
                 if not self._ready.done():
                     self._ready.set_result(None)
                 await self._stop.wait()
-        except BaseException as error:  # the SDK cancels this very task when a connection breaks
+        except BaseException as error:  # the SDK cancels this task when the connection breaks
             self.failure = self.failure or not_started(error, self.target, self.words)
             if not self._ready.done():
                 self._ready.set_exception(self.failure)
-                self._ready.exception()  # those who wait may have left
+                self._ready.exception()  # marks it as retrieved, since no caller may be left
         finally:
             self.ended = True
             for helper in self._helpers:
@@ -169,7 +166,7 @@ class Session:
         self.ended = True
 
     def _flooded(self) -> None:
-        """It sends more than we take, so it is ended; nobody can say what this was the answer to."""
+        """End the connection after a message above the limit; it is unknown which request it answers."""
         self.failure = too_large(self.target.name, self.words.last())
         self.ended = True
         self._stop.set()
@@ -177,7 +174,7 @@ class Session:
             self._keeper.cancel()
 
     def _follow(self) -> None:
-        """Hear of changes to the list: newer servers have to be asked for that, older ones say it anyway."""
+        """Subscribe to changes of the list; older servers announce them without being asked."""
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
         tools = self.client.server_capabilities.tools
@@ -199,7 +196,7 @@ class Session:
             self._noise(message)
 
     def _noise(self, error: Exception) -> None:
-        """Every such line is in the log; runs hear of the first one."""
+        """Log a line that is not a message, and note the first one in the runs."""
         line = self.words.masked(not_a_message(error))
         self.words.write(f"[not a message] {line}")
         if not self._noisy:
@@ -221,7 +218,7 @@ class Session:
         text = f"the MCP server {self.target.name} was not ready within {self.target.start_timeout:g} seconds."
         if isinstance(self.target, Local) and (program := self.target.command[0].rpartition("/")[2]) in DOWNLOADERS:
             text += f" {program} downloads a server when it is first started: run it once by hand, or install it."
-        return McpTrouble(f"{text} start_timeout: sets how long it may take.{self.words.last()}", code="server_start")
+        return McpTrouble(f"{text} start_timeout: sets the limit.{self.words.last()}", code="server_start")
 
 
 def _forget(task: asyncio.Task[Any]) -> None:

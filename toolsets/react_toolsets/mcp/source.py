@@ -1,4 +1,4 @@
-"""One server as it is named in a file, before it is known where a run works."""
+"""A server as defined in a file, before the workspace of a run is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """A server by its name: a command or a URL, and how to deal with it."""
+    """The definition of a server: a command or a URL, and its settings."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Source:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that must not be shown."""
+        """Values to mask."""
         own = [*self.environment.values(), *self.headers.values()]
         bare = [value.partition(" ")[2] for value in self.headers.values()]  # "Bearer …"
         return tuple(value for value in (*own, *bare) if len(value) > 3)

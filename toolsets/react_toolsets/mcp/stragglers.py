@@ -1,4 +1,4 @@
-"""Processes that a server has started and left behind, and servers that this process might leave behind (Linux)."""
+"""Ends processes that a server left behind, and servers that this process would leave behind (Linux)."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from react_toolsets.mcp.watcher import GRACE, MARK, STEP, carriers, send
 __all__ = ["MARK", "end_stragglers", "watch"]
 _starting = threading.Lock()
 _watchers: dict[int, int] = {}
-"""The pipe to the watcher of each process: forked ones have one of their own."""
+"""The pipe to the watcher, by process id: a forked process has its own watcher."""
 
 
 async def end_stragglers(value: str) -> None:
-    """End everything that carries ``value``, whoever waits for this being cancelled or not."""
-    if not os.path.exists("/proc/self/environ"):  # noqa: ASYNC240  # nobody tells who carries it
+    """End every process that carries ``value``, even if the caller is cancelled."""
+    if not os.path.exists("/proc/self/environ"):  # noqa: ASYNC240  # without /proc, the carriers are unknown
         return
     with anyio.CancelScope(shield=True):
         send(carriers([value]), signal.SIGTERM)
         with anyio.move_on_after(GRACE):
-            while carriers([value]):  # noqa: ASYNC110  # nothing tells us when they end
+            while carriers([value]):  # noqa: ASYNC110  # there is no event for their end
                 await anyio.sleep(STEP)
         send(carriers([value]), signal.SIGKILL)
 
 
 async def watch(value: str) -> None:
-    """Have everything that carries ``value`` ended when this process ends, in whatever way."""
-    if os.path.exists("/proc/self/environ"):  # noqa: ASYNC240  # a file of the kernel
+    """Make the watcher end every process that carries ``value`` when this process ends for any reason."""
+    if os.path.exists("/proc/self/environ"):  # noqa: ASYNC240  # does not block
         await anyio.to_thread.run_sync(_watch, value)
 
 
 def _watch(value: str) -> None:
-    with _starting, suppress(OSError):  # without a watcher servers end by themselves, as they ought to
+    with _starting, suppress(OSError):  # without a watcher, servers should still end by themselves
         pid = os.getpid()
         if pid not in _watchers:
             _watchers[pid] = _started()

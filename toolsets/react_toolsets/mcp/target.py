@@ -1,4 +1,4 @@
-"""How a server is reached. Equal targets are one server, shared by everything in the process that names it."""
+"""How a server is reached. Equal targets mean one server, shared by everything in the process that names it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Target:
     """What local and remote servers have in common.
 
     Args:
-        name: How messages and the log file call the server.
+        name: The server's name in messages and in the name of the log file.
         start_timeout: Seconds until it must be ready.
-        log: The file for what it writes to standard error, and for what the SDK says about it.
-        protocol: ``auto``, or ``legacy`` for the handshake of 2025 and before.
+        log: The file for its standard error, and for the SDK's log records about it.
+        protocol: ``auto``, or ``legacy`` for the handshake from before 2026.
         roots: Directories that it is told about.
         asks: Whether it may ask the user questions.
-        secrets: Values that never reach the log.
-        owner: Whose own server this is, when it is not shared by the whole process.
+        secrets: Values to mask in the log.
+        owner: The id of the run that owns it, if it is not shared by the whole process.
     """
 
     name: str = field(compare=False)
@@ -37,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Local(Target):
-    """A program that is started and talked to over its standard input and output."""
+    """A program that is started, and reached over its standard input and output."""
 
     command: tuple[str, ...]
     cwd: Path
@@ -48,7 +48,7 @@ class Local(Target):
     network: bool = True
 
     def confinement(self) -> Confinement:
-        """What the program may touch when it is confined."""
+        """The confinement of the program."""
         return Confinement(
             write=[self.cwd.resolve(), *(path.resolve() for path in self.writable)],
             read=[path.resolve() for path in self.readable],

@@ -1,4 +1,4 @@
-"""Where tokens are kept: a file for each server in the user's configuration directory, readable by nobody else."""
+"""Stores tokens: one file per server in the user's configuration directory, readable only by the user."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from react_run import config_directory
 from react_toolsets.mcp.login import Login
 
 PORT = 33_418
-"""Where the browser comes back to, unless the port is taken: clients that are registered by hand name it."""
+"""The port of the redirect URL, unless it is in use; clients registered by hand use it."""
 EARLY = 30.0
-"""Seconds before its end at which a token counts as expired."""
+"""A token counts as expired this many seconds before it expires."""
 
 
 class Tokens:
     """The SDK's token storage, for one server.
 
-    A process that starts anew has to know when a token expires and where a new one is to be had, or it would send the
-    user to the browser each time: both are kept beside the token, and given back to ``provider``.
+    A new process has to know when a token expires and where to refresh it; otherwise it would send the
+    user to the browser each time. So both are stored with the token, and restored in ``provider``.
     """
 
     def __init__(self, url: str, login: Login) -> None:
@@ -38,7 +38,7 @@ class Tokens:
 
     @property
     def are_there(self) -> bool:
-        """Whether there is anything to log in with."""
+        """Whether there are tokens."""
         return "tokens" in self._read()
 
     @property
@@ -50,13 +50,13 @@ class Tokens:
         return PORT
 
     def forget(self) -> None:
-        """Drop the tokens; the client stays registered."""
+        """Delete the tokens; the client stays registered."""
         data = self._read()
         if data.pop("tokens", None) is not None:
             self._write(data)
 
     async def get_tokens(self) -> OAuthToken | None:
-        """What the SDK asks for at the beginning."""
+        """The stored tokens; also restores the provider's state."""
         data = self._read()
         if "tokens" not in data:
             return None
@@ -70,7 +70,7 @@ class Tokens:
         return OAuthToken.model_validate(data["tokens"])
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
-        """What the SDK got, first or anew."""
+        """Store new or refreshed tokens."""
         data = self._read()
         data["tokens"] = _plain(tokens)
         data["expires_at"] = time.time() + tokens.expires_in - EARLY if tokens.expires_in else None
@@ -82,7 +82,7 @@ class Tokens:
         self._write(data)
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """The client that the agent file names, else the one that was registered."""
+        """The client from the agent file, else the registered one."""
         login = self._login
         if login.client_id:
             return OAuthClientInformationFull(
@@ -96,7 +96,7 @@ class Tokens:
         return OAuthClientInformationFull.model_validate(data["client"]) if "client" in data else None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """The client that the SDK has registered."""
+        """Store the client that the SDK has registered."""
         self._write({**self._read(), "client": _plain(client_info)})
 
     def _read(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The toolset: the source of its tools, and the lifetime of its servers."""
+"""The ``mcp`` toolset: where its tools come from, and when its servers start and stop."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from react_toolsets.mcp.target import Target
 
 MARGIN = 5.0
-"""Seconds that our own deadlines get before the runtime's."""
+"""Seconds by which the runtime's timeout exceeds ours, so that ours fires first."""
 MAX_DESCRIPTION = 200
 _unasked: WeakSet[McpToolset] = WeakSet()
-"""Toolsets whose servers nobody has asked for their tools yet."""
+"""Toolsets whose servers have not been asked for their tools yet."""
 
 
 class McpWarning(UserWarning):
@@ -62,7 +62,7 @@ class McpToolset(McpOptions):
 
     @property
     def agent_file(self) -> Path:
-        """The agent file that names this, for messages."""
+        """The agent file that defines this toolset, for messages."""
         return (self._origin.path if self._origin else None) or Path("AGENT.yaml")
 
     @property
@@ -74,8 +74,8 @@ class McpToolset(McpOptions):
         """The tools of all servers: from the lock, or from the servers themselves.
 
         Raises:
-            ToolsetError: The SDK is not installed (``mcp.missing``), a lock is missing or cannot be used
-                (``mcp.lock``), or a server that is required does not work (``mcp.required``).
+            ToolsetError: The SDK is not installed (``mcp.missing``), a lock is missing or unusable
+                (``mcp.lock``), or a required server fails (``mcp.required``).
         """
         if self._tools is None:
             if not _has_sdk():
@@ -90,7 +90,7 @@ class McpToolset(McpOptions):
         return list(self._tools)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """Each server is one skill; its instructions are read when it is activated."""
+        """One skill per server, with the server's instructions."""
         self.tools()
         return [
             ReActSkillSpec(
@@ -113,19 +113,19 @@ class McpToolset(McpOptions):
         return self.hold(target)
 
     def inspection(self, workspace: Path | None = None) -> Inspection:
-        """What people work with: the commands ``react-run mcp …``, chats and editors.
+        """The servers for people: the commands ``react-run mcp …``, chats and editors.
 
         Args:
-            workspace: Where servers run that name no directory; the current directory when not given.
+            workspace: The working directory of servers without one; by default the current directory.
         """
         return Inspection(self, workspace)
 
     @classmethod
     def imported(cls, path: Path) -> tuple[str, list[str]]:
-        """The servers of another program's file, as toolsets of an agent file, and the variables that they need.
+        """The servers in another program's file as YAML toolsets, and the variables that they need.
 
         Raises:
-            ConfigError: It is no such file.
+            ConfigError: The file does not define MCP servers.
         """
         try:
             return as_toolsets(path)
@@ -133,7 +133,7 @@ class McpToolset(McpOptions):
             raise ConfigError(str(error)) from error
 
     def tool_name(self, server: str, tool: str) -> str:
-        """What a model calls the tool ``tool`` of ``server``.
+        """The name that models see for the tool ``tool`` of ``server``.
 
         Raises:
             ConfigError: There is no such tool.
@@ -145,7 +145,7 @@ class McpToolset(McpOptions):
         return names[tool]
 
     async def open(self) -> None:
-        """Count one more agent that uses this; start what is required.
+        """Count one more agent that uses the toolset, and start required servers.
 
         Raises:
             ToolsetError: A required server does not start.
@@ -161,7 +161,7 @@ class McpToolset(McpOptions):
                 raise ToolsetError(f"toolset mcp: {error} (required: true)", code="mcp.required") from error
 
     async def close(self) -> None:
-        """Stop the servers that nobody else uses."""
+        """Stop the servers that have no other user."""
         self._opened -= 1
         host = host_if_any()
         if self._opened > 0 or host is None:
@@ -174,7 +174,7 @@ class McpToolset(McpOptions):
         await the_host().release([target], self)
 
     def hold(self, target: Target) -> Server:
-        """The server at ``target``, kept by this toolset until it is closed; nothing is started yet."""
+        """The server at ``target``, held by this toolset until it is closed; does not start it."""
         self._used.add(target)
         return the_host().hold(target, self)
 
@@ -208,7 +208,7 @@ class McpToolset(McpOptions):
                 self._leave_out(source, str(error))
 
     def _ask(self) -> None:
-        """Ask all servers at once, so that the slowest one decides how long it takes."""
+        """Ask all servers concurrently."""
         _unasked.discard(self)
         loop = the_host().loop
         for source in self._sources:
@@ -268,7 +268,7 @@ class McpToolset(McpOptions):
             network=open_world,
             timeout=self._limit,
         )
-        if not caller.locked:  # what is locked was looked at then
+        if not caller.locked:  # `lock` has checked the schema
             _ = tool.wire
         return tool
 

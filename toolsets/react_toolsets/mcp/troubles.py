@@ -1,4 +1,4 @@
-"""What can go wrong with a server, in terms that a model and a person can act on (codes: docs/toolsets/mcp.md)."""
+"""Errors of servers that a model or a person can act on (codes: docs/toolsets/mcp.md)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from react_run import ToolError, ToolFailed
 from react_toolsets.mcp import lines
 
 MAX_TEXT = 2_000
-"""Characters of a server's own error text that are handed on."""
+"""The most characters of a server's own error text that the model gets."""
 
 TOO_LARGE = "too_large"
 
 
 class McpTrouble(ToolError):
-    """A call that a server did not answer well; other arguments are a new attempt."""
+    """A failed call of a server; other arguments are a new attempt."""
 
     default_code = "mcp_error"
     opaque = True
 
 
 class LoginRequired(ToolFailed):
-    """A server wants a login that only a person can give."""
+    """A server needs a login, which only a person can do."""
 
     default_code = "login_required"
 
@@ -37,22 +37,22 @@ class Lost(Exception):
 
 
 def shortened(text: str, limit: int = MAX_TEXT) -> str:
-    """``text``, cut with a mark when it is longer than ``limit`` characters."""
+    """``text``, cut to ``limit`` characters with an ellipsis."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def too_large(name: str, last_words: str = "", limit: int | None = None) -> McpTrouble:
-    """The error that a call is whose server ``name`` sends more than ``limit`` bytes in one message."""
+    """The error for a message of more than ``limit`` bytes from the server ``name``."""
     mebibytes = (limit or lines.MAX_MESSAGE) / 2**20
     text = (
-        f"the MCP server {name} sent a message of more than {mebibytes:g} MiB, which is not read; the call may have "
+        f"the MCP server {name} sent a message of more than {mebibytes:g} MiB, which was not read; the call may have "
         f"taken effect. Ask for less at once, or have it written to a file.{last_words}"
     )
     return McpTrouble(text, code=TOO_LARGE)
 
 
 def not_a_message(error: Exception) -> str:
-    """The line that the SDK could not read, as one short line; what it says about it where that is not known."""
+    """The line that the SDK could not parse, shortened; the SDK's message if the line is unknown."""
     errors = getattr(error, "errors", None)  # of pydantic
     line = errors()[0].get("input") if errors is not None else None
     return shortened(repr(line) if isinstance(line, str | bytes) else " ".join(str(error).split()), 300)

@@ -1,7 +1,7 @@
-"""Ends the servers of a process that has ended without doing so: it was killed, or left without waiting.
+"""Ends the servers of a process that could not do so itself, because it was killed or exited at once.
 
-A program of its own with the standard library only, because nothing of a killed process can do this. It reads the marks
-of servers from its input, one per line; the input ends with the process, and then it ends all that carries one (Linux).
+A separate program that uses only the standard library. It reads the marks of servers from its input, one per line. The
+input ends when the process does; then it ends all processes that carry one of the marks (Linux).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import time
 from collections.abc import Collection
 
 MARK = "REACT_RUN_MCP_SERVER"
-"""The variable that a server and all its children inherit; its value is different for every start of a server."""
+"""The variable that a server and its child processes inherit; its value differs for every start of a server."""
 GRACE, STEP = 0.5, 0.02
-"""Seconds between being asked to end and being made to, and between two looks."""
+"""Seconds between SIGTERM and SIGKILL, and between two checks."""
 
 
 def carriers(marks: Collection[str]) -> list[int]:
-    """The processes with one of ``marks``, without this one; none where there is no ``/proc``."""
+    """The ids of other processes with one of ``marks``; empty without ``/proc``."""
     wanted = {f"{MARK}={mark}".encode() for mark in marks}
     found = []
     for pid in os.listdir("/proc") if os.path.isdir("/proc") else ():
@@ -35,7 +35,7 @@ def carriers(marks: Collection[str]) -> list[int]:
 
 
 def send(pids: Collection[int], number: signal.Signals) -> None:
-    """Send a signal to all of them that are still there."""
+    """Send a signal to those of ``pids`` that still exist."""
     for pid in pids:
         try:
             os.kill(pid, number)
@@ -44,9 +44,9 @@ def send(pids: Collection[int], number: signal.Signals) -> None:
 
 
 def main() -> None:
-    """Wait for the end of the input, and end what is left."""
+    """Wait for the end of the input, and end the processes that are left."""
     if os.fork():
-        os._exit(0)  # so that this is nobody's child, and nobody has to wait for it
+        os._exit(0)  # detach, so that no process has to wait for this one
     marks = {line.strip() for line in sys.stdin}
     send(carriers(marks), signal.SIGTERM)
     until = time.monotonic() + GRACE

@@ -1,4 +1,4 @@
-"""What a server writes to standard error, and what the SDK logs about it: into a file, never onto the terminal."""
+"""Writes a server's standard error, and the SDK's log records about it, to a file instead of the terminal."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import TextIO
 
 MAX_LOG = 1024 * 1024
-"""Bytes of a log file; a full one is kept as ``….log.1``, in place of the one before."""
+"""The most bytes of a log file; a full one is kept as ``….log.1``, replacing the previous one."""
 MAX_LINE = 8 * 1024
 LAST = 3
-"""Lines that error texts repeat."""
+"""How many last lines error messages repeat."""
 current: ContextVar[Words | None] = ContextVar("react_run_mcp_words", default=None)
-"""Whose words the SDK's log records are, in the tasks of a connection."""
+"""Where the SDK's log records go, in the tasks of a connection."""
 
 
 class Words:
-    """The words of one server.
+    """The log of one server.
 
     Args:
-        path: The log file; its directory is made when there is something to write.
-        secrets: Values that are masked.
+        path: The log file; its directory is created when there is something to write.
+        secrets: Values to mask.
     """
 
     def __init__(self, path: Path, secrets: Iterable[str]) -> None:
@@ -36,11 +36,11 @@ class Words:
         self._part = b""
 
     def last(self) -> str:
-        """The last lines as one text, to be put behind an error; nothing when it said nothing."""
+        """The last lines as one text to append to an error; empty if there are none."""
         return f" It wrote: {' / '.join(self._last)}" if self._last else ""
 
     def pipe(self, loop: asyncio.AbstractEventLoop) -> TextIO:
-        """A file for a program to write to; the caller closes it when the program has it."""
+        """A file that a program can write to; the caller closes it once the program has inherited it."""
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         loop.add_reader(reading, self._read, loop, reading)
@@ -53,7 +53,7 @@ class Words:
         return line
 
     def write(self, line: str) -> None:
-        """Add a line to the log; a log that cannot be written is not a reason to fail."""
+        """Add a line to the log; write errors are ignored."""
         line = self.masked(line)
         with suppress(OSError):
             if self.path.exists() and self.path.stat().st_size + len(line) > MAX_LOG:
@@ -84,7 +84,7 @@ class Words:
 
 
 class _ToFile(logging.Filter):
-    """Sends what is logged on behalf of one of our servers to its log file, and nowhere else."""
+    """Sends log records about one of our servers to its log file only."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         words = current.get()
@@ -99,7 +99,7 @@ _filter = _ToFile()
 
 
 def keep_quiet() -> None:
-    """Have the SDK's loggers write to the log of the server that they speak of; to be called when it is imported."""
+    """Redirect the SDK's loggers to the logs of servers; call it after importing the SDK."""
     for name in list(logging.root.manager.loggerDict):
         if name == "client" or name.partition(".")[0] in ("mcp", "mcp_types", "httpx2", "httpcore2"):
             logging.getLogger(name).addFilter(_filter)

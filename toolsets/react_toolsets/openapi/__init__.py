@@ -1,4 +1,4 @@
-"""``kind: openapi``: the operations of an HTTP service as tools, read from its OpenAPI document."""
+"""``kind: openapi``: turns the operations of an HTTP service into tools, from its OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where requests go: the address in the agent file, or the servers of the document."""
+"""The URLs that requests go to: from the agent file, or from the servers of the document."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
 
 def base_of(document: Document, given: str | None, came_from: str = "") -> str:
-    """The address of the service.
+    """The base URL of the service.
 
     Args:
-        document: Its document.
-        given: What the agent file says.
-        came_from: Where the document was fetched, which its servers may be relative to.
+        document: The document of the service.
+        given: The ``base_url`` of the agent file.
+        came_from: The URL that the document was fetched from; its servers may be relative to it.
 
     Raises:
-        ToolsetError: None is given, and the document has none that is whole.
+        ToolsetError: There is no ``base_url``, and the document has no absolute one.
     """
     if given is not None:
         return given
     try:
         return _first(document.data.get("servers"), "#/servers", came_from)
     except SpecProblem as problem:
-        text = f"{problem}: say where the service is with base_url: https://…"
+        text = f"{problem}: set base_url: https://… to the URL of the service"
         raise ToolsetError(text, code="openapi.base_url", faults=[Fault("openapi.base_url", text, ())]) from problem
 
 
 def server_of(operation: Operation, base: str) -> str:
-    """The address that ``operation`` is called at: its own server where it has one, else ``base``.
+    """The base URL for ``operation``: its own server if it has one, else ``base``.
 
     Raises:
-        SpecProblem: Its own server is no address.
+        SpecProblem: Its own server is not a valid URL.
     """
     return _first(operation.servers, f"{operation.pointer}/servers", base) if operation.servers else base
 
@@ -58,5 +58,5 @@ def _first(servers: Any, pointer: str, start: str) -> str:
     try:
         parse(url)
     except Refused as error:
-        raise SpecProblem(f"{pointer}/0/url", f"{url[:100]!r} is not a whole address: {error}") from error
+        raise SpecProblem(f"{pointer}/0/url", f"{url[:100]!r} is not an absolute URL: {error}") from error
     return url

@@ -1,4 +1,4 @@
-"""Which operations become tools, and what these are called."""
+"""Selects the operations that become tools, and names the tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from react_toolsets.tool_names import tool_names
 
 
 class Choice:
-    """Which operations the options name, and which of the options name none."""
+    """Selects operations by the options, and finds options that match nothing."""
 
     def __init__(self, options: OpenApiOptions) -> None:
         self._options = options
@@ -24,7 +24,7 @@ class Choice:
         self._other_methods: set[str] = set()
 
     def wants(self, place: str, name: str, tags: tuple[str, ...]) -> bool:
-        """Whether an operation is to become a tool."""
+        """Whether an operation becomes a tool."""
         self._tags |= dict.fromkeys(tags)
         by_tag = self._matches("tags", self._options.tags, tags)
         by_name = self._matches("operations", self._options.operations, (place, name))
@@ -44,7 +44,7 @@ class Choice:
         return bool(hit)
 
     def faults(self) -> Iterator[Fault]:
-        """The globs that fit nothing."""
+        """One fault for each glob that matches nothing."""
         for (key, index), glob in self._unused.items():
             near = get_close_matches(glob, self._tags, n=1) if key == "tags" else []
             hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -54,16 +54,16 @@ class Choice:
 
 
 def names_of(found: list[Operation]) -> dict[str, str]:
-    """The names of tools by place: an operationId that several share names none of them."""
+    """The names of tools by ``METHOD /path``; an operationId that several operations share is not used."""
     ids = [operation.id for operation in found]
     theirs = {
-        operation.place: operation.id if operation.id and ids.count(operation.id) == 1 else _made_up(operation)
+        operation.place: operation.id if operation.id and ids.count(operation.id) == 1 else _name_from_path(operation)
         for operation in found
     }
     ours = tool_names(theirs.values(), "")
     return {place: ours[name] for place, name in theirs.items()}
 
 
-def _made_up(operation: Operation) -> str:
+def _name_from_path(operation: Operation) -> str:
     words = "_".join(part.strip("{}") for part in operation.path.split("/") if part)
     return f"{operation.method.lower()}_{words or 'root'}"

@@ -1,4 +1,4 @@
-"""What proves who we are, as the document's security schemes say that it is sent."""
+"""Places credentials where the document's security schemes say."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def credentials(document: Document, auth: Auth) -> Credentials:
-    """The headers, parameters and cookies that ``auth`` stands for.
+    """The headers, query parameters and cookies for ``auth``.
 
     Raises:
-        SpecProblem: A key is for a scheme that the document does not have; the pointer is its name.
+        SpecProblem: The document does not have the scheme of a key; the pointer is the scheme's name.
     """
     places: dict[str, dict[str, str]] = {"header": {}, "query": {}, "cookie": {}}
     if auth.bearer is not None:
@@ -36,7 +36,7 @@ def credentials(document: Document, auth: Auth) -> Credentials:
 
 
 def _schemes(document: Document) -> dict[str, tuple[str, str]]:
-    """Where each scheme for a key puts it, and under which name."""
+    """For each scheme for a key, its location and parameter name."""
     components = document.data.get("components")
     listed = components.get("securitySchemes") if isinstance(components, Mapping) else None
     found: dict[str, tuple[str, str]] = {}

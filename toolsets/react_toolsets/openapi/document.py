@@ -1,4 +1,4 @@
-"""An OpenAPI document: read from a file, and looked up by pointers. Nothing is fetched, and nothing is copied."""
+"""An OpenAPI document, read from a file and accessed by JSON pointers. Nothing is fetched or copied."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from referencing._core import Resolver
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a document."""
+"""The most bytes of a document."""
 DEEPEST = 32
-"""References that lead to references."""
+"""The longest chain of references."""
 _JSON_VALUES = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
@@ -23,17 +23,17 @@ _JSON_VALUES = (
     ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
     ("merge", r"<<", "<"),
 )
-"""What plain words of YAML are that are no texts, with the characters that they begin with."""
+"""YAML scalars that are not text: type, pattern and first characters."""
 CONVERT = "convert it to OpenAPI 3 (npx swagger2openapi, or converter.swagger.io)"
 
 
 class SpecProblem(Exception):
-    """Something in a document that cannot be used.
+    """An error in a document.
 
     Args:
-        pointer: Where in the document.
+        pointer: The place in the document.
         text: What is wrong there.
-        code: ``spec_error``, or ``unsupported_spec`` for what is right and not supported.
+        code: ``spec_error``, or ``unsupported_spec`` if it is valid but not supported.
     """
 
     def __init__(self, pointer: str, text: str, code: str = "spec_error") -> None:
@@ -42,10 +42,10 @@ class SpecProblem(Exception):
 
 
 class Document:
-    """A document of OpenAPI 3.
+    """An OpenAPI 3 document.
 
     Args:
-        data: What it says.
+        data: The parsed content.
     """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -53,14 +53,14 @@ class Document:
 
     @classmethod
     def read(cls, path: Path) -> tuple[Document, bytes]:
-        """The document in a file of JSON or YAML, and the bytes of the file.
+        """The document in a JSON or YAML file, and the bytes of the file.
 
         Raises:
-            SpecProblem: It cannot be read, is too large, or is no document of OpenAPI 3; the pointer is then the
+            SpecProblem: The file cannot be read, is too large, or is not an OpenAPI 3 document; the pointer is the
                 place in the file.
         """
         if not path.is_file():
-            raise SpecProblem(str(path), "there is no such file; react-run openapi fetch URL brings one")
+            raise SpecProblem(str(path), "there is no such file; react-run openapi fetch URL downloads one")
         if path.stat().st_size > LARGEST:
             raise SpecProblem(str(path), f"it is larger than {LARGEST // 1024 // 1024} MiB")
         content = path.read_bytes()
@@ -68,27 +68,27 @@ class Document:
 
     @classmethod
     def parse(cls, content: bytes, name: str) -> Document:
-        """The document that ``content`` holds; ``name`` stands in messages.
+        """Parse the document in ``content``; messages call it ``name``.
 
         Raises:
-            SpecProblem: It is no document of OpenAPI 3.
+            SpecProblem: It is not an OpenAPI 3 document.
         """
         data = _parsed(content, name)
         if not isinstance(data, Mapping):
-            raise SpecProblem(name, "this is no OpenAPI document: it has no keys")
+            raise SpecProblem(name, "this is not an OpenAPI document: it has no keys")
         version = data.get("openapi")
         if version is None and "swagger" in data:
             raise SpecProblem(name, f"swagger {data['swagger']} is not supported: {CONVERT}", "unsupported_spec")
         if not isinstance(version, (str, float)) or not str(version).startswith("3."):
             said = "there is no key openapi:" if version is None else f"openapi: {version!r} is not 3.0, 3.1 or 3.2"
-            raise SpecProblem(name, f"this is no OpenAPI 3 document: {said}", "unsupported_spec")
+            raise SpecProblem(name, f"this is not an OpenAPI 3 document: {said}", "unsupported_spec")
         if not isinstance(data.get("paths"), Mapping):
             raise SpecProblem(f"{name}#/paths", "there are no paths, so there is nothing to call")
         return cls(data)
 
     @cached_property
     def _resolver(self) -> Resolver[Any]:
-        from referencing import Registry, Resource  # it takes as long to import as all of this toolset
+        from referencing import Registry, Resource  # as slow to import as the whole toolset
 
         root: Resource[Any] = Resource.opaque(self.data)
         registry: Registry[Any] = Registry()
@@ -96,39 +96,39 @@ class Document:
         return resolver
 
     def at(self, reference: str, pointer: str) -> Any:
-        """What ``reference`` leads to; ``pointer`` is where it stands.
+        """The target of ``reference``, which is at ``pointer``.
 
         Raises:
-            SpecProblem: It leads out of the document, or to nothing in it.
+            SpecProblem: The target is outside the document, or does not exist.
         """
         if not reference.startswith("#"):
-            text = f"$ref {reference!r} leads out of the document, and nothing is fetched: bundle it into one file"
+            text = f"$ref {reference!r} is outside the document, and nothing is fetched: bundle it into one file"
             raise SpecProblem(f"{pointer}/$ref", text)
         from referencing.exceptions import Unresolvable
 
         try:
             return self._resolver.lookup(reference).contents
         except (Unresolvable, LookupError, ValueError, TypeError):
-            raise SpecProblem(f"{pointer}/$ref", f"$ref {reference!r} leads to nothing") from None
+            raise SpecProblem(f"{pointer}/$ref", f"the target of $ref {reference!r} does not exist") from None
 
     def followed(self, node: Any, pointer: str) -> tuple[Mapping[str, Any], str]:
-        """The object that ``node`` is, or refers to, and where that is.
+        """The object that ``node`` is or refers to, and its pointer.
 
         Raises:
-            SpecProblem: It is no object, or refers to nothing, or to itself.
+            SpecProblem: It is not an object, or its reference is broken or circular.
         """
         for _ in range(DEEPEST):
             if not isinstance(node, Mapping):
-                raise SpecProblem(pointer, f"{_shown(node)} stands where an object should be")
+                raise SpecProblem(pointer, f"{_short_repr(node)} should be an object")
             reference = node.get("$ref")
             if not isinstance(reference, str):
                 return node, pointer
             node, pointer = self.at(reference, pointer), reference
-        raise SpecProblem(pointer, "this refers to itself without end")
+        raise SpecProblem(pointer, "this reference is circular")
 
 
 def token(key: str) -> str:
-    """A key as a part of a JSON pointer."""
+    """``key`` escaped for a JSON pointer."""
     return key.replace("~", "~0").replace("/", "~1")
 
 
@@ -161,14 +161,14 @@ def _yaml(text: str, name: str) -> Any:
 
 
 def _loader() -> Any:
-    """A YAML loader that knows the values of JSON and no others: ``no`` is a word, and a date is a text."""
+    """A YAML loader with only the types of JSON: ``no`` and dates are text."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # a base that is looked up
         yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:
-            """As in JSON, keys are texts."""
+            """Convert keys to text, as in JSON."""
             self.flatten_mapping(node)
             return {self._key(key): self.construct_object(value, deep=deep) for key, value in node.value}
 
@@ -180,6 +180,6 @@ def _loader() -> Any:
     return Loader
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:59]}…"

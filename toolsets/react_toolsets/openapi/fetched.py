@@ -1,4 +1,4 @@
-"""Documents that were fetched: what came from where, and whether the file still is that."""
+"""The record of a fetched document: its URL and digest, and whether the file has changed since."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 def note_beside(path: Path) -> Path:
-    """The file beside a document that says where it came from."""
+    """The path of the record next to a document."""
     return path.with_name(f"{path.name}.lock")
 
 
 def noted(path: Path) -> dict[str, Any]:
-    """What is noted about the document at ``path``; nothing when it was not fetched."""
+    """The record of the document at ``path``; empty if it was not fetched."""
     try:
         found = json.loads(note_beside(path).read_text("utf-8"))
     except (OSError, ValueError):
@@ -23,17 +23,17 @@ def noted(path: Path) -> dict[str, Any]:
 
 
 def digest(content: bytes) -> str:
-    """The digest that is noted."""
+    """The digest for the record."""
     return sha256(content).hexdigest()
 
 
 def changed_since_fetched(path: Path, content: bytes) -> str:
-    """What to say when ``content`` is not what was fetched; nothing when it is, or was never fetched."""
+    """A message if ``content`` differs from what was fetched, else an empty text."""
     note = noted(path)
     if not note or note.get("sha256") == digest(content):
         return ""
     name = note_beside(path).name
     return (
-        f"{path.name} is not what was fetched from {note.get('url')} (see {name}): fetch it again with "
-        f"react-run openapi fetch, or remove {name} where you changed the document yourself"
+        f"{path.name} has changed since it was fetched from {note.get('url')} (see {name}): fetch it again with "
+        f"react-run openapi fetch, or remove {name} if you changed the document yourself"
     )

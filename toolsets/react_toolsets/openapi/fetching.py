@@ -1,4 +1,4 @@
-"""Bringing a document from the network, for ``react-run openapi fetch``: what it says, and what is different."""
+"""Downloads a document for ``react-run openapi fetch``, and compares it with the file."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from react_toolsets.web.policy import HostPolicy, Pattern
 from react_toolsets.web.url import Target, parse
 
 SECONDS = 120.0
-"""For the whole document."""
+"""Timeout for the whole document."""
 ACCEPT = "application/json, application/yaml;q=0.9, text/*;q=0.8, */*;q=0.5"
 
 
 class Fetched:
-    """A document that was brought and is not written yet.
+    """A downloaded document that is not written yet.
 
     Args:
-        url: Where it came from.
-        content: What came.
+        url: The URL it came from.
+        content: The content.
 
     Raises:
-        ConfigError: It is no document of OpenAPI 3.
+        ConfigError: It is not an OpenAPI 3 document.
     """
 
     def __init__(self, url: str, content: bytes) -> None:
@@ -39,11 +39,11 @@ class Fetched:
         try:
             self.document = Document.parse(content, url)
         except SpecProblem as problem:
-            raise ConfigError(f"nothing is written: {problem}") from problem
+            raise ConfigError(f"nothing was written: {problem}") from problem
 
     @property
     def summary(self) -> str:
-        """What it is, in one line."""
+        """A summary of the document in one line."""
         operations, tags = _operations(self.document), _tags(self.document)
         info = self.document.data.get("info")
         about = info if isinstance(info, dict) else {}
@@ -52,25 +52,26 @@ class Fetched:
 
     @property
     def suffix(self) -> str:
-        """How its file's name ends."""
+        """The suffix for the file."""
         return ".json" if self.content.lstrip()[:1] == b"{" else ".yaml"
 
     def differences(self, path: Path) -> list[str]:
-        """What is different from the document at ``path``, an operation a line; nothing when it is the same.
+        """The differences from the document at ``path``, one line per operation; empty if there are none.
 
         Raises:
-            ConfigError: What is there is no document of OpenAPI 3.
+            ConfigError: The file is not an OpenAPI 3 document.
         """
         if path.read_bytes() == self.content:
             return []
         try:
             before, _ = Document.read(path)
         except SpecProblem as problem:
-            raise ConfigError(f"{problem}: this is no document that could be replaced; give another -o") from problem
-        return list(_different(_operations(before), _operations(self.document))) or ["something beside the operations"]
+            raise ConfigError(f"{problem}: the file is not a document to replace; give another -o") from problem
+        lines = list(_different(_operations(before), _operations(self.document)))
+        return lines or ["something other than the operations"]
 
     def write(self, path: Path) -> None:
-        """Write it, and beside it where it came from, with its digest."""
+        """Write the document, and next to it the record with its URL and digest."""
         note = {
             "url": self.url,
             "sha256": digest(self.content),
@@ -83,10 +84,10 @@ class Fetched:
 
 
 def fetch(url: str) -> Fetched:
-    """Bring the document at ``url``.
+    """Download the document at ``url``.
 
     Raises:
-        ConfigError: It cannot be had, or is no document of OpenAPI 3.
+        ConfigError: The download failed, or it is not an OpenAPI 3 document.
     """
     from react_toolsets.declared.requests import Request, exchange
 
@@ -100,7 +101,7 @@ def fetch(url: str) -> Fetched:
 
 
 def _typed(url: str) -> Target:
-    """The address as a person typed it: ``localhost`` is this machine."""
+    """The URL that a person typed, with ``localhost`` replaced by its address."""
     target = parse(url)
     if target.host != "localhost":
         return target
@@ -108,7 +109,7 @@ def _typed(url: str) -> Target:
 
 
 def _policy(target: Target) -> HostPolicy:
-    """A person may name an address that is not public; a name still has to lead to a public one."""
+    """A person may type a non-public IP address; a host name still has to resolve to a public one."""
     try:
         address = parse_address(target.host)
     except ValueError:

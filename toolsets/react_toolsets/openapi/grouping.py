@@ -1,4 +1,4 @@
-"""Skills for the operations of a document: by tag, and by the parts of their paths where a tag has too many."""
+"""Groups the operations of a document into skills: by tag, and by path segments if a tag has too many."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from react_toolsets.openapi.operations import Operation
 from react_toolsets.openapi.schemas import Schema
 
 LARGEST = 40_000
-"""Characters of the tools that one skill may bring."""
+"""The most characters of the tools in one skill."""
 LONGEST = 800
-"""Characters that describe a skill."""
+"""The most characters in the description of a skill."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One tool: its operation, its name, and the schema of its arguments."""
+    """A tool's operation, name and schema of arguments."""
 
     operation: Operation
     name: str
@@ -28,17 +28,17 @@ class Entry:
 
     @cached_property
     def size(self) -> int:
-        """Characters of it, about."""
+        """The approximate size in characters."""
         return len(json.dumps(self.schema, ensure_ascii=False)) + len(self.operation.description)
 
     @cached_property
     def words(self) -> list[str]:
-        """The fixed parts of its path."""
+        """The fixed segments of the path."""
         return [part for part in self.operation.path.split("/") if part and "{" not in part]
 
 
 def skills(entries: Sequence[Entry], most: int) -> list[ReActSkillSpec]:
-    """The skills that all of ``entries`` are in, each once; about ``most`` tools in each."""
+    """Group ``entries`` into skills, with at most about ``most`` tools in each."""
     by_tag: dict[str, list[Entry]] = {}
     for entry in entries:
         tag = entry.operation.tags[0] if entry.operation.tags else next(iter(entry.words), "api")

@@ -1,4 +1,4 @@
-"""The operations of a document: what each is called, what it takes and where; broken ones are left out, and named."""
+"""Reads the operations of a document with their parameters; broken ones are left out, with the reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_toolsets.openapi.document import Document, SpecProblem, token
 from react_toolsets.openapi.schemas import Schema, Schemas
 
 METHODS = ("get", "head", "post", "put", "patch", "delete")
-"""The methods whose operations become tools; ``options`` and ``trace`` are none of a model's business."""
+"""The methods whose operations become tools; ``options`` and ``trace`` are of no use to a model."""
 PLACES = ("path", "query", "header", "cookie")
 STYLES: Mapping[str, tuple[str, ...]] = {
     "path": ("simple", "label", "matrix"),
@@ -18,9 +18,9 @@ STYLES: Mapping[str, tuple[str, ...]] = {
     "header": ("simple",),
     "cookie": ("form",),
 }
-"""The styles of each place, its default first."""
+"""The styles for each place, the default first."""
 _NOT_PARAMETERS = ("accept", "content-type", "authorization")
-"""Header parameters that the specification says to ignore: others set them."""
+"""Header parameters that the specification says to ignore."""
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
@@ -28,7 +28,7 @@ MULTIPART = "multipart/form-data"
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One parameter; ``argument`` is what the model calls it."""
+    """A parameter; ``argument`` is its name for the model."""
 
     name: str
     argument: str
@@ -39,12 +39,12 @@ class Parameter:
     explode: bool
     as_json: bool = False
     reserved: bool = False
-    """Whether reserved characters stand as they are."""
+    """Whether reserved characters are not encoded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Body:
-    """What is sent behind the head; ``encoding`` says how the fields of a form are written."""
+    """The request body; ``encoding`` describes the fields of a form."""
 
     media_type: str
     required: bool
@@ -54,7 +54,7 @@ class Body:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One operation."""
+    """An operation of the service: a method and a path."""
 
     method: str
     path: str
@@ -69,18 +69,18 @@ class Operation:
 
     @property
     def place(self) -> str:
-        """How files name it: ``GET /pets/{id}``."""
+        """The name in agent files: ``GET /pets/{id}``."""
         return f"{self.method} {self.path}"
 
 
 Wanted = Callable[[str, str, tuple[str, ...]], bool]
-"""Whether an operation is to be used, by ``METHOD /path``, operationId and tags."""
+"""Decides by ``METHOD /path``, operationId and tags whether to use an operation."""
 
 
 def operations(
     document: Document, schemas: Schemas, wanted: Wanted
 ) -> tuple[list[Operation], list[tuple[str, SpecProblem]]]:
-    """The operations that are wanted, and those of them that are left out, each with the reason."""
+    """The selected operations, and those among them that are left out, each with the reason."""
     found: list[Operation] = []
     left_out: list[tuple[str, SpecProblem]] = []
     for path, item in document.data["paths"].items():
@@ -120,7 +120,7 @@ def _read(
     pointer = f"{at}/{method}"
     node = item[method]
     if not isinstance(node, Mapping):
-        raise SpecProblem(pointer, "this is no operation")
+        raise SpecProblem(pointer, "this is not an operation")
     given = node.get("operationId")
     name = given if isinstance(given, str) else ""
     tags = node.get("tags")
@@ -158,19 +158,19 @@ def _places(path: str) -> Iterator[str]:
 def _parameters(
     document: Document, schemas: Schemas, nodes: list[tuple[Mapping[str, Any], str]]
 ) -> Iterator[Parameter]:
-    """The parameters of a path and of its operation, which win."""
+    """The parameters of a path and of its operation; those of the operation take precedence."""
     found: dict[tuple[str, str], tuple[Mapping[str, Any], str]] = {}
     for node, pointer in nodes:
         listed = node.get("parameters") or []
         if not isinstance(listed, list):
-            raise SpecProblem(f"{pointer}/parameters", "the parameters are no list")
+            raise SpecProblem(f"{pointer}/parameters", "the parameters are not a list")
         for index, entry in enumerate(listed):
             parameter, place = document.followed(entry, f"{pointer}/parameters/{index}")
             name, kind = parameter.get("name"), parameter.get("in")
             if not isinstance(name, str) or not name:
                 raise SpecProblem(place, "a parameter without a name")
             if kind not in PLACES:
-                raise SpecProblem(place, f"in: {kind!r} is none of {', '.join(PLACES)}")
+                raise SpecProblem(place, f"in: {kind!r} is not one of {', '.join(PLACES)}")
             found[name, kind] = parameter, place
     for (name, kind), (parameter, place) in found.items():
         if kind != "header" or name.lower() not in _NOT_PARAMETERS:
@@ -188,7 +188,8 @@ def _parameter(schemas: Schemas, name: str, kind: str, node: Mapping[str, Any], 
         schema, at = node.get("schema", {}), f"{pointer}/schema"
     style = node.get("style", STYLES[kind][0])
     if style not in STYLES[kind]:
-        raise SpecProblem(f"{pointer}/style", f"{style!r} is no style of a {kind} parameter: {', '.join(STYLES[kind])}")
+        known = ", ".join(STYLES[kind])
+        raise SpecProblem(f"{pointer}/style", f"{style!r} is not a style of {kind} parameters. Styles: {known}")
     explode = node.get("explode")
     converted = schemas.converted(schema, at)
     if said := _text(node.get("description")):
@@ -207,7 +208,7 @@ def _parameter(schemas: Schemas, name: str, kind: str, node: Mapping[str, Any], 
 
 
 def _with_arguments(parameters: list[Parameter], body: Body | None) -> Iterator[Parameter]:
-    """The parameters with a name each: where two places share one, the place is added to all but the first."""
+    """The parameters with unique argument names: if two places share a name, the later one gets its place appended."""
     taken = {"body"} if body else set[str]()
     for parameter in sorted(parameters, key=lambda parameter: PLACES.index(parameter.place)):
         argument = parameter.name
@@ -242,7 +243,7 @@ def _body(document: Document, schemas: Schemas, node: Mapping[str, Any], pointer
 
 
 def _rank(media: str) -> int:
-    """Which media type is taken where several would do: the lower, the rather."""
+    """The preference among media types; lower is better."""
     plain = media.partition(";")[0].strip()
     if plain == JSON:
         return 0

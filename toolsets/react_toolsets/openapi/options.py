@@ -85,7 +85,7 @@ class OpenApiOptions(ReActToolset):
             except Refused as error:
                 raise ValueError(str(error)) from error
             if "?" in found.path or "#" in url:
-                raise ValueError("the address of a service has no query: put fixed parameters into headers or auth")
+                raise ValueError("must not have a query: put fixed parameters into headers or auth")
         return url
 
     @model_validator(mode="after")
@@ -95,7 +95,7 @@ class OpenApiOptions(ReActToolset):
 
     @property
     def _opened(self) -> tuple[Pattern, ...]:
-        """The address of `base_url`, if it is not public."""
+        """The address of `base_url` as an exception, if it is not public."""
         if self.base_url is None:
             return ()
         target = parse(self.base_url)
@@ -114,8 +114,8 @@ class OpenApiOptions(ReActToolset):
         if writing := [method.upper() for method in self.methods if method.upper() not in READS]:
             return f"changes things on other machines ({', '.join(writing)})"
         if self._opened:
-            return f"reaches what is not public ({parse(self.base_url or '').authority})"
+            return f"reaches a non-public address ({parse(self.base_url or '').authority})"
         start = self._origin.directory.resolve() if self._origin else None
         if start is not None and not self.spec.resolve().is_relative_to(start):
-            return f"reads a file of another directory ({self.spec})"
+            return f"reads a file in another directory ({self.spec})"
         return ""

@@ -1,4 +1,4 @@
-"""From the arguments of a call to the request that they stand for, and from the answer to what the model reads."""
+"""Builds the request for a call, and converts the response for the model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from react_toolsets.declared.requests import Answer, Request
 
 CURSORS = ("next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_token", "nextToken", "next_page")
-"""Fields of an answer that lead to its next page."""
+"""Fields of a response that lead to the next page."""
 _WITHIN = ("", "meta", "response_metadata", "pagination", "paging", "page_info", "cursors")
 _HEADERS = ("content-type", "content-length", "etag", "last-modified", "link")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Credentials:
-    """What proves who we are: values by header, by name in the query, and by cookie."""
+    """Credentials as headers, query parameters and cookies."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Credentials:
 
     @classmethod
     def basic(cls, user: str, password: str) -> str:
-        """The value of the header for a name and a password."""
+        """The value of the ``Authorization`` header for a user and a password."""
         return "Basic " + b64encode(f"{user}:{password}".encode()).decode()
 
 
@@ -46,10 +46,10 @@ def request_of(
     headers: Mapping[str, str],
     max_bytes: int,
 ) -> Request:
-    """The request that calls ``operation`` at the address ``base``.
+    """The request that calls ``operation`` at the base URL ``base``.
 
     Raises:
-        RequestFailed: An argument makes no part of a path (``invalid_path``), or the address cannot be used.
+        RequestFailed: An argument is not a valid path segment (``invalid_path``) or header, or the URL is invalid.
     """
     from react_toolsets.declared.requests import Request
 
@@ -83,7 +83,7 @@ def _path(operation: Operation, given: list[tuple[Parameter, Any]]) -> str:
         for name, value in values.items():
             written = written.replace(f"{{{name}}}", value)
         if written != part and unquote(written).strip() in ("", ".", ".."):
-            raise RequestFailed("invalid_path", f"{part} is a part of the address and may not be {written!r}.")
+            raise RequestFailed("invalid_path", f"{part} is a path segment of the URL and must not be {written!r}.")
         path += f"/{written}"
     return path.replace("//", "/", 1)
 
@@ -104,7 +104,7 @@ def _query(parameter: Parameter, value: Any) -> Iterator[str]:
 
 def _one_line(argument: str, text: str) -> str:
     if not text.isprintable():
-        raise RequestFailed("invalid_header", f"{argument} is sent as a header and has to be one line of text.")
+        raise RequestFailed("invalid_header", f"{argument} is sent as a header, so it must be one line of text.")
     return text
 
 
@@ -143,18 +143,18 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def told(operation: Operation, answer: Answer, fields: list[str]) -> object:
-    """What the model reads of an answer.
+def result_for_model(operation: Operation, answer: Answer, fields: list[str]) -> object:
+    """The part of a response that the model gets.
 
     Raises:
-        RequestFailed: It cannot be read, or has none of ``fields``.
+        RequestFailed: The response cannot be read, or has none of ``fields``.
     """
     from react_toolsets.declared.requests import decoded
 
     if operation.method == "HEAD":
         return {name: answer.headers[name] for name in _HEADERS if name in answer.headers} or "(no headers)"
     if not answer.body:
-        return f"(done: the answer to {operation.place} has no content)"
+        return f"(done: the response to {operation.place} has no content)"
     data = decoded(answer)
     shown = _kept(data, fields) if fields else data
     more = _next_page(operation, answer, data)
@@ -179,7 +179,7 @@ def _kept(data: object, fields: list[str]) -> object:
 
 
 def _next_page(operation: Operation, answer: Answer, data: object) -> str:
-    """One line that says how to get the next page, if there is one."""
+    """A line that says how to get the next page; empty if there is none."""
     import httpx
 
     link = httpx.Response(200, headers={"Link": answer.headers.get("link", "")}).links.get("next", {}).get("url")

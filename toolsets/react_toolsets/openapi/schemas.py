@@ -1,4 +1,4 @@
-"""Schemas of a document as JSON Schemas of tools: only what is sent, with the definitions that it reaches."""
+"""Converts schemas of a document into JSON Schemas of tools, without read-only fields, with reachable definitions."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from react_toolsets.openapi.document import Document, SpecProblem, token
 Schema = dict[str, Any]
 
 MOST_NODES = 100_000
-"""Nodes of one operation's own schemas: more of them are a trap, such as a YAML alias of aliases."""
+"""The most nodes in the schemas of one operation; more mean a trap, such as nested YAML aliases."""
 DEEPEST = 6
-"""Levels of objects that are tried first when a schema is too large."""
+"""How many levels to keep at first if a schema is too large."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _ONE = frozenset({"additionalProperties", "contains", "items", "not", "propertyNames"})
 _MANY = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
@@ -31,7 +31,7 @@ class Schemas:
     """The schemas of one document, each converted once.
 
     Args:
-        document: Where references lead.
+        document: The document that references refer to.
     """
 
     def __init__(self, document: Document) -> None:
@@ -42,14 +42,14 @@ class Schemas:
         self._nodes = 0
 
     def begin(self) -> None:
-        """Another operation: count its nodes anew."""
+        """Start an operation: reset the count of nodes."""
         self._nodes = 0
 
     def converted(self, node: Any, pointer: str) -> Schema:
-        """``node`` with what a tool needs of it: properties that are only read are gone, references are definitions.
+        """Convert ``node``: drop read-only properties, and turn references into references to definitions.
 
         Raises:
-            SpecProblem: Some part of it is no schema.
+            SpecProblem: Part of it is not a schema.
         """
         return self._node(node, pointer, frozenset())
 
@@ -60,7 +60,7 @@ class Schemas:
         if isinstance(node, bool):
             return {} if node else {"not": {}}
         if not isinstance(node, Mapping):
-            raise SpecProblem(pointer, f"{str(node)[:60]!r} stands where a schema should be")
+            raise SpecProblem(pointer, f"{str(node)[:60]!r} should be a schema")
         out: Schema = {}
         reference = node.get("$ref")
         if isinstance(reference, str):
@@ -94,7 +94,7 @@ class Schemas:
         return out
 
     def _only_read(self, node: Mapping[str, Any], pointer: str) -> Iterator[str]:
-        """The properties that a server sends and never takes, here and in the parts of ``allOf``."""
+        """The read-only properties, here and in the parts of ``allOf``."""
         for name, part in _mapping(node.get("properties")).items():
             if isinstance(part, Mapping) and self._document.followed(part, pointer)[0].get("readOnly") is True:
                 yield name
@@ -106,7 +106,7 @@ class Schemas:
                     yield name
 
     def _named(self, reference: str, pointer: str) -> str:
-        """The name of the definition that a reference leads to, which is made when a tool is."""
+        """The name of the definition for a reference; the definition is converted later, when a tool needs it."""
         name = self._names.get(reference)
         if name is None:
             self._document.at(reference, pointer)
@@ -134,10 +134,10 @@ class Schemas:
         return found
 
     def reached(self, schemas: Iterable[Schema]) -> dict[str, Schema]:
-        """The definitions that ``schemas`` reach, by name.
+        """The definitions that ``schemas`` refer to, directly or not, by name.
 
         Raises:
-            SpecProblem: One of them is no schema.
+            SpecProblem: One of them is not a schema.
         """
         found: dict[str, Schema] = {}
         waiting = [name for schema in schemas for name in _names_in(schema)]
@@ -152,7 +152,7 @@ class Schemas:
         """The schema of a tool's arguments, of at most about ``limit`` characters.
 
         Raises:
-            SpecProblem: A definition that it reaches is no schema.
+            SpecProblem: A definition that it refers to is not a schema.
         """
         definitions = self.reached(properties.values())
         whole: Schema = {
@@ -172,7 +172,7 @@ class Schemas:
 
 
 class _Size:
-    """Whether a schema is small enough when its references are followed, as they are when it is sent."""
+    """Checks if a schema is small enough with its references expanded, as it is sent."""
 
     def __init__(self, definitions: Mapping[str, Schema], limit: int) -> None:
         self._definitions, self._left = definitions, limit
@@ -191,7 +191,7 @@ class _Size:
 
 
 def _cut(node: Any, definitions: Mapping[str, Schema], depth: int, within: frozenset[str]) -> Any:
-    """``node`` with references followed, and what is more than ``depth`` levels down replaced by any value."""
+    """``node`` with references expanded, and parts below ``depth`` levels replaced by any value."""
     if not isinstance(node, Mapping):
         return node
     name = _definition_name(node)
@@ -218,7 +218,7 @@ def _cut_keyword(key: str, value: Any, definitions: Mapping[str, Schema], depth:
 def _anything(node: Mapping[str, Any]) -> Schema:
     kind = node.get("type") if node.get("type") in ("array", "object") else "object"
     said = str(node.get("description", ""))[:200]
-    note = "Its parts are left out here, there being too many."
+    note = "Its parts are not listed here because there are too many."
     return {"type": kind, "description": f"{said} {note}".strip()}
 
 
@@ -265,4 +265,4 @@ def _type(value: Any, pointer: str) -> Any:
 
 def _expect(value: Any, kind: type, pointer: str, key: str) -> None:
     if not isinstance(value, kind):
-        raise SpecProblem(f"{pointer}/{key}", f"{str(value)[:60]!r} stands where {kind.__name__} should be")
+        raise SpecProblem(f"{pointer}/{key}", f"{str(value)[:60]!r} should be a {kind.__name__.lower()}")

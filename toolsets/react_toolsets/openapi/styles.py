@@ -1,4 +1,4 @@
-"""How values are written into a request: the styles of the OpenAPI specification (3.1.1, "Style Values")."""
+"""Serialises values into a request in the styles of the OpenAPI specification (3.1.1, "Style Values")."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from urllib.parse import quote
 
 Pairs = list[tuple[str, str]]
 _RESERVED = ":/?@!$'()*,;"
-"""Reserved characters that mean nothing of their own within a query."""
+"""Reserved characters without a special meaning in a query."""
 _DELIMITERS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
 
 
 def in_path(name: str, value: object, style: str, *, explode: bool) -> str:
-    """What stands in the path in place of ``{name}``."""
+    """The text that replaces ``{name}`` in the path."""
     if style == "simple":
         return ",".join(_members(value, explode=explode, written=quoted))
     if style == "label":
@@ -28,7 +28,7 @@ def in_path(name: str, value: object, style: str, *, explode: bool) -> str:
 
 
 def in_query(name: str, value: object, style: str, *, explode: bool, reserved: bool = False) -> Iterator[str]:
-    """The parts of the query, encoded, that say that ``name`` is ``value``."""
+    """The encoded query parts for the parameter ``name``."""
 
     def written(text: str) -> str:
         return quote(text, safe=_RESERVED if reserved else "", errors="replace")
@@ -51,12 +51,12 @@ def in_header(value: object, *, explode: bool) -> str:
 
 
 def in_cookie(name: str, value: object, *, explode: bool) -> str:
-    """What a cookie header holds of it."""
+    """The part of the cookie header for the parameter ``name``."""
     return "; ".join(in_query(name, value, "form", explode=explode))
 
 
 def form_fields(values: Mapping[str, object], encoding: Mapping[str, object]) -> Pairs:
-    """The fields of a form; those that say how are written so, objects of the others as JSON."""
+    """The fields of a form, serialised as ``encoding`` says; objects without an encoding as JSON."""
     fields: Pairs = []
     for name, value in values.items():
         how = encoding.get(name)
@@ -73,7 +73,7 @@ def form_fields(values: Mapping[str, object], encoding: Mapping[str, object]) ->
 
 
 def _deep(name: str, value: object) -> Iterator[tuple[str, str]]:
-    """Objects in objects, as most servers read them: ``a[b][c]=1``; the specification speaks of one level alone."""
+    """Nested objects as most servers read them: ``a[b][c]=1``; the specification defines only one level."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _deep(f"{name}[{key}]", item)
@@ -99,12 +99,12 @@ def _members(value: object, *, explode: bool, written: Callable[[str], str]) -> 
 
 
 def quoted(text: str) -> str:
-    """``text`` with everything encoded that is not a letter, a digit or one of ``-._~``."""
+    """``text`` percent-encoded, except for letters, digits and ``-._~``."""
     return quote(text, safe="", errors="replace")
 
 
 def text_of(value: object) -> str:
-    """A value as text: texts as they are, null as nothing, anything else as JSON."""
+    """``value`` as text: text unchanged, null as empty text, anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The toolset: which operations become tools, what they are called, and how a call is made."""
+"""The ``openapi`` toolset: builds the tools from the operations, and makes the calls."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from react_toolsets.web.network import Network
 
 LONGEST = 1_000
-"""Characters of a description: providers accept 1,024."""
+"""The most characters of a description; providers accept 1,024."""
 NAMED = 3
-"""Operations that a warning names."""
+"""How many operations a warning names."""
 
 
 class OpenApiWarning(UserWarning):
@@ -49,16 +49,16 @@ class OpenApiToolset(OpenApiOptions):
     _network: Any = PrivateAttr(default=None)
 
     def using(self, network: Network) -> OpenApiToolset:
-        """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
+        """Use ``network`` instead of the machine's own, for tests and unusual networks."""
         self._network = network
         return self
 
     @classmethod
     def fetched(cls, url: str) -> Fetched:
-        """Bring the document at ``url``, for ``react-run openapi fetch``.
+        """Download the document at ``url``, for ``react-run openapi fetch``.
 
         Raises:
-            ConfigError: It cannot be had, or is no document of OpenAPI 3.
+            ConfigError: The download failed, or it is not an OpenAPI 3 document.
         """
         from react_toolsets.openapi.fetching import fetch
 
@@ -66,15 +66,15 @@ class OpenApiToolset(OpenApiOptions):
 
     @property
     def left_out(self) -> list[tuple[str, SpecProblem]]:
-        """The operations that are wanted and cannot be used, each with the reason."""
+        """The selected operations that cannot be used, each with the reason."""
         self.tools()
         return list(self._left_out)
 
     def tools(self) -> list[Tool]:
-        """One tool for each operation that is wanted.
+        """One tool per selected operation.
 
         Raises:
-            ToolsetError: The document cannot be used, or the options do not fit it.
+            ToolsetError: The document cannot be used, or the options do not match it.
         """
         if self._tools is None:
             self._check_where_secrets_go()
@@ -86,19 +86,19 @@ class OpenApiToolset(OpenApiOptions):
         return list(self._tools)
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """Groups by tag; a tag with too many operations is split by the parts of their paths."""
+        """One skill per tag; a tag with too many operations is split by path segments."""
         self.tools()
         return skills(self._entries, self.group_tools)
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """An answer of the server counts as found out."""
+        """Every response is a verified fact."""
         return Outcome.success(f"{tool_name} answered: {' '.join(str(result).split())[:200]}")
 
     def _check_where_secrets_go(self) -> None:
-        """A document must not decide who gets a key: another one may be fetched tomorrow."""
+        """Require ``base_url`` with secrets: a document, which may be fetched again, must not decide who gets a key."""
         given = "auth" if self.auth != Auth() else "headers" if self.headers else ""
         if given and self.base_url is None:
-            text = f"{given}: goes to the origin of base_url alone: give base_url: https://… with it"
+            text = f"{given}: is sent only to the origin of base_url, so set base_url: https://…, too"
             raise _fault("openapi.base_url", text, given)
 
     def _read(self) -> Document:
@@ -122,9 +122,10 @@ class OpenApiToolset(OpenApiOptions):
             raise ToolsetError(faults[0].text, code=faults[0].code, faults=faults)
         if len(found) > self.max_operations:
             text = (
-                f"{self.spec.name} has {len(found)} such operations, more than max_operations ({self.max_operations})"
+                f"{self.spec.name} has {len(found)} matching operations, more than max_operations "
+                f"({self.max_operations})"
             )
-            raise _fault("openapi.many", f"{text}: choose some with tags: or operations:", "max_operations")
+            raise _fault("openapi.many", f"{text}: select some with tags: or operations:", "max_operations")
         names = names_of(found)
         entries = [
             entry
@@ -187,7 +188,7 @@ class OpenApiToolset(OpenApiOptions):
 
     async def _call(self, entry: Entry, **arguments: Any) -> object:
         from react_toolsets.declared.requests import exchange
-        from react_toolsets.openapi.requests import request_of, told
+        from react_toolsets.openapi.requests import request_of, result_for_model
 
         run: Run = arguments.pop("__run")
         fields = next((paths for key, paths in self.fields.items() if self._is(key, entry)), [])
@@ -199,13 +200,13 @@ class OpenApiToolset(OpenApiOptions):
                 **self._sent_to(server_of(entry.operation, self._base)),
             )
             answer = await exchange(request, network=self._network, policy=self._policy, timeout=self.timeout)
-            return told(entry.operation, answer, fields)
+            return result_for_model(entry.operation, answer, fields)
         except RequestFailed as failure:
-            came = f" What came begins with: {failure.came[:500].decode('utf-8', 'replace')}" if failure.came else ""
+            came = f" The response begins with: {failure.came[:500].decode('utf-8', 'replace')}" if failure.came else ""
             raise RequestError(run.agent.config.masker.mask(f"{failure}{came}"), code=failure.code) from failure
 
     def _sent_to(self, base: str) -> dict[str, Any]:
-        """What goes with a request to ``base``: what proves who we are is for one origin alone."""
+        """The base URL, credentials and headers for a request to ``base``; secrets go to one origin only."""
         from react_toolsets.openapi.requests import Credentials
 
         headers = {name: value.get_secret_value() for name, value in self.headers.items()}

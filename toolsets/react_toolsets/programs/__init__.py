@@ -1,4 +1,4 @@
-"""Running programs for a model, or because of one."""
+"""Runs programs on behalf of a model."""
 
 from __future__ import annotations
 

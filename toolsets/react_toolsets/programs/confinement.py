@@ -1,4 +1,4 @@
-"""What programs may touch, and what of that is enforced here."""
+"""The confinement of programs: what they may touch, and how much of that is enforced."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from react_toolsets.programs.promises import PROMISES
 class Confinement:
     """What a program may touch.
 
-    ``write`` lists what it may change, ``read`` what it may read and execute besides the system's own directories;
-    ``network`` says whether it may use the network, ``limits`` how much of the machine. ``means`` enforces it.
+    ``write`` lists what it may change, and ``read`` what it may read and execute besides the system's own directories.
+    ``network`` says whether it may use the network, ``limits`` which resources. ``means`` enforces all of it.
     """
 
     write: Sequence[Path]
@@ -33,26 +33,26 @@ class Confinement:
 
     @cached_property
     def protected(self) -> list[Path]:
-        """Where our own code lies in what programs may change: they may not change that."""
+        """The parts of ``write`` that contain our own code, which programs must not change."""
         return below(own_code(), self.write)
 
     @cached_property
     def exposed(self) -> list[Path]:
-        """What programs may change although it lies in our own code."""
+        """The paths in ``write`` that are inside our own code, so that it cannot be protected."""
         return exposed(self.write)
 
     @property
     def gaps(self) -> list[str]:
-        """What programs can do here although it is promised that they cannot."""
+        """What programs can do here in spite of the promises."""
         return [promise.gap for promise in PROMISES if not promise.kept(self)]
 
     def report(self) -> str:
-        """What is enforced and what is not, for people."""
+        """A description for people of what is enforced and what is not."""
         if not self.means:
             return "Not confined: this system has neither Landlock, nor namespaces that we may use, nor bubblewrap."
         text = (
-            f"Confined by {self.means}: programs can write in {', '.join(map(str, self.write))} and a temporary "
-            "directory of their own, and read there and in the system's own directories; "
+            f"Confined by {self.means}: programs can write in {', '.join(map(str, self.write))} and a private "
+            "temporary directory, and read there and in the system's own directories; "
             f"they {'may use the' if self.network else 'have no'} network"
         )
         if self.means.room and self.protected:
@@ -60,7 +60,7 @@ class Confinement:
         return f"{text}. Not prevented: programs can {'; '.join(self.gaps)}." if self.gaps else f"{text}."
 
     def launcher(self, temporary: Path) -> list[str]:
-        """The command that confines what is appended to it; ``temporary`` is a directory for it alone."""
+        """The command prefix that confines a command; ``temporary`` is a private directory for it."""
         if not self.means:
             return []
         own = self.means.room == "own"

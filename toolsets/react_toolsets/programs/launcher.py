@@ -1,7 +1,7 @@
-"""The command that starts the launcher, so that nobody can have changed what it runs.
+"""Builds the command that starts the launcher, so that an agent cannot have changed the code it runs.
 
-Its code is read when this module is, and handed over as an argument. It runs in the Python that ours is built on, which
-reads neither a virtual environment, nor ``site-packages``, nor variables (``-I -S``).
+The launcher's code is read when this module is imported, and passed as an argument. It runs in the base interpreter,
+which uses no virtual environment, no ``site-packages`` and no variables (``-I -S``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import CodeType
 from react_toolsets.programs.confined.start import Rules
 
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", "") or sys.executable)
-"""The Python that ours is built on."""
+"""The base interpreter of ours."""
 _SYSTEM_PATH = ("/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/run/wrappers/bin")
 _PACKAGE = "react_toolsets.programs.confined"
 _MODULES = ("kernel", "landlock", "filtering", "capabilities", "room", "limits", "start")
@@ -49,7 +49,7 @@ def _code(name: str) -> CodeType:
 
 
 def _without_lines(code: CodeType) -> CodeType:
-    """``code`` without the lines that it comes from: a third of it, and nobody sees its tracebacks."""
+    """``code`` without line numbers, which are a third of its size; its tracebacks are never shown."""
     inner = tuple(_without_lines(it) if isinstance(it, CodeType) else it for it in code.co_consts)
     return code.replace(co_consts=inner, co_linetable=b"", co_filename="")
 
@@ -63,18 +63,18 @@ CODE = zlib.compress(
     ),
     9,
 ).hex()
-"""All modules of the launcher, compiled. Python decodes each argument letter by letter: a short one starts sooner."""
+"""All modules of the launcher, compiled and compressed: Python decodes arguments slowly, so a short one is faster."""
 
 
 def launcher(rules: Rules, *, bubblewrap: str = "") -> list[str]:
-    """The command that confines by ``rules`` what is appended to it; the room is made by ``bubblewrap``, if given."""
+    """The command prefix that confines a command by ``rules``; ``bubblewrap``, if given, makes the room."""
     command = [PYTHON, "-I", "-S", "-c", _BOOT, CODE, marshal.dumps(vars(rules)).hex()]
     return [*_wrapped(rules, bubblewrap), *command] if bubblewrap else command
 
 
 @cache
 def bubblewrap() -> str:
-    """The path of bubblewrap, when it is in a directory of the system: others may be anybody's to write in."""
+    """The path of bubblewrap in a system directory, since other directories may be writable by anyone; else empty."""
     if not sys.platform.startswith("linux"):
         return ""
     return shutil.which("bwrap", path=os.pathsep.join(_SYSTEM_PATH)) or ""
@@ -90,12 +90,12 @@ def _wrapped(rules: Rules, program: str) -> list[str]:
         if not path.startswith("/dev/"):
             command += ["--bind", path, path]
     for path in rules.protected:
-        command += [*_held(path, rules.write), "--ro-bind", path, path]
+        command += [*_parent_mounts(path, rules.write), "--ro-bind", path, path]
     return [*command, "--"]
 
 
-def _held(path: str, write: list[str]) -> list[str]:
-    """Mounts on the directories above ``path``: what is mounted on cannot be renamed, so nothing takes its place."""
+def _parent_mounts(path: str, write: list[str]) -> list[str]:
+    """Mounts on the parents of ``path``: a mount point cannot be renamed, so it cannot be replaced."""
     above = [
         parent for parent in Path(path).parents if any(parent.is_relative_to(it) and parent != Path(it) for it in write)
     ]

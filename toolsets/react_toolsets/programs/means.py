@@ -1,4 +1,4 @@
-"""What can confine programs on this system, found out by trying."""
+"""The means that can confine programs on this system, found by trying them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Means:
     """What confines programs.
 
     ``landlock`` is its version, 0 for none; ``room`` says what makes namespaces: ``own`` (we do), ``bubblewrap``, or
-    nothing; ``filtered``, whether system calls are filtered; ``counted``, whether the number of processes is limited.
+    nothing; ``filtered`` says whether system calls are filtered, and ``counted`` whether the number of processes is
+    limited.
     """
 
     landlock: int = 0
@@ -41,7 +42,7 @@ class Means:
             f"Landlock (version {self.landlock})": self.landlock,
             "namespaces": self.room == "own",
             "bubblewrap": self.room == "bubblewrap",
-            "a filter of system calls": self.filtered,
+            "a system call filter": self.filtered,
         }
         *most, last = [name for name, there in named.items() if there] or ["nothing"]
         return f"{', '.join(most)} and {last}" if most else last
@@ -49,7 +50,7 @@ class Means:
 
 @cache
 def best_means() -> Means:
-    """What works here, for this user: a container may forbid what the kernel can do."""
+    """The best means that work for this user; a container may forbid what the kernel supports."""
     version = landlock.version()
     rooms: tuple[Room, ...] = ("own", "bubblewrap") if sys.platform.startswith("linux") and MACHINE else ()
     for room in rooms:
@@ -59,7 +60,7 @@ def best_means() -> Means:
 
 
 def _tried(room: Room, version: int) -> str:
-    """What the launcher says of itself when it confines itself in such a room; nothing when it cannot."""
+    """The launcher's output when it confines itself in such a room; empty if it cannot."""
     if room == "bubblewrap" and not bubblewrap():
         return ""
     with tempfile.TemporaryDirectory(prefix="react-run-") as temporary:

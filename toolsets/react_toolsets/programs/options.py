@@ -1,4 +1,4 @@
-"""The options of everything that runs programs, and how programs are run."""
+"""The shared options of components that run programs, and the code that runs them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from react_toolsets.programs.environment import scrubbed_environment
 from react_toolsets.programs.limits import Limits
 
 CEILING = 1024 * 1024
-"""Bytes of output that are kept."""
+"""The most bytes of output that are kept."""
 TAIL = 256 * 1024
-"""How many of them are kept from the end."""
+"""How many of these bytes are kept from the end."""
 
 
 class NotConfined(Exception):
@@ -48,11 +48,11 @@ class RunsPrograms(Component):
     """Names of environment variables to pass on, besides PATH, the locale, the time zone and the like."""
 
     def needs_trust(self) -> str:
-        """Programs can do what the user can do."""
+        """Running programs needs trust, because they can do what the user can do."""
         return "starts programs"
 
     def confinement(self, directory: Path) -> Confinement:
-        """What programs in ``directory`` may touch."""
+        """The confinement of programs in ``directory``."""
         return Confinement(
             write=[directory.resolve(), *(path.resolve() for path in self.writable)],
             read=[path.resolve() for path in self.readable],
@@ -61,11 +61,11 @@ class RunsPrograms(Component):
         )
 
     def report(self, directory: Path) -> str:
-        """What is enforced of that, and what is not, for people."""
+        """A description for people of what is enforced and what is not."""
         return self.confinement(directory).report() if self.sandbox else "Not confined: sandbox is switched off."
 
     def say(self, run: Run, directory: Path) -> None:
-        """Note what is enforced, once per run."""
+        """Add the report to the run, once."""
         text, said = self.report(directory), run.state(_Said).texts
         if text not in said:
             said.add(text)
@@ -83,15 +83,15 @@ class RunsPrograms(Component):
         """Run ``command`` in ``directory``, with a temporary directory of its own.
 
         Args:
-            command: Program and arguments; no shell reads them.
+            command: The program and its arguments; there is no shell.
             directory: The working directory.
-            seconds: Its time limit, if shorter than ``timeout``.
-            stdin: What it reads on its standard input.
-            environment: Its environment variables, replacing those of the option.
+            seconds: The time limit, if shorter than ``timeout``.
+            stdin: The content of its standard input.
+            environment: Environment variables, in place of those of the option.
 
         Raises:
-            NotConfined: Confinement is required, and this system cannot do it.
-            OSError: It could not be started.
+            NotConfined: Confinement is required, but not possible on this system.
+            OSError: The program could not be started.
         """
         confinement = self.confinement(directory)
         if self.sandbox == "required" and confinement.gaps:
@@ -114,7 +114,7 @@ class RunsPrograms(Component):
 
 
 class _Said:
-    """What a run has been told of confinement."""
+    """The reports that a run already has."""
 
     def __init__(self) -> None:
         self.texts: set[str] = set()
@@ -127,12 +127,12 @@ def _temporary_directory() -> Iterator[str]:
 
 
 def shell_line(line: str) -> list[str]:
-    """The command that has a shell read ``line``."""
+    """The command that runs ``line`` in a shell."""
     return ["/bin/sh", "-c", line]
 
 
 def ended(finished: Finished, timeout: float) -> str:
-    """How a program ended, in words; empty when it ended well."""
+    """A description of how a program ended; empty if it succeeded."""
     if finished.timed_out:
         return f"did not end within {timeout:g} seconds and was stopped"
     if finished.status < 0:

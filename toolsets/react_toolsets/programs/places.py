@@ -1,4 +1,4 @@
-"""Where things are: what programs need to read, and what nothing that an agent starts may change."""
+"""Paths that programs need to read, and paths that programs of an agent must not change."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pathlib import Path
 from react_run import own_code
 
 SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix/store", "/opt", "/proc", "/sbin", "/sys", "/usr")
-"""Directories that programs need, and that hold nobody's own files."""
+"""System directories that programs need, and that do not contain users' files."""
 DEVICES = ("/dev/full", "/dev/null", "/dev/ptmx", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero")
 ROOM_DEVICES = ("/dev/pts", "/dev/shm")
-"""Directories of devices that programs may use where these are their own: else they hold other people's terminals."""
+"""Device directories that programs may use if they have their own; otherwise these contain other users' terminals."""
 
 
 def names() -> Iterator[str]:
-    """Where names are looked up, when the network may be used."""
+    """Paths needed for name resolution."""
     yield "/run/systemd/resolve"
     if (real := os.path.realpath("/etc/resolv.conf")) != "/etc/resolv.conf":
         yield real
 
 
 def interpreters() -> Iterator[str]:
-    """Our own Python, and what is on the PATH: those who put a program there want it to run.
+    """Paths of our own Python, and of the programs on the PATH.
 
-    An editable checkout of ours is read from where it is: a Python that has it installed imports it, as pytest does.
+    An editable checkout of react-run is included: a Python in which it is installed imports it, as pytest does.
     """
     prefixes = {sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix}
     yield from prefixes
@@ -42,12 +42,12 @@ def interpreters() -> Iterator[str]:
 
 
 def below(code: Iterable[Path], write: Iterable[Path]) -> list[Path]:
-    """What of ``code`` lies in directories that may be written to."""
+    """The paths of ``code`` below writable directories."""
     return [path for path in code if any(path != root and path.is_relative_to(root) for root in write)]
 
 
 def exposed(write: Iterable[Path]) -> list[Path]:
-    """Those of ``write`` that lie in our code themselves, so that nothing can keep them apart."""
+    """The paths of ``write`` that are inside our own code, so that it cannot be protected."""
     base = Path(sys.base_prefix).resolve()
     library = Path(sysconfig.get_path("stdlib")).resolve()
     code = {library, *(path for path in own_code() if path != base)}
@@ -55,9 +55,9 @@ def exposed(write: Iterable[Path]) -> list[Path]:
 
 
 def _needed_by(directory: Path) -> Iterator[Path]:
-    """What programs in ``directory`` need besides: what is beside it, and the Python of a virtual environment."""
+    """Other paths that programs in ``directory`` need: its parent, and the Python of a virtual environment."""
     above = directory.parent
-    if directory.name == "shims" or os.path.isdir(above / "lib"):  # a Path would raise where others may not look
+    if directory.name == "shims" or os.path.isdir(above / "lib"):  # a Path would raise without permission
         yield above
     with suppress(OSError, UnicodeDecodeError):
         for line in (above / "pyvenv.cfg").read_text(encoding="utf-8").splitlines():

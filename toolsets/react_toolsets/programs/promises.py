@@ -1,4 +1,4 @@
-"""What is promised of confined programs, and what keeps each promise: the table of SECURITY.md is this one."""
+"""The promises about confined programs, and what keeps each. The table in SECURITY.md has the same promises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from react_toolsets.programs.means import Means
 
 
 class Confined(Protocol):
-    """What promises are judged by: see :class:`react_toolsets.programs.confinement.Confinement`."""
+    """What promises depend on: see :class:`react_toolsets.programs.confinement.Confinement`."""
 
     @property
     def means(self) -> Means:
@@ -24,18 +24,19 @@ class Confined(Protocol):
 
     @property
     def protected(self) -> list[Path]:
-        """Where our own code lies in what programs may change."""
+        """Our own code in directories that programs may change."""
 
     @property
     def exposed(self) -> list[Path]:
-        """What of it they may change all the same."""
+        """Paths inside our own code that programs may change all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
     """Something that confined programs cannot do.
 
-    ``name`` is what documents call it, ``gap`` what programs can do where it is not kept; ``kept`` says where it is.
+    ``name`` is its name in the documentation, ``gap`` what programs can do if it is not kept, and ``kept`` says
+    whether it is kept.
     """
 
     name: str
@@ -47,7 +48,7 @@ PROMISES = (
     Promise(name="files", gap="read and change files elsewhere", kept=lambda it: bool(it.means)),
     Promise(
         name="truncation",
-        gap="cut files elsewhere short (Linux before 6.2)",
+        gap="truncate files elsewhere (Linux before 6.2)",
         kept=lambda it: bool(it.means.room) or it.means.landlock >= landlock.SINCE_TRUNCATE,
     ),
     Promise(
@@ -92,12 +93,12 @@ PROMISES = (
     ),
     Promise(
         name="number of processes",
-        gap="start any number of processes (root is only limited in a room of its own, from Linux 6.14)",
+        gap="start any number of processes (root is limited only in its own room, from Linux 6.14)",
         kept=lambda it: it.means.counted,
     ),
     Promise(
         name="left behind",
-        gap="go on after the command has ended, in a session of their own",
+        gap="keep running after the command has ended, in their own session",
         kept=lambda it: bool(it.means.room),
     ),
     Promise(
@@ -106,4 +107,4 @@ PROMISES = (
         kept=lambda it: not it.exposed and (bool(it.means.room) or not it.protected),
     ),
 )
-"""All of them; ``sandbox: required`` runs nothing where one of them is not kept."""
+"""All promises; ``sandbox: required`` runs nothing if one of them is not kept."""

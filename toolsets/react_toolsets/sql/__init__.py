@@ -1,4 +1,4 @@
-"""The ``sql`` toolset: questions to a database that no question can change."""
+"""The ``sql`` toolset: queries that cannot change the database."""
 
 from __future__ import annotations
 

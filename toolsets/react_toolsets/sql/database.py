@@ -1,4 +1,4 @@
-"""A database, asked one statement at a time; a statement that is given up is cancelled."""
+"""A database that runs one statement at a time; an abandoned statement is cancelled."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
 BUSY = 2.0
-"""Seconds to wait for a lock of somebody else."""
+"""Seconds to wait for a lock that another connection holds."""
 Parameters = Mapping[str, object]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one statement may take: ``seconds``, ``rows``, ``bytes`` of its result."""
+    """Limits for a statement: ``seconds``, and ``rows`` and ``bytes`` of its result."""
 
     seconds: float
     rows: int
@@ -29,7 +29,7 @@ class Limits:
 
 
 class Running:
-    """One statement under way, which another thread can stop."""
+    """A running statement, which another thread can stop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,14 +37,14 @@ class Running:
         self.stopped = False
 
     def by(self, stop: Any) -> None:
-        """It can be stopped by calling ``stop`` from now on."""
+        """From now on, call ``stop`` to stop the statement."""
         with self._lock:
             self._stop = stop
             if self.stopped and stop is not None:
                 stop()
 
     def stop(self) -> None:
-        """Stop it, now or as soon as it begins."""
+        """Stop the statement, now or as soon as it starts."""
         with self._lock:
             self.stopped = True
             if self._stop is not None:
@@ -53,7 +53,7 @@ class Running:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """One statement, with the values of its parameters by name, and what it may take."""
+    """A statement with its parameters by name, and its limits."""
 
     sql: str
     parameters: Parameters
@@ -65,12 +65,12 @@ class Database(ABC):
     """One database, with a connection for each statement.
 
     Args:
-        url: Where it is.
+        url: The URL of the database.
         changes: Whether statements may change it.
     """
 
     dialect: str
-    """Its name to sqlglot."""
+    """The dialect's name in sqlglot."""
 
     def __init__(self, url: URL, *, changes: bool) -> None:
         self.url, self.changes = url, changes
@@ -79,26 +79,26 @@ class Database(ABC):
 
     @property
     def engine(self) -> Engine:
-        """SQLAlchemy's engine, made when it is first needed."""
+        """SQLAlchemy's engine, created when it is first needed."""
         with self._making:
             if self._engine is None:
                 self._engine = self._made()
             return self._engine
 
     def read(self, statement: Statement) -> Table:
-        """The rows that a statement gives, in a transaction that cannot change anything.
+        """Run a statement in a transaction that cannot change anything, and return its rows.
 
         Raises:
-            SqlTrouble, DatabaseGone: The database refuses it, stopped it, or cannot be reached.
+            SqlTrouble, DatabaseGone: The database refused or stopped it, or cannot be reached.
         """
         with self._connection() as connection:
             return self._read(connection, statement)
 
     def change(self, statement: Statement) -> int:
-        """The number of rows that a statement changed, in a transaction of its own.
+        """Run a statement in its own transaction, and return the number of changed rows.
 
         Raises:
-            SqlTrouble, DatabaseGone: As of :meth:`read`; nothing has changed then.
+            SqlTrouble, DatabaseGone: As for :meth:`read`; nothing was changed.
         """
         with self._connection() as connection:
             return self._change(connection, statement)
@@ -124,7 +124,7 @@ class Database(ABC):
 
     @abstractmethod
     def explained(self, error: BaseException) -> SqlTrouble | DatabaseGone:
-        """What an error of the driver means."""
+        """The error for the model for an error of the driver."""
 
 
 def too_long(limits: Limits) -> str:

@@ -1,4 +1,4 @@
-"""PostgreSQL: reading in transactions that the server keeps from writing, with a deadline of its own."""
+"""PostgreSQL: reads in read-only transactions with a timeout on the server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Postgres(Database):
-    """A PostgreSQL database; reading happens in transactions that the server keeps from writing."""
+    """A PostgreSQL database; it is read in read-only transactions."""
 
     dialect = "postgres"
 
@@ -25,7 +25,7 @@ class Postgres(Database):
         options = "" if self.changes else "-c default_transaction_read_only=on"
         return create_engine(
             self.url,
-            poolclass=NullPool,  # an agent that is never closed leaves nothing open, and a restart nothing stale
+            poolclass=NullPool,  # unclosed agents leave no connection open, and a server restart none stale
             connect_args={"connect_timeout": 10, "options": options, "application_name": "react-run"},
         )
 
@@ -53,7 +53,7 @@ class Postgres(Database):
         raw = self._begun(connection, statement, "READ WRITE")
         done = False
         try:
-            with raw.cursor() as cursor:  # prepared: the server refuses several statements in one
+            with raw.cursor() as cursor:  # prepared, so that the server refuses several statements in one
                 cursor.execute(*self._driver_form(connection, statement), prepare=True)
                 count = cursor.rowcount
             raw.commit()
@@ -81,7 +81,7 @@ class Postgres(Database):
                 raw.rollback()
 
     def _driver_form(self, connection: Connection, statement: Statement) -> tuple[Any, ...]:
-        """The statement with the driver's own marks for the parameters; as it is when there are none."""
+        """The statement with the driver's own placeholders; unchanged if it has no parameters."""
         if not statement.parameters:
             return (statement.sql,)
         from sqlalchemy import text
@@ -101,14 +101,14 @@ class Postgres(Database):
         return self.explained(error)
 
     def explained(self, error: BaseException) -> SqlTrouble | DatabaseGone:
-        """What an error of the driver means."""
+        """The error for the model for an error of the driver."""
         import psycopg.errors as errors
 
         text = " ".join(str(error).split())
         if isinstance(error, errors.ReadOnlySqlTransaction | errors.InsufficientPrivilege):
             return SqlTrouble(f"the database does not allow this: {text}", code="read_only")
         if isinstance(error, errors.LockNotAvailable | errors.DeadlockDetected | errors.SerializationFailure):
-            return DatabaseGone(f"somebody else is at the same rows: {text}", code="locked")
+            return DatabaseGone(f"another connection is using the same rows: {text}", code="locked")
         if isinstance(error, errors.OperationalError | errors.InterfaceError):
             return DatabaseGone(f"the database cannot be reached: {text}")
         return SqlTrouble(f"the database says: {text}")

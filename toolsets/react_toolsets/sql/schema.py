@@ -1,4 +1,4 @@
-"""What a database holds: its tables, and one table in detail."""
+"""Describes the tables of a database."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from react_toolsets.sql.database import Database
 
 MOST = 500
-"""Tables that are listed."""
+"""The most tables that are listed."""
 
 
 def table_names(database: Database, schemas: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The names of the tables and views that may be used, those of named schemas with the schema."""
+    """The names of the tables and views that may be used; those in a named schema with the schema."""
     inspector = _inspector(database)
     found: list[str] = []
     for schema in schemas or [None]:  # type: ignore[list-item]  # the default one has no name
@@ -37,7 +37,7 @@ def allowed(name: str, patterns: Sequence[str]) -> bool:
 
 
 def listed(names: Sequence[str], search: str) -> str:
-    """The tables whose names hold ``search``, one a line."""
+    """The tables whose names contain ``search``, one per line."""
     chosen = [name for name in names if search.lower() in name.lower()]
     lines = [*chosen[:MOST], f"[{len(chosen)} table{'' if len(chosen) == 1 else 's'}]"]
     if len(chosen) > MOST:
@@ -94,14 +94,14 @@ def _inspector(database: Database) -> Inspector:
 
 
 def outline(path: Path, patterns: Sequence[str]) -> str:
-    """The tables of a SQLite file with their columns, one a line; nothing when it cannot be read."""
+    """The tables of a SQLite file with their columns, one per line; empty if it cannot be read."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
             tables = [str(row[0]) for row in found if not str(row[0]).startswith("sqlite_")]
             return "\n".join(f"{name}({_columns(connection, name)})" for name in tables if allowed(name, patterns))
     except (sqlite3.Error, ValueError):
-        return ""  # said when it is asked something
+        return ""  # the first query reports it
 
 
 def _columns(connection: Any, table: str) -> str:

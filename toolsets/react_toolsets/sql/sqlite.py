@@ -1,4 +1,4 @@
-"""SQLite: a file that is opened so that it cannot be written, and an authoriser that allows nothing else."""
+"""SQLite: opens the file read-only, with an authoriser that allows only reading."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Sqlite(Database):
-    """A SQLite file; reading opens it so that it cannot be written."""
+    """A SQLite file; it is opened read-only for reading."""
 
     dialect = "sqlite"
 
@@ -71,7 +71,7 @@ class Sqlite(Database):
         raw.set_progress_handler(lambda: int(monotonic() > until or statement.running.stopped), 1000)
         raw.set_authorizer(_changing if changes else _reading)
         statement.running.by(raw.interrupt)
-        return raw  # type: ignore[no-any-return]  # SQLAlchemy does not say whose connection it is
+        return raw  # type: ignore[no-any-return]  # SQLAlchemy does not declare the type of the connection
 
     def _freed(self, raw: sqlite3.Connection, running: Running) -> None:
         running.by(None)
@@ -84,12 +84,12 @@ class Sqlite(Database):
         return self.explained(error)
 
     def explained(self, error: BaseException) -> SqlTrouble | DatabaseGone:
-        """What an error of the driver means."""
+        """The error for the model for an error of the driver."""
         text = str(error)
         if "unable to open" in text:
             return DatabaseGone(f"the database {self.url.database} cannot be opened: {text}")
         if "is locked" in text:
-            return DatabaseGone("the database is locked by somebody else; try again later", code="locked")
+            return DatabaseGone("the database is locked by another connection; try again later", code="locked")
         if "readonly" in text or "not authorized" in text or "prohibited" in text:
             return SqlTrouble(f"the database does not allow this: {text}", code="read_only")
         if "malformed" in text or "not a database" in text:

@@ -1,4 +1,4 @@
-"""Looking at a statement before the database does: one statement, of a kind that is allowed, over tables that are."""
+"""Checks a statement before the database gets it: one statement, of an allowed kind, on allowed tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 LONGEST = 20_000
-"""Characters of a statement."""
+"""The most characters of a statement."""
 OUTSIDE = (
     *("pg_read_", "pg_ls_", "pg_stat_file", "pg_file_", "lo_", "dblink", "pg_terminate_", "pg_cancel_", "pg_reload_"),
     *(
@@ -31,17 +31,17 @@ OUTSIDE = (
     *("pg_advisory_", "pg_sleep", "query_to_xml", "database_to_xml", "schema_to_xml", "table_to_xml"),
     *("cursor_to_xml", "load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "xp_", "current_setting"),
 )
-"""What functions begin with that reach beyond the data: files, other servers, other sessions, settings."""
+"""Prefixes of functions that reach outside the data: files, other servers, other sessions, settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rules:
-    """What a statement may be.
+    """The rules for statements.
 
     Args:
-        dialect: The name of the dialect to sqlglot.
-        changes: Whether it may change data.
-        tables: Globs of the tables that it may name.
+        dialect: The dialect's name in sqlglot.
+        changes: Whether a statement may change data.
+        tables: Globs for the tables that a statement may use.
     """
 
     dialect: str
@@ -50,10 +50,10 @@ class Rules:
 
 
 def checked(sql: str, rules: Rules, known: Sequence[str] = ()) -> None:
-    """Refuse ``sql`` unless it is one statement that ``rules`` allow; ``known`` are the tables there are.
+    """Check that ``sql`` is one statement that ``rules`` allow; ``known`` are the existing tables.
 
     Raises:
-        SqlTrouble: It is not.
+        SqlTrouble: It is not allowed.
     """
     if len(sql) > LONGEST:
         raise SqlTrouble(f"the statement has more than {LONGEST:,} characters", code="too_long")
@@ -64,7 +64,7 @@ def checked(sql: str, rules: Rules, known: Sequence[str] = ()) -> None:
         _check_reading(root)
     for name in _functions(root):
         if name.startswith(OUTSIDE):
-            raise SqlTrouble(f"{name}() reaches beyond the data, and is not allowed", code="not_allowed")
+            raise SqlTrouble(f"{name}() reaches outside the data, and is not allowed", code="not_allowed")
     for table in _tables(root):
         if not any(fnmatchcase(table.lower(), pattern.lower()) for pattern in rules.tables):
             near = get_close_matches(table, list(known), n=1)
@@ -76,7 +76,7 @@ def _parsed(sql: str, dialect: str) -> exp.Expression:
     import sqlglot
     from sqlglot.errors import SqlglotError
 
-    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it does not know is refused, which is said there
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # no warnings: unknown syntax is refused with an error
     try:
         found = [statement for statement in sqlglot.parse(sql, read=dialect) if statement is not None]
     except (SqlglotError, RecursionError) as error:
@@ -98,7 +98,7 @@ def _check_reading(root: exp.Expression) -> None:
         raise SqlTrouble(f"only SELECT is allowed here, not {_kind(root)}", code="read_only")
     for node in root.walk():
         if isinstance(node, changing) and not isinstance(node, exp.Query):
-            raise SqlTrouble(f"only reading is allowed here, and this has {_kind(node)} in it", code="read_only")
+            raise SqlTrouble(f"only reading is allowed here, but this contains {_kind(node)}", code="read_only")
 
 
 def _check_change(root: exp.Expression) -> None:
@@ -111,7 +111,7 @@ def _check_change(root: exp.Expression) -> None:
         raise SqlTrouble(text, code="every_row")
     for node in root.walk():
         if isinstance(node, (exp.Command, exp.Into, exp.Set, exp.Pragma, exp.Transaction)):
-            raise SqlTrouble(f"this has {_kind(node)} in it, which is not allowed", code="not_allowed")
+            raise SqlTrouble(f"this contains {_kind(node)}, which is not allowed", code="not_allowed")
 
 
 def _kind(node: Any) -> str:
@@ -127,7 +127,7 @@ def _functions(root: exp.Expression) -> Iterator[str]:
 
 
 def _tables(root: exp.Expression) -> Iterator[str]:
-    """The tables that a statement names, those it makes for itself (WITH) left out."""
+    """The tables that a statement uses, without those it defines itself (WITH)."""
     from sqlglot import exp
 
     own = {cte.alias_or_name.lower() for cte in root.find_all(exp.CTE)}

@@ -1,4 +1,4 @@
-"""Results as compact tables: one line for the columns, one for each row."""
+"""Formats results as compact tables: one line for the columns, one for each row."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from decimal import Decimal
 
 NULL = "NULL"
 LONGEST_CELL = 4_000
-"""Characters of one value."""
+"""The most characters of one value."""
 
 
 class Table:
-    """The text of a result as it comes, within limits.
+    """The text of a result, built row by row within limits.
 
     Args:
         columns: The names of the columns.
-        max_rows: Rows that are taken.
-        max_bytes: Bytes that its lines may take together.
+        max_rows: The most rows.
+        max_bytes: The most bytes of all lines.
     """
 
     def __init__(self, columns: Sequence[str], *, max_rows: int, max_bytes: int) -> None:
         self.lines = [" | ".join(map(_cell, columns))]
         self.rows = 0
         self.stopped = ""
-        """Why the rest was not taken."""
+        """The limit that was reached, if any."""
         self._max_rows, self._left = max_rows, max_bytes - len(self.lines[0])
 
     def add(self, row: Iterable[object]) -> bool:
-        """Take a row; whether there is room for it."""
+        """Add a row; return whether it fits."""
         if self.rows >= self._max_rows:
             self.stopped = f"the limit of {self._max_rows:,} rows"
             return False

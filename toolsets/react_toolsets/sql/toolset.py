@@ -1,4 +1,4 @@
-"""The ``sql`` toolset: list the tables, describe one, ask questions; changing something is a tool of its own."""
+"""The ``sql`` toolset: list tables, describe a table, run queries; a separate tool changes data."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 GRACE = 5.0
-"""Seconds that a statement gets to be cancelled after its own deadline, before the tool's."""
+"""Seconds between the timeout of a statement and that of the tool, for cancelling the statement."""
 LARGE = 2_000
-"""Characters of an outline above which it is a skill and no part of a description."""
+"""An outline with more characters becomes a skill's instructions instead of part of a description."""
 LONGEST_OUTLINE = 60_000
 Value = str | int | float | bool | None
 
@@ -39,7 +39,7 @@ class SqlToolset(ReActToolset):
     database: LocalPath | None = None
     """A SQLite file, relative to the agent file."""
     url: SecretStr | None = None
-    """Instead, the address of a database: `postgresql://user@host/name`, or `sqlite:///file.db`."""
+    """The URL of a database, instead of `database`: `postgresql://user@host/name`, or `sqlite:///file.db`."""
     password: SecretStr | None = None
     """The password for `url`; write it as `${VARIABLE}`."""
     read_only: bool = True
@@ -71,9 +71,9 @@ class SqlToolset(ReActToolset):
     @model_validator(mode="after")
     def _one_database(self) -> Self:
         if (self.database is None) == (self.url is None):
-            raise ValueError("give either database (a SQLite file) or url (the address of a database)")
+            raise ValueError("give either database (a SQLite file) or url (the URL of a database)")
         if self.url is not None and not self.url.get_secret_value().startswith(("postgresql://", "postgres://")):
-            raise ValueError("url begins with postgresql:// or sqlite:///: other databases are not supported")
+            raise ValueError("url must start with postgresql:// or sqlite:///; other databases are not supported")
         return self
 
     def needs_trust(self) -> str:
@@ -83,10 +83,10 @@ class SqlToolset(ReActToolset):
         return "connects to a database server" if self.url is not None else ""
 
     def tools(self) -> list[Tool]:
-        """The tools, as they are with these options.
+        """The tools, with a description of the database.
 
         Raises:
-            ToolsetError: A library is missing, or the file.
+            ToolsetError: A library or the database file is missing.
         """
         if self._tools is None:
             self._check_libraries()
@@ -120,13 +120,13 @@ class SqlToolset(ReActToolset):
         return self._outline
 
     def get_skill_specs(self) -> list[ReActSkillSpec]:
-        """The skill ``database``, with the tables where they are too many for a description."""
+        """The skill ``database``; its instructions list the tables if they do not fit into a description."""
         large = len(self._tables_in_brief) > LARGE
-        how = "list_tables and describe_table show what there is; look before you ask."
+        how = "list_tables and describe_table show the tables; use them before you query."
         return [
             ReActSkillSpec(
                 name="database",
-                description="Ask questions about the data in a database, in SQL.",
+                description="Query the data in a database, in SQL.",
                 tool_names=tuple(tool.name for tool in self.tools()),
                 instructions=f"{how}\n\nTables:\n{self._tables_in_brief}" if large else how,
                 order=50,
@@ -138,7 +138,7 @@ class SqlToolset(ReActToolset):
         """List the tables and views of the database.
 
         Args:
-            search: Only those whose names have this in them.
+            search: List only names that contain this text.
         """
         return listed(await self._names(), search)
 
@@ -147,7 +147,7 @@ class SqlToolset(ReActToolset):
         """Describe a table: its columns with types, keys, and indexes.
 
         Args:
-            table: Its name.
+            table: The name of the table.
         """
         names = await self._names()
         return await in_thread(partial(described_table, self._open(), table, names))
@@ -157,7 +157,7 @@ class SqlToolset(ReActToolset):
         """Run one SELECT and get its rows. It cannot change anything.
 
         Args:
-            sql: The statement, with `:name` in place of values that are parameters.
+            sql: The statement, with `:name` for each parameter.
             parameters: The values, by name.
         """
         await self._check(sql, changes=False)
@@ -166,14 +166,14 @@ class SqlToolset(ReActToolset):
 
     @tool(read_only=False)
     async def execute(self, sql: str, run: Run, parameters: dict[str, Value] | None = None) -> str:
-        """Run one INSERT, UPDATE, DELETE or MERGE, in a transaction of its own.
+        """Run one INSERT, UPDATE, DELETE or MERGE in its own transaction.
 
         Args:
-            sql: The statement, with `:name` in place of values that are parameters.
+            sql: The statement, with `:name` for each parameter.
             parameters: The values, by name.
         """
         if not _has_permissions(run):
-            text = "changing data needs `permissions:` in the agent file, which say what may be done without asking"
+            text = "changing data needs `permissions:` in the agent file, to say what is allowed without asking"
             raise ToolError(text, code="permissions_missing")
         await self._check(sql, changes=True)
         count = await self._stoppable(self._open().change, sql, parameters)
@@ -188,7 +188,7 @@ class SqlToolset(ReActToolset):
         return await in_thread(partial(table_names, self._open(), self.schemas, self.tables))
 
     async def _stoppable(self, do: Callable[[Statement], T], sql: str, parameters: dict[str, Value] | None) -> T:
-        """What a statement gives; when it is given up, it is cancelled and waited for."""
+        """Run a statement; if it is abandoned, cancel it and wait for its end."""
         from react_toolsets.sql.database import Limits, Running, Statement
 
         limits = Limits(seconds=self.timeout, rows=self.max_rows, bytes=self.max_bytes)
@@ -220,13 +220,13 @@ class SqlToolset(ReActToolset):
         return address if self.password is None else address.set(password=self.password.get_secret_value())
 
     def interpret_result(self, tool_name: str, args: dict[str, Any], result: object) -> Outcome | None:
-        """Results of the database count as verified."""
+        """Every result is a verified fact."""
         lines = str(result).splitlines()
         return Outcome.success(f"{args.get('sql') or tool_name}: {'; '.join(lines[:6])}"[:600])
 
 
 def _has_permissions(run: Run) -> bool:
-    """Whether somebody has decided what the agent of ``run``, or one above it, may do."""
+    """Whether the agent of ``run``, or one of its parents, has permission rules."""
     if any(getattr(plugin, "kind", "") == "approval" for plugin in run.agent.hooks.plugins):
         return True
     return run.parent is not None and _has_permissions(run.parent)

@@ -1,4 +1,4 @@
-"""What can go wrong with a statement, for the model."""
+"""Errors of statements, for the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from react_run import ToolError
 
 
 class SqlTrouble(ToolError):
-    """A statement that was not run, or that the database refused; another one may work."""
+    """A statement was not run, or the database refused it; another one may work."""
 
     default_code = "sql_error"
     opaque = True

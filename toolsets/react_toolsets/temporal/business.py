@@ -1,4 +1,4 @@
-"""Business days: weekdays, and with a country its public holidays."""
+"""Business days: weekdays or, with a country, its working days without public holidays."""
 
 from __future__ import annotations
 
@@ -16,32 +16,31 @@ DAY = dt.timedelta(days=1)
 
 
 class Calendar(Protocol):
-    """Which days are worked."""
+    """Says which days are business days."""
 
     note: str
-    """What is left out, in words for the model."""
+    """A note for the model on which days do not count."""
 
     def is_weekend(self, day: dt.date) -> bool:
         """Whether ``day`` is part of the weekend."""
 
     def holiday(self, day: dt.date) -> str:
-        """The name of the public holiday that ``day`` is, if it is one."""
+        """The name of the public holiday on ``day``; empty if there is none."""
 
     def is_worked(self, day: dt.date) -> bool:
         """Whether ``day`` is a business day."""
 
     def worked_days(self, start: dt.date, end: dt.date) -> int:
-        """How many business days there are from ``start`` up to, but not including, the later ``end``."""
+        """The number of business days from ``start`` up to, but not including, the later ``end``."""
 
     def advance(self, start: dt.date, days: int) -> dt.date:
-        """The business day that comes so many after ``start``, or before it when negative; ``start`` itself for 0."""
+        """The business day ``days`` business days after ``start``, or before it if negative; ``start`` for 0."""
 
 
 def business_days_between(calendar: Calendar, start: dt.date, end: dt.date) -> int:
-    """How many business days lead from ``start`` to ``end``, negative when it is earlier: the inverse of ``advance``.
+    """The number of business days from ``start`` to ``end``, negative if that is earlier; the inverse of ``advance``.
 
-    The end is not counted, except when the start is not a business day and the end is: from Sunday it takes one
-    business day to reach Monday.
+    The end does not count, unless it is a business day and the start is not: from Sunday to Monday is one business day.
     """
     if end < start:
         return -business_days_between(calendar, end, start)
@@ -50,34 +49,34 @@ def business_days_between(calendar: Calendar, start: dt.date, end: dt.date) -> i
 
 
 class Weekdays:
-    """Mondays to Fridays; holidays are not known."""
+    """A calendar of Mondays to Fridays, without holidays."""
 
     note = "Saturdays and Sundays are left out; public holidays are not considered."
 
     def is_weekend(self, day: dt.date) -> bool:
-        """Saturdays and Sundays."""
+        """Whether ``day`` is a Saturday or Sunday."""
         return day.weekday() >= 5
 
     def holiday(self, day: dt.date) -> str:
-        """None is known."""
+        """Always empty: holidays are unknown."""
         return ""
 
     def is_worked(self, day: dt.date) -> bool:
-        """Every other day."""
+        """Whether ``day`` is from Monday to Friday."""
         return not self.is_weekend(day)
 
     def worked_days(self, start: dt.date, end: dt.date) -> int:
-        """By whole weeks, and the rest day by day."""
+        """Count whole weeks, and the rest day by day."""
         weeks, rest = divmod((end - start).days, 7)
         return 5 * weeks + sum((start.weekday() + offset) % 7 < 5 for offset in range(rest))
 
     def advance(self, start: dt.date, days: int) -> dt.date:
-        """By whole weeks, and the rest day by day."""
+        """Move by whole weeks, and the rest day by day."""
         direction = 1 if days > 0 else -1
         weeks, rest = divmod(abs(days), 5)
         try:
             day = start
-            while days and self.is_weekend(day):  # as if it were the business day before, seen in that direction
+            while days and self.is_weekend(day):  # start from the previous business day, seen in that direction
                 day -= direction * DAY
             day += direction * weeks * 7 * DAY
             while rest:
@@ -92,8 +91,8 @@ class CountryCalendar:
     """The weekends and public holidays of a country, from the ``holidays`` library.
 
     Args:
-        country: Its ISO 3166 code, such as FR.
-        subdivision: A state or region of it, such as CA.
+        country: The ISO 3166 code, such as FR.
+        subdivision: A state or region of the country, such as CA.
 
     Raises:
         ValueError: The library is not installed, or does not know the country.
@@ -108,24 +107,24 @@ class CountryCalendar:
         self.note = f"Weekends and public holidays of {where} are left out."
 
     def is_weekend(self, day: dt.date) -> bool:
-        """By the weekend of that country in that year."""
+        """Whether ``day`` is in the country's weekend of that year."""
         return day.weekday() in self._year(day).weekend
 
     def holiday(self, day: dt.date) -> str:
-        """By the library; observed days included."""
+        """The holiday's name from the library, observed days included."""
         return self._year(day).get(day) or ""
 
     def is_worked(self, day: dt.date) -> bool:
-        """No weekend unless it makes up for a bridge day, and no holiday."""
+        """Whether ``day`` is neither a holiday nor a weekend day, unless that day makes up for a bridge day."""
         year = self._year(day)
         return day not in year and (day.weekday() not in year.weekend or day in year.weekend_workdays)
 
     def worked_days(self, start: dt.date, end: dt.date) -> int:
-        """Day by day."""
+        """Count day by day."""
         return sum(self.is_worked(start + offset * DAY) for offset in range((end - start).days))
 
     def advance(self, start: dt.date, days: int) -> dt.date:
-        """Day by day, until the library knows no more holidays."""
+        """Move day by day, as long as the library knows the holidays."""
         step, left, day = (DAY if days > 0 else -DAY), abs(days), start
         while left:
             day += step

@@ -1,4 +1,4 @@
-"""The fields of each result."""
+"""Computes the fields of each tool's result."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _CUT = "That month is shorter, so its last day was taken."
 
 
 def time_now(now: dt.datetime, zone: Zone) -> Fields:
-    """What the clocks of ``zone`` show."""
+    """The current time in ``zone``."""
     moment = in_zone(now, zone).replace(microsecond=0)
     return {**_moment(moment, zone), "weekday": WEEKDAYS[moment.weekday()], "utc_datetime": utc_text(moment)}
 
 
 def converted(written: Written, source: Zone, target: Zone) -> Fields:
-    """``written``, a time of ``source``, as a time of ``target``."""
+    """Convert ``written``, a time in ``source``, to a time in ``target``."""
     start, note = moment_of(written, source)
     moment = in_zone(start, target)
     return {
@@ -35,7 +35,7 @@ def converted(written: Written, source: Zone, target: Zone) -> Fields:
 
 
 def date_info(day: dt.date, calendar: Calendar) -> Fields:
-    """What the calendar says of a date."""
+    """Weekday, week number and other facts about a date."""
     iso = day.isocalendar()
     holiday = calendar.holiday(day)
     return {
@@ -49,10 +49,10 @@ def date_info(day: dt.date, calendar: Calendar) -> Fields:
 
 
 def moved_date(day: dt.date, period: Period, calendar: Calendar) -> Fields:
-    """A date and a calendar period later.
+    """A date moved by a calendar period.
 
     Raises:
-        Refusal: ``invalid_datetime``: a date has no hours, or ``date_range_exceeded``.
+        Refusal: ``invalid_datetime``: hours cannot be added to a date; or ``date_range_exceeded``.
     """
     if period.hours or period.minutes:
         raise Refusal("invalid_datetime", "Hours and minutes need a time of day: give date as 2026-08-06T14:30.")
@@ -62,7 +62,7 @@ def moved_date(day: dt.date, period: Period, calendar: Calendar) -> Fields:
 
 
 def moved_moment(written: Written, zone: Zone, period: Period, calendar: Calendar) -> Fields:
-    """A moment and a period later."""
+    """A moment moved by a period."""
     start, note = moment_of(written, zone)
     result, cut = add_to_moment(start, zone, period)
     return {
@@ -76,13 +76,13 @@ def moved_moment(written: Written, zone: Zone, period: Period, calendar: Calenda
 
 
 def moved_by_business_days(day: dt.date, days: int, calendar: Calendar) -> Fields:
-    """The business day that comes so many after ``day``."""
+    """``day`` moved by business days."""
     result = calendar.advance(day, days)
     return {"input_date": day.isoformat(), **_date(result, calendar), "business_days": days, "note": calendar.note}
 
 
 def days_between(start: dt.date, end: dt.date, *, inclusive: bool) -> Fields:
-    """The days from one date to another."""
+    """The number of days from one date to another."""
     days = (end - start).days
     if inclusive:
         days += 1 if days >= 0 else -1
@@ -90,7 +90,7 @@ def days_between(start: dt.date, end: dt.date, *, inclusive: bool) -> Fields:
 
 
 def worked_between(start: dt.date, end: dt.date, calendar: Calendar, *, inclusive: bool) -> Fields:
-    """The business days from one date to another."""
+    """The number of business days from one date to another."""
     if inclusive:
         first, last = min(start, end), max(start, end)
         days = calendar.worked_days(first, last) + calendar.is_worked(last)
@@ -101,7 +101,7 @@ def worked_between(start: dt.date, end: dt.date, calendar: Calendar, *, inclusiv
 
 
 def duration(start: Written, end: Written, zone: Zone | None) -> Fields:
-    """What lies between two moments, or two dates when ``zone`` is ``None``; negative when the end is earlier."""
+    """The time between two moments, or two dates if ``zone`` is ``None``; negative if the end is earlier."""
     first, last = ((written.wall, "") if zone is None else moment_of(written, zone) for written in (start, end))
     passed = last[0] - first[0] if zone is None else seconds_between(first[0], last[0])
     sign = -1 if passed < dt.timedelta() else 1

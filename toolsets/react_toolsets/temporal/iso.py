@@ -1,4 +1,4 @@
-"""ISO 8601 as people write it: dates, and dates with a time and perhaps an offset."""
+"""Parses ISO 8601 as people write it: dates, optionally with a time and an offset."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DATE_AND_TIME = re.compile(rf"{_DATE} (?: (?:T|\s+) {_TIME} (?P<offset>{_OFFSET
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """What a text says: a date, and, when it says so, a time of day and an offset from UTC."""
+    """A parsed text: a date, optionally with a time of day and an offset from UTC."""
 
     day: dt.date
     time: dt.time | None = None
@@ -34,12 +34,12 @@ class Written:
 
     @property
     def wall(self) -> dt.datetime:
-        """Date and time without a zone; midnight when no time was given."""
+        """Date and time without a zone; midnight if there is no time."""
         return dt.datetime.combine(self.day, self.time or dt.time())
 
 
 def read_date(text: str, parameter: str) -> dt.date:
-    """The date that ``text`` is.
+    """Parse ``text`` as a date.
 
     Raises:
         Refusal: ``invalid_date``.
@@ -58,22 +58,22 @@ def read_date(text: str, parameter: str) -> dt.date:
 
 
 def read_datetime(text: str, parameter: str, *, needs_time: bool) -> Written:
-    """The date, time and offset that ``text`` says.
+    """Parse ``text`` as a date with an optional time and offset.
 
     Args:
-        text: What was written.
-        parameter: What to call it in a message.
-        needs_time: Refuse a date alone.
+        text: The text.
+        parameter: The name of the parameter, for messages.
+        needs_time: Whether to refuse a date without a time.
 
     Raises:
-        Refusal: ``invalid_datetime``, or ``date_range_exceeded`` for 24:00 on the last day of all.
+        Refusal: ``invalid_datetime``, or ``date_range_exceeded`` for 24:00 on 9999-12-31.
     """
     match = _DATE_AND_TIME.fullmatch(_plain(text))
     if match is None or (needs_time and match["hour"] is None):
         raise Refusal(
             "invalid_datetime",
             f"{parameter} {text.strip()[:60]!r} is not a date with a time. Write it as 2026-08-06T14:30 (24 hours), "
-            "with Z or an offset such as +02:00 behind it only when one was given.",
+            "followed by Z or an offset such as +02:00 only if one was given.",
         )
     try:
         return _written(match)

@@ -1,4 +1,4 @@
-"""Wall time → moment, in a zone: gaps, overlaps, offsets that do not fit, and the ends of the calendar."""
+"""Converts wall times to moments: handles gaps, overlaps, wrong offsets and the limits of the calendar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from react_toolsets.temporal.zones import UTC, Zone, offset_text
 
 
 def moment_of(written: Written, zone: Zone) -> tuple[dt.datetime, str]:
-    """The moment that ``written`` is, as a time of ``zone``, and a note when its offset does not fit the zone.
+    """The moment of ``written`` in ``zone``, and a note if its offset is not the zone's.
 
     Raises:
         Refusal: ``nonexistent_local_time``, ``ambiguous_local_time`` or ``date_range_exceeded``.
@@ -32,11 +32,11 @@ def in_local_time(wall: dt.datetime, zone: Zone, like: dt.timedelta | None = Non
 
     Args:
         wall: Date and time without a zone.
-        zone: Whose clocks.
-        like: The offset that is meant when they show it twice.
+        zone: The time zone.
+        like: The offset to use if the clocks show it twice.
 
     Raises:
-        Refusal: They never show it, or twice.
+        Refusal: The clocks never show it, or show it twice.
     """
     first = wall.replace(tzinfo=zone.tzinfo, fold=0)
     second = first.replace(fold=1)
@@ -51,7 +51,7 @@ def in_local_time(wall: dt.datetime, zone: Zone, like: dt.timedelta | None = Non
 
 
 def in_zone(moment: dt.datetime, zone: Zone) -> dt.datetime:
-    """``moment`` as a time of ``zone``.
+    """``moment`` as a time in ``zone``.
 
     Raises:
         Refusal: ``date_range_exceeded``.
@@ -63,14 +63,14 @@ def in_zone(moment: dt.datetime, zone: Zone) -> dt.datetime:
 
 
 def out_of_range() -> Refusal:
-    """The refusal of a date before the year 1 or after the year 9999."""
+    """The refusal for a date before the year 1 or after the year 9999."""
     return Refusal(
         "date_range_exceeded", "The result is outside the years 1 to 9999. Use a date or a period within them."
     )
 
 
 def seconds_between(start: dt.datetime, end: dt.datetime) -> dt.timedelta:
-    """The time that really passes; unlike subtraction it heeds changes of offset, and it never overflows."""
+    """The elapsed time; unlike subtraction, it accounts for changes of offset, and never overflows."""
     return (end.replace(tzinfo=None) - start.replace(tzinfo=None)) - (_offset(end) - _offset(start))
 
 

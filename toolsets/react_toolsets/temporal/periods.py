@@ -1,4 +1,4 @@
-"""Periods: adding years to minutes, and what lies between two dates."""
+"""Periods: adding years to minutes, and the age between two dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Period:
     minutes: int = 0
 
     def of_calendar(self) -> dict[str, int]:
-        """The parts that a date can be moved by."""
+        """The parts that can be added to a date."""
         return {"years": self.years, "months": self.months, "weeks": self.weeks, "days": self.days}
 
     def parts(self) -> dict[str, int]:
@@ -31,7 +31,7 @@ class Period:
 
 
 def add_to_date(day: dt.date, period: Period) -> tuple[dt.date, bool]:
-    """``day`` moved by years and months, at most to a month's end, then by weeks and days; and whether the end cut it.
+    """``day`` moved by years and months, capped at the month's end, then by weeks and days; and whether it was capped.
 
     Raises:
         Refusal: ``date_range_exceeded``.
@@ -44,7 +44,7 @@ def add_to_date(day: dt.date, period: Period) -> tuple[dt.date, bool]:
 
 
 def add_to_moment(moment: dt.datetime, zone: Zone, period: Period) -> tuple[dt.datetime, bool]:
-    """``moment`` moved: the calendar parts on the clocks of ``zone``, then hours and minutes as time that passes.
+    """``moment`` moved by the calendar parts in ``zone``, then by hours and minutes of elapsed time.
 
     Raises:
         Refusal: ``date_range_exceeded``, or the clocks skip or repeat the time between the two steps.
@@ -62,7 +62,7 @@ def add_to_moment(moment: dt.datetime, zone: Zone, period: Period) -> tuple[dt.d
 
 
 def age(start: dt.datetime, end: dt.datetime) -> dict[str, int]:
-    """Whole years, months and days from ``start`` to the later ``end``, both as times of one zone."""
+    """Whole years, months and days from ``start`` to the later ``end``, both in the same zone."""
     months = 12 * (end.year - start.year) + end.month - start.month
     if _reached(start, months) > end:
         months -= 1

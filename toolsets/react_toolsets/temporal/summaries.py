@@ -1,4 +1,4 @@
-"""Results → one line of fact, for answers that must be grounded."""
+"""Summarises results as verified facts of one line, for grounded answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from react_toolsets.answers import Fields
 
 
 def summary_of(tool_name: str, fields: Fields) -> str:
-    """What a successful result of ``tool_name`` states, as one line."""
+    """A successful result of ``tool_name`` as one line."""
     return _SUMMARIES[tool_name](fields) if tool_name in _SUMMARIES else ""
 
 

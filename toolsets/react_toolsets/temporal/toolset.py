@@ -1,4 +1,4 @@
-"""The toolset ``temporal``: what a model is offered, and what its results mean for a run."""
+"""The ``temporal`` toolset: its tools, and the meaning of their results for a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _date(description: str, *examples: str) -> object:
 
 
 def _moment(description: str, *examples: str) -> object:
-    # Not ``format: date-time``: that asks for an offset, and a model that has none would invent one.
+    # Not ``format: date-time``: that requires an offset, which a model would invent.
     return Field(description=description, examples=list(examples))
 
 
@@ -77,7 +77,7 @@ class TemporalToolset(ReActToolset):
         if self.subdivision and not self.country:
             raise ValueError("subdivision needs country, such as country: US with subdivision: CA")
         if self.country:
-            _ = self._calendar  # a country that is not known is reported now
+            _ = self._calendar  # report an unknown country now
         return self
 
     @cached_property
@@ -220,7 +220,7 @@ class TemporalToolset(ReActToolset):
         return answer(work)
 
     def interpret_result(self, tool_name: str, args: dict[str, object], result: object) -> Outcome | None:
-        """Success is a verified fact; local times that need an answer go to the user; other errors may be retried."""
+        """Success is a verified fact; unclear local times go to the user; other errors may be retried."""
         from react_toolsets.temporal.summaries import summary_of
 
         return interpret_answer(result, lambda fields: summary_of(tool_name, fields), ASK)
@@ -245,7 +245,7 @@ class TemporalToolset(ReActToolset):
         ]
 
     def _zone(self, name: str, *written: Written) -> Zone:
-        """The zone that ``name`` means for these times; without one their own offset, the option, or the computer's."""
+        """The zone called ``name``; if empty, the offset of ``written``, the option, or the computer's zone."""
         from react_toolsets.temporal.zones import fixed_zone, zone_named
 
         if name.strip():

@@ -1,4 +1,4 @@
-"""Name → time zone: IANA names in any case, UTC, fixed offsets, and the zone of this computer."""
+"""Finds time zones: by IANA name in any case, UTC, fixed offsets, and the zone of this computer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UTC_NAMES = frozenset({"utc", "z", "zulu"})
 
 @dataclass(frozen=True, slots=True)
 class Zone:
-    """A time zone and the name it goes by."""
+    """A time zone and its name."""
 
     name: str
     tzinfo: dt.tzinfo
@@ -32,10 +32,10 @@ UTC = Zone("UTC", dt.UTC)
 
 
 def zone_named(text: str) -> Zone:
-    """The zone that ``text`` names.
+    """The zone called ``text``.
 
     Raises:
-        Refusal: ``unknown_timezone``, with near names.
+        Refusal: ``unknown_timezone``, with similar names.
     """
     name = text.strip().replace("\u2212", "-")
     if len(name) > MAX_LENGTH:
@@ -44,7 +44,7 @@ def zone_named(text: str) -> Zone:
         return UTC
     if canonical := _names().get(name.lower()):
         return Zone(canonical, ZoneInfo(canonical))
-    # Debian keeps a copy of every zone under this name, other systems do not.
+    # Only Debian has a copy of every zone under this name.
     if name.startswith("posix/") and (canonical := _names().get(name.removeprefix("posix/").lower())):
         return Zone(f"posix/{canonical}", ZoneInfo(canonical))
     zone = _offset_named(name) or _newer(name)
@@ -54,12 +54,12 @@ def zone_named(text: str) -> Zone:
 
 
 def fixed_zone(offset: dt.timedelta) -> Zone:
-    """The zone that is always at ``offset`` from UTC."""
+    """The zone with a fixed ``offset`` from UTC."""
     return Zone(offset_text(offset), dt.timezone(offset)) if offset else UTC
 
 
 def offset_text(offset: dt.timedelta) -> str:
-    """An offset as in +05:30, with seconds when there are any."""
+    """``offset`` in the form +05:30, with seconds if there are any."""
     return dt.datetime(2000, 1, 1, tzinfo=dt.timezone(offset)).isoformat()[19:]
 
 
@@ -67,7 +67,7 @@ def system_zone() -> Zone:
     """The zone of this computer, from ``TZ`` or its settings.
 
     Raises:
-        Refusal: ``system_timezone_unavailable``; nothing is guessed.
+        Refusal: ``system_timezone_unavailable``; the zone is never guessed.
     """
     try:
         found = _local()
@@ -75,8 +75,8 @@ def system_zone() -> Zone:
         reason = " ".join(str(error.args[0] if error.args else error).split())[:200]
         raise Refusal(
             "system_timezone_unavailable",
-            f"The time zone of this computer cannot be told ({reason}). Which time zone is meant? It can be given with "
-            "the call, with the option timezone of this toolset, or in the environment variable TZ as an IANA name.",
+            f"The time zone of this computer is unknown ({reason}). Which time zone is meant? It can be given in the "
+            "call, in the option timezone of this toolset, or in the environment variable TZ as an IANA name.",
         ) from None
     return Zone(getattr(found, "key", None) or "local", found)
 
@@ -113,7 +113,7 @@ def _offset_named(name: str) -> Zone | None:
 
 
 def _newer(name: str) -> Zone | None:
-    """A zone of this computer that is newer than the list; a directory, or another file, is none."""
+    """A zone of this computer that is newer than the list; ``None`` for directories and other files."""
     if not _PATH.fullmatch(name) or name.startswith(("right/", "posix/")):
         return None
     try:
@@ -140,11 +140,11 @@ _SPOKEN = {
     "central_european": "Europe/Berlin", "eastern_european": "Europe/Athens", "western_european": "Europe/Lisbon",
     "indian": "Asia/Kolkata", "india": "Asia/Kolkata", "japan": "Asia/Tokyo", "china": "Asia/Shanghai",
 }  # fmt: skip
-"""What people call the time of a region (``Pacific Time``): offered, never assumed, for others may mean another."""
+"""Spoken names of zones (``Pacific Time``): suggested, never assumed, because they can mean other zones."""
 
 
 def _near(name: str) -> list[str]:
-    """Names like ``name``, or whose city is."""
+    """Zones with a name or a city similar to ``name``."""
     region = re.sub(r"_(?:standard_|daylight_|summer_)?time$", "", name)
     if region in _SPOKEN and region != name:
         return [_SPOKEN[region]]

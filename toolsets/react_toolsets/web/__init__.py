@@ -1,4 +1,4 @@
-"""The ``web`` toolset: search and fetch, on the public internet only."""
+"""The ``web`` toolset: searches the web and fetches pages, only on the public internet."""
 
 from react_toolsets.web.search import DdgsProvider, SearchHit, SearchProvider
 from react_toolsets.web.toolset import WebToolset

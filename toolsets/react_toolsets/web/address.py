@@ -1,4 +1,4 @@
-"""Which IP addresses are public: everything that is not named here, and nothing that hides an address named here."""
+"""Decides which IP addresses are public: all except those listed here, directly or embedded in IPv6."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ _LAST_32_BITS = (
     IPv6Network("::ffff:0:0:0/96"),  # SIIT
     IPv6Network("64:ff9b:1::/48"),  # local-use NAT64
 )
-"""Where an IPv4 address stands at the end of an IPv6 address."""
+"""Networks in which the last 32 bits of an IPv6 address are an IPv4 address."""
 _ISATAP = (0x00005EFE, 0x02005EFE)
 
 
 def parse(text: str) -> Address:
-    """The address that ``text`` names; an IPv4 address mapped into IPv6 becomes the IPv4 address.
+    """Parse an address; an IPv4-mapped IPv6 address becomes the IPv4 address.
 
     Raises:
-        ValueError: It is not an address.
+        ValueError: ``text`` is not an address.
     """
     address = ip_address(text)
     return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address
 
 
 def why_not_public(address: Address) -> str:
-    """The reason why ``address`` must not be reached, or ``""`` for a public one.
+    """The reason why ``address`` must not be reached; empty for a public address.
 
-    The reason of an IPv4 address inside an IPv6 address (6to4, NAT64, ISATAP, …) counts for the whole.
+    A reason for an IPv4 address embedded in an IPv6 address (6to4, NAT64, ISATAP, …) applies to the whole address.
     """
     if isinstance(address, IPv6Address):
         if address.is_unspecified or address == IPv6Address(1):

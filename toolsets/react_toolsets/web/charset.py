@@ -1,4 +1,4 @@
-"""From bytes to characters as browsers do it: by the labels of the Encoding Standard, not by Python's codec names."""
+"""Decodes bytes as browsers do: by the labels of the Encoding Standard, not by Python's codec names."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _COMMENT = re.compile(rb"<!--.*?(-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta\b[^<>]*?\bcharset\s*+=\s*+(?:[\"']\s*+)?([^\s\"'/>;]+)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"']+)")
 _SUPERSETS = {"gbk": "gb18030"}
-"""The standard decodes every label of the first encoding with the second."""
+"""Encodings that the standard decodes with another one."""
 
 
 def decoded(body: bytes, label: str) -> str | None:
-    """The text of ``body`` as it declares itself, or ``None`` when nothing valid is declared.
+    """The text of ``body`` by its declared encoding; ``None`` if there is no valid declaration.
 
-    A byte order mark counts before ``label`` (the server's charset), and that before the page's own declaration.
+    A byte order mark takes precedence over ``label`` (the server's charset), and that over the page's own declaration.
     """
     for mark, codec in _MARKS:
         if body.startswith(mark):
@@ -26,7 +26,7 @@ def decoded(body: bytes, label: str) -> str | None:
 
 
 def guessed(body: bytes) -> str:
-    """The text of a body that declares nothing: UTF-8 where that fits, else Windows-1252."""
+    """The text of a body without a declaration: UTF-8 if that is valid, else Windows-1252."""
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -34,7 +34,7 @@ def guessed(body: bytes) -> str:
 
 
 def codec_of(label: str) -> str:
-    """Python's codec for the label of an encoding; ``""`` when browsers do not know it."""
+    """Python's codec for an encoding label; empty if browsers do not know the label."""
     import webencodings  # type: ignore[import-untyped]  # ships no types
 
     encoding = webencodings.lookup(label)
@@ -44,7 +44,7 @@ def codec_of(label: str) -> str:
 
 
 def _declared(body: bytes) -> str:
-    """The label that a page names itself; UTF-16 is impossible there, since the declaration itself is ASCII."""
+    """The label that a page declares; UTF-16 counts as UTF-8, because the declaration itself is ASCII."""
     start = body[:4096]
     found = _XML.match(start) or _META.search(_COMMENT.sub(b"", start))
     label = found[1].decode("ascii", "replace") if found else ""

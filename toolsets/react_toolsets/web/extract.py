@@ -1,4 +1,4 @@
-"""From the bytes of a page to the text a model reads: HTML as Markdown, PDF as plain text, the rest as it is."""
+"""Converts a page to text for the model: HTML to Markdown, PDF to plain text; other text is kept."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 MAX_PDF_PAGES = 300
 MAX_LINKS = 100
 SHORT = 200
-"""Characters below which the main text of a page is not taken for all it says: a list of links, a start page."""
+"""A page with a shorter main text, such as a list of links or a start page, is read in another way."""
 MAX_WALL = 1000
-"""Characters up to which a page that speaks of robots is a wall before another page, and not an article about walls."""
+"""A page that mentions robot checks and is not longer counts as a wall, not as an article about walls."""
 _WALL_TITLE = re.compile(
     r"^\s*(just a moment|attention required|access denied|are you a robot|robot check|pardon our interruption"
     r"|verif(y|ying) you are human|security check|please wait|ddos-guard|one moment, please)\b",
@@ -39,12 +39,12 @@ _WALL = re.compile(
 )
 _HTML = ("text/html", "application/xhtml+xml")
 _UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\U000e0000-\U000e007f]")
-"""Control characters, and the tag characters that hide text from people but not from models."""
+"""Control characters, and tag characters, which can hide text from people but not from models."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """A page as a model reads it."""
+    """A page as text for the model."""
 
     url: str
     title: str
@@ -53,11 +53,11 @@ class Page:
 
 
 def extract(document: Document) -> Page:
-    """Turn a document into text. It may take seconds: call it in a thread.
+    """Convert a document to text. This may take seconds, so call it in a thread.
 
     Raises:
-        Refused: The body is not what its type says, or has no text.
-        RequestFailed: ``missing_extra``, when the HTML reader is not installed.
+        Refused: The body does not match its type, or has no text.
+        RequestFailed: ``missing_extra``: the HTML library is not installed.
     """
     title, text = _read(document)
     text = _UNSEEN.sub("", text.replace("\r\n", "\n")).strip()
@@ -104,7 +104,7 @@ def _html(document: Document) -> tuple[str, str]:
 
 
 def _short(text: str | None, tree: HtmlElement, url: str) -> list[str | None]:
-    """What a page with hardly any main text says: its tables as such, everything else as plain text, its links."""
+    """The parts of a page with hardly any main text: its plain text, tables and links."""
     from trafilatura import html2txt
 
     links, tables = _links(tree, url), "" if "|" in (text or "") else take_tables(tree)
@@ -112,7 +112,7 @@ def _short(text: str | None, tree: HtmlElement, url: str) -> list[str | None]:
 
 
 def _source(body: bytes, label: str) -> str:
-    """A page as text; where it declares no encoding, the library recognises more of them than a browser."""
+    """The decoded source of a page; without a declaration, the library detects the encoding."""
     from trafilatura.utils import detect_encoding
 
     text = decoded(body, label)
@@ -125,10 +125,10 @@ def _source(body: bytes, label: str) -> str:
 
 
 def _check_wall(title: str, tree: HtmlElement, url: str) -> None:
-    """Refuse the page that a site shows instead of its own to whom it takes for a robot."""
+    """Refuse a robot check that a site shows instead of the page."""
     text = " ".join(tree.text_content().split())
     if len(text) < MAX_WALL and (_WALL_TITLE.search(title) or _WALL.search(text)):
-        raise Refused("wall", f"{url[:200]} shows a check for robots instead of the page. Use another source.")
+        raise Refused("wall", f"{url[:200]} shows a robot check instead of the page. Use another source.")
 
 
 def _links(tree: HtmlElement, here: str) -> str:
@@ -151,7 +151,7 @@ def _pdf(document: Document) -> tuple[str, str]:
         reader = pypdf.PdfReader(BytesIO(document.body))
         title = (reader.metadata and reader.metadata.title) or ""
         pages = [page.extract_text() for page in islice(reader.pages, MAX_PDF_PAGES)]
-    except Exception as error:  # the library meets broken files with errors of every kind
+    except Exception as error:  # the library raises all kinds of errors for broken files
         raise Refused(
             "type", f"{document.url[:200]} cannot be read as PDF ({type(error).__name__}). Use another source."
         ) from error
@@ -159,14 +159,14 @@ def _pdf(document: Document) -> tuple[str, str]:
 
 
 def _quiet(library: str) -> None:
-    """Keep a library's complaints about broken input off the terminal, unless somebody listens to its logger."""
+    """Keep a library's warnings about broken input off the terminal, unless its logger has a handler."""
     logger = logging.getLogger(library)
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
 
 
 def missing_extra(library: str) -> RequestFailed:
-    """The failure of a tool whose library is not installed, naming what installs it."""
+    """The failure for a library that is not installed, with the command that installs it."""
     return RequestFailed(
         "missing_extra", f'This tool needs {library}, which is not installed. Run: pip install "react-run[web]"'
     )

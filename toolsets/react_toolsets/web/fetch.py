@@ -1,4 +1,4 @@
-"""Fetching one page: each redirect is checked like a first request; bounded in size, type and number."""
+"""Fetches a page; each redirect is checked like the first request, and size, type and redirects are limited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from react_toolsets.web.url import Target, parse
 
 MAX_REDIRECTS = 5
 MAX_BYTES = 5 * 1024 * 1024
-"""Bytes of a page, counted after decompression."""
+"""The most bytes of a page, after decompression."""
 REDIRECTS = {301, 302, 303, 307, 308}
 _TEXT = """
     json xml pdf xhtml+xml yaml x-yaml toml x-toml ndjson x-ndjson jsonl jsonlines json5 javascript x-javascript
@@ -24,13 +24,13 @@ _TEXT = """
     x-subrip x-wiki xml-dtd xml-external-parsed-entity csv x-csv mbox x-ini x-properties
 """
 TEXT_TYPES = frozenset(_TEXT.split())
-"""The subtypes of application that are text all the same."""
+"""The subtypes of ``application`` that are text."""
 ACCEPT = "text/html, application/xhtml+xml, text/*;q=0.9, application/json, application/xml;q=0.9, application/pdf"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Document:
-    """A page as it came: ``url`` is where the redirects ended, ``media_type`` in lower case without parameters."""
+    """A fetched page; ``url`` is the URL after redirects, ``media_type`` is in lower case without parameters."""
 
     url: str
     media_type: str
@@ -39,11 +39,11 @@ class Document:
 
 
 async def fetch(url: str, *, network: Network, policy: HostPolicy, user_agent: str) -> Document:
-    """Get ``url``. Without a deadline of its own: the caller sets one.
+    """Fetch ``url``. There is no timeout here: the caller sets one.
 
     Raises:
-        Refused: It is not a page that may be read.
-        RequestFailed: The server cannot be reached or did not send the page.
+        Refused: The page must not or cannot be read.
+        RequestFailed: The server cannot be reached, or did not send the page.
     """
     target = parse(url)
     async with httpcore.AsyncConnectionPool(
@@ -59,7 +59,7 @@ async def fetch(url: str, *, network: Network, policy: HostPolicy, user_agent: s
 
 
 async def _get(pool: httpcore.AsyncConnectionPool, target: Target, user_agent: str) -> Document | Target:
-    """The page, or where it has moved to."""
+    """The page, or the target of a redirect."""
     headers: dict[bytes | str, bytes | str] = {
         "Host": target.authority,
         "User-Agent": user_agent,
@@ -85,7 +85,7 @@ async def _read(response: httpcore.Response, target: Target) -> Document | Targe
         try:
             return parse(urljoin(target.url, location))
         except ValueError as error:
-            raise Refused("characters", f"{target.url[:200]} leads to an address that is not one.") from error
+            raise Refused("characters", f"{target.url[:200]} redirects to an invalid URL.") from error
     check_status(response.status, target.host, retry_after({"retry-after": _header(response.headers, b"retry-after")}))
     media_type, _, parameters = _header(response.headers, b"content-type").lower().partition(";")
     media_type = media_type.strip()
@@ -118,7 +118,7 @@ def _too_large(target: Target) -> Refused:
 
 
 def readable(media_type: str) -> bool:
-    """Whether a body of this type can become text; a missing type is decided by the body."""
+    """Whether a body of this type can be read as text; without a type, the body decides later."""
     top, _, name = media_type.partition("/")
     return (
         top in ("", "text")
@@ -128,7 +128,7 @@ def readable(media_type: str) -> bool:
 
 
 def _header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
-    """The first header called ``name``; bytes beyond ASCII are taken for UTF-8."""
+    """The value of the first header ``name``, decoded as UTF-8."""
     for key, value in headers:
         if key.lower() == name:
             return value.decode("utf-8", "replace").strip()

@@ -1,4 +1,4 @@
-"""The tree of an HTML page, ready for reading: absolute links, no hidden parts, formulas as text, no deep nesting."""
+"""Prepares the tree of an HTML page: absolute links, no hidden parts, formulas as text, no deep nesting."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement  # type: ignore[import-untyped]  # lxml ships no types
 
 MAX_DEPTH = 100
-"""Nesting beyond this is taken apart: readers of trees recurse."""
+"""Deeper nesting is flattened, because tree readers recurse."""
 MAX_TABLES = 6
-"""Tables within tables beyond this are taken apart, too: readers look at an inner one once for each that it is in."""
-LEFT_OUT = "[This page nests its parts too deeply to be read whole: what follows here is missing.]"
+"""Deeper nested tables are flattened, too, because readers process an inner table once per outer table."""
+LEFT_OUT = "[This page is nested too deeply to be read completely: the rest is missing.]"
 
 _KEPT = {"a", "p", "table", "tbody", "tr", "td", "th", "li", "pre", "br", "h1", "h2", "h3", "h4", "h5", "h6"}
 _OF_TABLES = {"table", "tbody", "tr", "td", "th"}
@@ -28,18 +28,18 @@ _OPERATORS = {"mfrac": "/", "msup": "^", "msub": "_", "munder": "_", "mover": "^
 
 
 def parsed(source: str, url: str) -> tuple[HtmlElement | None, bool]:
-    """The tree of a page as a person sees it (``None`` when there is nothing to read), and whether it is complete."""
+    """The tree of the visible page (``None`` if it is empty), and whether it is complete."""
     from lxml.etree import ParserError  # type: ignore[import-untyped]  # ships no types
 
     try:
         tree, is_whole = _parse(source)
-        if not is_whole:  # it nests more deeply than the parser can: take out what only wraps
+        if not is_whole:  # nested too deeply for the parser: remove wrapper elements
             tree, is_whole = _parse(_WRAPPERS.sub("\n", source))
     except (ParserError, ValueError):
         return None, True
     try:
         tree.make_links_absolute(url, resolve_base_href=True, handle_failures="ignore")
-    except ValueError:  # the page names a base that is no address
+    except ValueError:  # the page has an invalid base URL
         tree.make_links_absolute(url, resolve_base_href=False, handle_failures="ignore")
     for hidden in [element for element in tree.iter() if _is_hidden(element)]:
         if hidden.getparent() is not None:
@@ -51,7 +51,7 @@ def parsed(source: str, url: str) -> tuple[HtmlElement | None, bool]:
 
 
 def _parse(source: str) -> tuple[HtmlElement, bool]:
-    """The tree of the source, and whether all of it is there."""
+    """The tree of the source, and whether it is complete."""
     from lxml.html import HTMLParser, document_fromstring
 
     parser = HTMLParser(huge_tree=True, remove_comments=True, remove_pis=True, encoding="utf-8")
@@ -68,7 +68,7 @@ def _fit(reference: re.Match[str]) -> str:
 
 
 def _is_hidden(element: Any) -> bool:
-    """Whether no browser shows the element."""
+    """Whether browsers hide the element."""
     return (
         element.tag in ("template", "script", "style")
         or ("hidden" in element.attrib and element.get("hidden") != "until-found")
@@ -77,7 +77,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _outermost(tree: HtmlElement, tag: str) -> Iterator[HtmlElement]:
-    """The elements of this name that are not in another one of them."""
+    """The elements with this tag that are not inside another one."""
     from lxml.etree import iterwalk
 
     depth = 0
@@ -93,7 +93,7 @@ def _replace(element: HtmlElement, text: str) -> None:
 
 
 def _formula(element: Any) -> str:
-    """A formula as one line: its TeX where the page gives it, else its parts with ``/``, ``^`` and ``_`` between."""
+    """A formula on one line: its TeX if the page has it, else its parts joined by ``/``, ``^`` and ``_``."""
     if tex := element.get("alttext") or element.findtext(".//annotation[@encoding='application/x-tex']"):
         return " ".join(tex.split())
     parts = [_formula(child) for child in element if not str(child.tag).startswith("annotation")]
@@ -105,7 +105,7 @@ def _formula(element: Any) -> str:
 
 
 def _flatten(tree: HtmlElement) -> None:
-    """Take the tags of deeply nested elements away; their text stays, on lines of its own where it was in blocks."""
+    """Remove the tags of deeply nested elements; their text stays, for block elements on separate lines."""
     from lxml.etree import iterwalk
 
     depth, tables, deep = 0, 0, []
@@ -115,14 +115,14 @@ def _flatten(tree: HtmlElement) -> None:
         too_deep = depth > MAX_DEPTH and element.tag not in _KEPT
         if event == "start" and (too_deep or (tables > MAX_TABLES and element.tag in _OF_TABLES)):
             deep.append(element)
-    for element in reversed(deep):  # the inner first: the outer would gather the children of all that is in them
+    for element in reversed(deep):  # inner ones first; otherwise outer ones would collect all their children
         if element.tag not in _IN_LINE:
             element.text, element.tail = f"\n{element.text or ''}", f"\n{element.tail or ''}"
         element.drop_tag()
 
 
 def take_tables(tree: HtmlElement) -> str:
-    """Take the tables of facts (several rows of several cells) out of a page: they come back as Markdown."""
+    """Remove data tables (several rows with several cells) from a page, and return them as Markdown."""
     found = []
     for table in list(tree.iter("table")):
         rows = [[" ".join(cell.text_content().split()) for cell in row.iter("td", "th")] for row in table.iter("tr")]

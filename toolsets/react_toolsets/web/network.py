@@ -1,4 +1,4 @@
-"""Every socket of ``web_fetch`` is opened here, to an address that was checked an instant before."""
+"""Opens all sockets of ``web_fetch``, only to addresses that have just been checked."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from react_run.support import in_thread
 from react_toolsets.web.policy import HostPolicy
 
 CONNECT_SECONDS = 5.0
-"""For one address, so that an unreachable one leaves time for the next."""
+"""Timeout for one address, so that an unreachable one leaves time for the next."""
 
 
 class Network(Protocol):
-    """What the toolset needs of the outside world; tests bring their own."""
+    """The network access of the toolset; tests replace it."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """The addresses of ``host``, best first; none when it does not exist."""
+        """The addresses of ``host``, best first; empty if it does not exist."""
 
     async def connect(self, address: str, port: int, seconds: float) -> httpcore.AsyncNetworkStream:
-        """A connection to ``address``, tried for so long."""
+        """Connect to ``address`` within ``seconds``."""
 
 
 class SystemNetwork:
     """The machine's own resolver and sockets."""
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Ask the system's resolver."""
+        """Use the system's resolver."""
         try:
             found = await in_thread(partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM))
         except socket.gaierror:
@@ -44,7 +44,7 @@ class SystemNetwork:
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Resolves a name once, checks every address it leads to, and connects to one of exactly those."""
+    """Resolves a name once, checks all its addresses, and connects to one of exactly these."""
 
     def __init__(self, network: Network, policy: HostPolicy) -> None:
         self._network = network
@@ -61,8 +61,8 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         """Connect to ``host``.
 
         Raises:
-            Refused: It does not lead to public addresses only.
-            httpcore.ConnectError: None of its addresses answers.
+            Refused: Not all of its addresses are public.
+            httpcore.ConnectError: None of its addresses could be reached.
         """
         texts = [host] if _is_address(host) else await self._network.resolve(host, port)
         failure: Exception = httpcore.ConnectError("no address")

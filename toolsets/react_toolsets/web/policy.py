@@ -1,4 +1,4 @@
-"""Which hosts and addresses may be reached: public ones, within the lists of an agent file."""
+"""Decides which hosts and addresses may be reached: public ones, within the lists of an agent file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.g
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pattern:
-    """One entry of a host list: ``example.com`` (and its subdomains), ``*.example.com``, an address; each with a port.
+    """An entry of a host list: ``example.com`` (with subdomains), ``*.example.com`` or an address; optionally a port.
 
-    ``address`` is set for an entry that names an IP address, ``port`` for one that names a port.
+    ``address`` is set if the entry is an IP address, ``port`` if it has a port.
     """
 
     host: str
@@ -26,10 +26,10 @@ class Pattern:
 
     @classmethod
     def parse(cls, text: str) -> Pattern:
-        """Read an entry; IPv6 addresses stand in brackets when a port follows.
+        """Parse an entry; an IPv6 address with a port must be in brackets.
 
         Raises:
-            ValueError: It is not a host, address, or either with a port.
+            ValueError: It is neither a host nor an address, with or without a port.
         """
         host, port = text.strip().lower(), ""
         if host.startswith("["):
@@ -48,11 +48,11 @@ class Pattern:
 
     @property
     def is_private(self) -> bool:
-        """Whether it is an address with its port that is not public: in a list of what is allowed, it opens that."""
+        """Whether it is a non-public address with a port; in an allow list, it permits exactly that address."""
         return self.address is not None and self.port is not None and bool(why_not_public(self.address))
 
     def names(self, host: str, port: int) -> bool:
-        """Whether this entry names ``host`` with ``port``."""
+        """Whether this entry matches ``host`` and ``port``."""
         if self.port not in (None, port):
             return False
         if self.address is not None:
@@ -63,21 +63,21 @@ class Pattern:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HostPolicy:
-    """The rules of one toolset.
+    """The host rules of a toolset.
 
-    ``allow`` (when not empty) names the only hosts that may be reached, ``deny`` hosts that never may. An entry of
-    ``allow`` that names an IP address *with its port* permits exactly that address and port even if it is not public;
-    a name never does, since whoever runs its DNS decides where it leads.
+    ``allow``, if not empty, lists the only hosts that may be reached, ``deny`` hosts that must not. An IP address
+    *with a port* in ``allow`` permits exactly that address and port even if it is not public. A name does not, because
+    the owner of its DNS decides what it resolves to.
     """
 
     allow: Sequence[Pattern] = ()
     deny: Sequence[Pattern] = ()
 
     def check_host(self, target: Target) -> None:
-        """Refuse a host by its name, before it is resolved.
+        """Check a host by its name, before it is resolved.
 
         Raises:
-            Refused: For the reasons hosts, loopback and metadata.
+            Refused: The reason is hosts, loopback or metadata.
         """
         host, port = target.host, target.port
         if any(entry.names(host, port) for entry in self.deny):
@@ -91,10 +91,10 @@ class HostPolicy:
             raise Refused("metadata", _refusal(host, "metadata"))
 
     def check_addresses(self, host: str, port: int, texts: Sequence[str]) -> list[str]:
-        """The addresses that ``host`` leads to, if every one of them may be reached.
+        """Check all addresses of ``host``, and return them.
 
         Raises:
-            Refused: No address, or one that is not public or is denied (the others do not matter then).
+            Refused: There is no address, or one of them is not public or is denied.
         """
         found = list(self._checked(host, port, texts))
         if not found:
@@ -120,4 +120,4 @@ def _port(text: str) -> int:
 
 
 def _refusal(host: str, reason: str) -> str:
-    return f"{host} does not lead to a public address ({reason}). Only pages on the public internet can be fetched."
+    return f"{host} does not resolve to a public address ({reason}). Only pages on the public internet can be fetched."

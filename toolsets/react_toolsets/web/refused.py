@@ -1,4 +1,4 @@
-"""Why a page was not fetched: the reasons, and the code the model reads for each."""
+"""The reasons why a page is not fetched, and the error code of each."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ CODES: Mapping[str, str] = {
     "empty": "empty_page",
     "wall": "robot_check",
 }
-"""Code by reason."""
+"""The error codes by reason."""
 
 
 class Refused(RequestFailed):
-    """A page that may not, or cannot, be read.
+    """A page must not, or cannot, be read.
 
     Args:
         reason: One of the keys of ``CODES``.

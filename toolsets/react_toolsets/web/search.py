@@ -1,4 +1,4 @@
-"""Where search results come from: a provider is a component with one method, ``search``, plain or async."""
+"""Search providers: components with one method, ``search``, plain or async."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRY_LATER = "Try again later, with other words, or fetch a page whose address yo
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchHit:
-    """One result: a page, and the words around what was found on it."""
+    """A search result: a page, and a snippet of its text."""
 
     title: str
     url: str
@@ -26,11 +26,11 @@ class SearchHit:
 
 
 class SearchProvider(Component):
-    """Base of search providers; subclasses are pydantic models whose fields are options."""
+    """The base class of search providers; subclasses are pydantic models whose fields are options."""
 
     @abstractmethod
     def search(self, query: str, max_results: int) -> Sequence[SearchHit] | Awaitable[Sequence[SearchHit]]:
-        """The best results for ``query``; none is an empty list.
+        """The best results for ``query``; an empty list if there are none.
 
         A plain method is called in a worker thread; ``async def search`` runs on the event loop.
 
@@ -78,10 +78,10 @@ class DdgsProvider(SearchProvider):
 
 
 def provider_from(value: object, info: ValidationInfo) -> object:
-    """The provider that an option names: ``ddgs``, a dotted path, or either as ``kind`` beside its options.
+    """The provider for an option: ``ddgs``, a dotted path, or a mapping with ``kind`` and options.
 
     Raises:
-        ValueError: It names no subclass of :class:`SearchProvider`, or code beside an agent file that is not trusted.
+        ValueError: It is not a subclass of :class:`SearchProvider`, or its code is next to an untrusted agent file.
     """
     if isinstance(value, str):
         value = {"kind": value}

@@ -1,4 +1,4 @@
-"""``web_search`` and ``web_fetch``: finding pages and reading them, on the public internet only."""
+"""``web_search`` and ``web_fetch``: find and read pages on the public internet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Provider = Annotated[
 
 
 class Pages(Once[Page]):
-    """The pages one run has read, so that reading on costs no request."""
+    """A cache of the pages that a run has read, so that reading on costs no request."""
 
 
 class WebToolset(ReActToolset):
@@ -75,7 +75,7 @@ class WebToolset(ReActToolset):
         """The tools.
 
         Raises:
-            ToolsetError: A library that they need is not installed: better now than after a model was paid.
+            ToolsetError: A required library is not installed; found now, before a model call is paid for.
         """
         libraries = ["trafilatura", *(["ddgs"] if isinstance(self.provider, DdgsProvider) else [])]
         missing = [name for name in libraries if find_spec(name) is None]
@@ -85,7 +85,7 @@ class WebToolset(ReActToolset):
         return super().tools()
 
     def using(self, network: Network) -> Self:
-        """Resolve and connect through ``network`` instead of the machine's own; for tests and unusual networks."""
+        """Use ``network`` instead of the machine's own, for tests and unusual networks."""
         self._network = network
         return self
 
@@ -115,17 +115,17 @@ class WebToolset(ReActToolset):
             offset: Where to read on in a long page: the next_offset of the previous result.
         """
         try:
-            # Another toolset of the same run may have other rules, so each keeps its own pages.
+            # Each toolset has its own pages, because another one in the same run may have other rules.
             page = await call.run.state(Pages).get(f"{id(self)} {url}", partial(self._page, url))
             return result_as_json(section(page, offset, self.page_bytes))
         except RequestFailed as failure:
-            # A page that cannot be read says nothing about the next one: another address is a new attempt, and an
-            # answer given after it stands. That is what the runtime does for opaque failures (behaviours F1, F5).
+            # A page that cannot be read says nothing about the next one. With an opaque failure, another URL is a new
+            # attempt, and an answer after it is still valid (behaviours F1, F5).
             call.opaque = True
             return result_as_json(failed(failure, url=url[:300]))
 
     def interpret_result(self, tool_name: str, args: Mapping[str, object], result: object) -> Outcome | None:
-        """Success names its source; errors may be retried, but for a missing library, which ends the run."""
+        """Success is a verified fact with its source; errors may be retried, but a missing library ends the run."""
         outcome = interpret_lookup(result, _verified_summary)
         if outcome is not None and outcome.code == "missing_extra":
             return replace(outcome, disposition=Disposition.TERMINAL_ERROR)

@@ -1,4 +1,4 @@
-"""Reading a URL strictly: what several parsers could read differently is refused, so only one reading exists."""
+"""Parses URLs strictly: anything that parsers could read differently is refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\%<>\"^`{|}]")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """Where to send a request: ``host`` is an ASCII name or an address in its usual form, ``path`` holds the query."""
+    """The target of a request: ``host`` is an ASCII name or a normalised address, ``path`` includes the query."""
 
     scheme: str
     host: str
@@ -34,21 +34,21 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Host and, when it is not the usual one, port."""
+        """The host, with the port if it is not the default one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole URL, without a fragment."""
+        """The complete URL, without a fragment."""
         return f"{self.scheme}://{self.authority}{self.path}"
 
 
 def parse(url: str) -> Target:
-    """Read an http or https URL.
+    """Parse an http or https URL.
 
     Raises:
-        Refused: For the reasons scheme, host, userinfo, characters and port.
+        Refused: The reason is scheme, host, userinfo, characters or port.
     """
     url = url.strip(" \t\r\n")
     scheme, colon, rest = url.partition(":")
@@ -58,7 +58,7 @@ def parse(url: str) -> Target:
             "scheme", f"Only URLs like https://example.com/ can be fetched, with http or https; not {url[:80]!r}."
         )
     if not rest.startswith("//"):
-        raise Refused("host", f"{url[:80]!r} names no host; write it as {scheme}://host/path.")
+        raise Refused("host", f"{url[:80]!r} has no host; write it as {scheme}://host/path.")
     end = re.search(r"[/?#]", rest[2:])
     authority, rest = (rest[2:], "") if end is None else (rest[2:][: end.start()], rest[2:][end.start() :])
     host, port = _split(authority)
@@ -93,7 +93,7 @@ def _host(host: str) -> str:
         except ValueError:
             raise Refused("host", "The host of the URL is not a valid IPv6 address.") from None
     if not host.removesuffix("."):
-        raise Refused("host", "The URL names no host.")
+        raise Refused("host", "The URL has no host.")
     try:
         name = ascii_name(host)
     except ValueError:
@@ -102,10 +102,10 @@ def _host(host: str) -> str:
 
 
 def ascii_name(host: str) -> str:
-    """A name in lower case and ASCII, as resolvers want it; full-width forms become what they look like.
+    """A host name in lower-case ASCII, as resolvers need it; full-width forms become normal characters.
 
     Raises:
-        ValueError: It is not a name.
+        ValueError: ``host`` is not a host name.
     """
     host = unicodedata.normalize("NFKC", host)
     if not host.isascii():
@@ -119,7 +119,7 @@ def ascii_name(host: str) -> str:
 
 
 def _ipv4(name: str) -> str:
-    """An IPv4 address in any of the forms that resolvers and browsers accept: 1 to 4 parts, decimal, octal or hex."""
+    """An IPv4 address in any form that resolvers and browsers accept: 1 to 4 parts, decimal, octal or hexadecimal."""
     try:
         parts = [_number(part) for part in name.split(".")]
     except ValueError:
@@ -137,7 +137,7 @@ def _number(part: str) -> int:
 
 
 def _path(rest: str) -> str:
-    """Path and query, percent-encoded where they are not yet."""
+    """The path and query, percent-encoded where necessary."""
     path, question, query = rest.partition("#")[0].partition("?")
     safe = "/%:@!$&'()*+,;=~"
     return quote(path or "/", safe=safe, errors="replace") + question + quote(query, safe=f"{safe}?", errors="replace")

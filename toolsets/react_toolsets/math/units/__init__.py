@@ -1,1 +1,1 @@
-"""Units of measurement: a compiled table, a parser of names, and exact conversion."""
+"""Units of measurement: a generated table, a parser for names, and exact conversion."""

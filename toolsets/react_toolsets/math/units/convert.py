@@ -1,4 +1,4 @@
-"""``convert_units``: exact factors, and the questions that only the user can answer."""
+"""``convert_units``: converts with exact factors, and asks about ambiguous units."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from react_toolsets.math.units.parse import readings
 from react_toolsets.math.units.unit import Unit
 
 DIGITS = 15
-"""Significant digits shown unless more are asked for."""
+"""The default number of significant digits."""
 
 
 def convert(value: object, from_unit: str, to_unit: str, digits: int = DIGITS) -> Mapping[str, object]:
     """The fields of the result of a conversion.
 
     Args:
-        value: A number, or text that is one.
-        from_unit: What it is given in.
-        to_unit: What it is wanted in.
+        value: A number, or a number as text.
+        from_unit: The unit of ``value``.
+        to_unit: The unit of the result.
         digits: Significant digits to show.
 
     Raises:
-        Refusal: There is no such unit, or no conversion between the two, or several.
+        Refusal: A unit is unknown, or there is no conversion, or more than one.
     """
     number = read_number(value)
     source, target = _settled(from_unit, to_unit)
@@ -35,7 +35,7 @@ def convert(value: object, from_unit: str, to_unit: str, digits: int = DIGITS) -
         raise Refusal(
             "below_absolute_zero",
             f"{number_text(number)[0]} {source.symbol} is below absolute zero (0 K, -273.15 °C, -459.67 °F). "
-            "Check the value; a difference of temperatures is converted by its factor alone, with calculate.",
+            "Check the value; to convert a temperature difference, multiply by the factor alone with calculate.",
         )
     result = _converted(number, source, target, digits)
     text, lost = significant_text(result, digits)
@@ -50,7 +50,7 @@ def convert(value: object, from_unit: str, to_unit: str, digits: int = DIGITS) -
 
 
 def _converted(number: Fraction, source: Unit, target: Unit, digits: int) -> Number:
-    if source.dimensions != target.dimensions:  # l/100 km and miles per gallon: the one is the inverse of the other
+    if source.dimensions != target.dimensions:  # such as l/100 km and miles per gallon, which are inverses
         if not number:
             raise Refusal("domain_error", f"0 {source.symbol} has no value in {target.symbol}. Check the value.")
         number, source = 1 / (number * source.factor), replace(source, factor=Fraction(1), pi=-source.pi)
@@ -69,7 +69,7 @@ def _converted(number: Fraction, source: Unit, target: Unit, digits: int) -> Num
 
 
 def _settled(from_unit: str, to_unit: str) -> tuple[Unit, Unit]:
-    """The one pair of units that the two texts stand for; incompatible ones are refused before anything is asked."""
+    """The pair of units for two texts; incompatible units are refused before the user is asked about ambiguous ones."""
     sources, targets = readings(from_unit), readings(to_unit)
     pairs = [
         (source, target)

@@ -1,7 +1,7 @@
-"""Write ``table.py`` from pint's definitions: ``python -m react_toolsets.math.units.generate`` (needs pint).
+"""Generates ``table.py`` from pint's definitions: ``python -m react_toolsets.math.units.generate`` (needs pint).
 
-Importing pint takes longer than a first conversion may, and its parser of unit expressions can hang on hostile input;
-the definitions themselves are what is wanted of it.
+Only the definitions are used, since importing pint takes longer than a first conversion may, and its parser for unit
+expressions can hang on hostile input.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "rankine": ("°R", "degree_Rankine"),
     },
     "area": {
-        "acre": ("ac", "4840 * yard ** 2"),  # pint's acre is that of the United States survey foot, given up in 2022
+        "acre": ("ac", "4840 * yard ** 2"),  # pint's acre is based on the US survey foot, which was abolished in 2022
         "hectare": ("ha", "hectare"),
         "are": ("are", "are"),
     },
@@ -129,10 +129,10 @@ DEFINITIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 }
 
 BASES = ("meter", "gram", "second", "kelvin", "ampere", "bit", "radian", "mole")
-"""Pint's names of the base units, in the order of a unit's dimensions; angles are then counted in whole turns."""
+"""Pint's names of the base units, in the order of a unit's dimensions; angles are converted to whole turns."""
 
 _HEAD = '''\
-"""The units there are, compiled from pint's definitions by ``generate.py``: do not edit."""
+"""The known units, generated from pint's definitions by ``generate.py``: do not edit."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ UNITS: Mapping[str, Unit] = {
 _TAIL = '''\
     )
 }
-"""By canonical id."""
+"""The units by canonical id."""
 '''
 
 
@@ -165,7 +165,7 @@ def _row(registry: UnitRegistry[Any], name: str, symbol: str, definition: str) -
     zero, _ = _root(registry, 0, definition)
     one, dimensions = _root(registry, 1, definition)
     factor, pi = one - zero, 0
-    if name == "rad":  # pint's pi is rounded; as a fraction of a turn every other angle is exact
+    if name == "rad":  # pint's pi is rounded; all other angles are exact fractions of a turn
         factor, pi = Fraction(1, 2), -1
     elif dimensions == _ANGLE:
         factor /= _root(registry, 1, "turn")[0]

@@ -1,4 +1,4 @@
-"""What people call the units: data for the parser."""
+"""Names of units: data for the parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ADVERTISED = """
     bit B kB MB GB TB KiB MiB GiB  deg rad
 """
 ADVERTISED: tuple[str, ...] = tuple(_ADVERTISED.split())
-"""The ids that a model is offered; far more are understood."""
+"""The ids in the tool's schema; the parser understands many more."""
 
 SYMBOLS: Mapping[str, str] = {
     "b": "bit",
@@ -37,7 +37,7 @@ SYMBOLS: Mapping[str, str] = {
     "VA": "V*A",
     "mcg": "µg",
 }
-"""Symbols in which case carries meaning, and what they stand for; ids themselves are understood, too."""
+"""Case-sensitive symbols and their units; ids are understood as well."""
 
 WORDS: Mapping[str, str] = {
     "m": "metre meter",
@@ -121,7 +121,7 @@ WORDS: Mapping[str, str] = {
     "troy_oz": "troyounce troyoz oztroy ozt",
     "oil_bbl": "oilbarrel bbl barrelofoil",
 }
-"""Words in which case carries no meaning (spaces left out, plural s understood), by what they stand for."""
+"""Case-insensitive words by unit, without spaces; a plural s is understood."""
 
 US_OR_IMPERIAL: Mapping[str, str] = {
     "tsp": "teaspoon tsp",
@@ -132,7 +132,7 @@ US_OR_IMPERIAL: Mapping[str, str] = {
     "quart": "quart qt",
     "gallon": "gallon gal",
 }
-"""Measures of volume that the United States and the United Kingdom disagree about."""
+"""Measures of volume that differ between the United States and the United Kingdom."""
 
 AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "oz": ("oz", "us_fl_oz", "imperial_fl_oz"),
@@ -141,13 +141,13 @@ AMBIGUOUS: Mapping[str, tuple[str, ...]] = {
     "kt": ("knot", "kt"),
     "mpg": ("mi/us_gallon", "mi/imperial_gallon"),
 }
-"""Words for several units; the other unit of a conversion may settle which is meant."""
+"""Words for several units; the other unit of a conversion may resolve which is meant."""
 
 SYSTEMS: Mapping[str, str] = {
     **dict.fromkeys(("us", "usa", "american"), "us"),
     **dict.fromkeys(("imperial", "imp", "uk", "british"), "imperial"),
 }
-"""Words that say whose measure is meant."""
+"""Words for a system of measures."""
 
 PREFIXES: Mapping[str, tuple[str, int, int]] = {
     "p": ("pico", 10, -12),
@@ -169,7 +169,7 @@ PREFIXES: Mapping[str, tuple[str, int, int]] = {
     "Ti": ("tebi", 2, 40),
     "Pi": ("pebi", 2, 50),
 }
-"""Symbol, word and value (base and exponent) of each prefix."""
+"""The word and the value (base and exponent) of each prefix, by symbol."""
 
 PREFIXED: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -182,7 +182,7 @@ PREFIXED: Mapping[str, tuple[str, ...]] = {
     "t": ("k", "M", "G"),
     "rad": ("µ", "m"),
 }
-"""Which prefixes each unit takes; no other unit takes any."""
+"""The prefixes that units take; other units take none."""
 
 _CURRENCIES = "usd eur gbp jpy chf cny inr cad aud dollar euro sterling yen yuan rupee franc peso bitcoin $ € £ ¥ ₹"
 _WITHOUT_LENGTH = "month year yr decade century"
@@ -192,7 +192,7 @@ REFUSED: Mapping[str, str] = {
     **dict.fromkeys(_CURRENCIES.split(), _NO_MONEY),
     **dict.fromkeys(_WITHOUT_LENGTH.split(), _NO_LENGTH),
 }
-"""Words for what is not a unit, and why."""
+"""Words that are not units, with the reason."""
 
 _OTHERS = """
     gray grain gramforce dram slug dalton mole henry farad lumen lux candela sievert becquerel katal weber siemens
@@ -202,4 +202,4 @@ _OTHERS = """
     bel
 """
 OTHERS = frozenset(_OTHERS.split())
-"""Units that exist and are not among ours: another one must not be suggested for its likeness."""
+"""Units that exist but are not supported: similar names must not be suggested for them."""

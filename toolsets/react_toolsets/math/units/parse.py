@@ -1,4 +1,4 @@
-"""Text → unit: names, prefixes, powers, products and quotients, and every reading there is of an ambiguous name."""
+"""Parses units: names, prefixes, powers, products and quotients; an ambiguous name has several readings."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _VOLUMES = {word: measure for measure, words in US_OR_IMPERIAL.items() for word 
 
 
 def readings(text: str) -> list[Unit]:
-    """Every unit that ``text`` can stand for; several for ``gallon``.
+    """All units that ``text`` can mean; several for ``gallon``.
 
     Raises:
-        Refusal: ``unknown_unit``, with near names.
+        Refusal: ``unknown_unit``, with similar names.
     """
     if len(text) > MAX_LENGTH or len(_SIGN.findall(text)) >= MAX_FACTORS:
         raise Refusal("unknown_unit", f"{text[:40]!r}… is too long for a unit. Use one such as {_EXAMPLES}.")
@@ -66,7 +66,7 @@ def readings(text: str) -> list[Unit]:
 
 
 def _signs(written: list[str]) -> list[list[int]]:
-    """What each sign does with what follows it: in ``a/b*c`` the c multiplies, or belongs below the line."""
+    """The possible signs of the exponents: in ``a/b*c``, the c may be in the numerator or the denominator."""
     signs = [1 if sign == "*" else -1 for sign in written]
     first = signs.index(-1) if -1 in signs else len(signs)
     below = signs[:first] + [-1] * len(signs[first:])
@@ -74,7 +74,7 @@ def _signs(written: list[str]) -> list[list[int]]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Factors and the signs between them, as they alternate in ``text``; what is in parentheses is one factor."""
+    """The factors of ``text`` and the operators between them; a group in parentheses is one factor."""
     pieces, start = [], 0
     for sign in _SIGN.finditer(text):
         before = text[start : sign.start()]
@@ -85,7 +85,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _of_many(text: str) -> list[Unit]:
-    """The readings of a factor that may be counted in tens, hundreds or thousands: the ``100 km`` of ``l/100 km``."""
+    """The readings of a factor with an optional count of 10, 100 or 1000, such as ``100 km`` in ``l/100 km``."""
     match = _COUNT.fullmatch(text)
     return [unit.times(int(match["count"])) for unit in _factor(match["name"])] if match else _factor(text)
 
@@ -98,7 +98,7 @@ def _combined(units: tuple[Unit, ...], signs: list[int]) -> Unit:
 
 
 def _factor(text: str) -> list[Unit]:
-    """The readings of one unit with a power; none when it is unknown."""
+    """The readings of one unit with a power; empty if it is unknown."""
     if group := _GROUP.fullmatch(text):
         return _to_power(readings(group["inner"]), int(group["power"] or 1))
     if found := _named(text):
@@ -117,7 +117,7 @@ def _to_power(units: list[Unit], power: int) -> list[Unit]:
 
 
 def _named(name: str) -> list[Unit]:
-    """The readings of a name without a power: symbols, in which case counts, before words; none when it is unknown."""
+    """The readings of a name without a power; case-sensitive symbols come before words. Empty if it is unknown."""
     if name in AMBIGUOUS:
         return _ids(AMBIGUOUS[name])
     if name in SYMBOLS:
@@ -129,7 +129,18 @@ def _named(name: str) -> list[Unit]:
     key = _key(name)
     if name[:1] == "C" and _singular(key) in ("cal", "calorie"):
         return _ids(("cal", "kcal"))
-    return _word(key) or _of_system(name) or _prefixed_word(key) or _glued_power(key)
+    found = _word(key) or _of_system(name) or _prefixed_word(key) or _glued_power(key)
+    return [] if "(" in name and _is_another(found, name.partition("(")[0].strip()) else found
+
+
+def _is_another(found: list[Unit], before: str) -> bool:
+    """Whether parentheses would turn the unit before them into another: ``c(m)`` is no centimetre, unlike
+    ``metre(s)`` a metre. Degrees are no unit of temperature before it is said which.
+    """
+    if _singular(before.lower()) in ("degree", "deg", "°"):
+        return False
+    own = {unit.id for unit in _named(before)} if before else set()
+    return bool(own) and not {unit.id for unit in found} <= own
 
 
 def _ids(ids: tuple[str, ...]) -> list[Unit]:
@@ -137,7 +148,7 @@ def _ids(ids: tuple[str, ...]) -> list[Unit]:
 
 
 def _data_rate(rate: re.Match[str]) -> list[Unit]:
-    """``Mbps`` and its kin: a small b is bits, a capital one bytes, and capitals throughout may mean either."""
+    """The readings of ``Mbps`` and the like: b means bits, B means bytes; in all capitals, it may be either."""
     prefix = "k" if rate["prefix"] in ("k", "K") else rate["prefix"].upper()
     either = rate["second"] != "ps" and rate["unit"] == "B"
     units = ("bit", "B") if either else ("bit",) if rate["unit"] == "b" else ("B",)
@@ -182,7 +193,7 @@ def _word(key: str) -> list[Unit]:
 
 
 def _of_system(name: str) -> list[Unit]:
-    """The unit of a name with a word such as ``US`` in it: of a volume, an ounce or a ton."""
+    """The readings of a volume, ounce or ton with a word such as ``US``."""
     words = [word for word in re.split(r"[\s_()]+", name.lower().replace(".", "")) if word not in ("", "liquid")]
     systems = {SYSTEMS[word] for word in words if word in SYSTEMS}
     if len(systems) != 1:
@@ -213,16 +224,16 @@ def _unknown(text: str) -> Refusal:
     key = _key(text)
     if reason := REFUSED.get(text.lower()) or REFUSED.get(_singular(key)):
         return Refusal("unknown_unit", f"{shown!r} cannot be converted: {reason}")
-    near = [] if "(" in text else _near(key)  # metre(second) is no millisecond
+    near = [] if "(" in text else _near(key)  # metre(second) is not a millisecond
     hint = f"Did you mean {' or '.join(near)}?" if near else f"Use a unit such as {_EXAMPLES}."
     return Refusal("unknown_unit", f"There is no unit {shown!r} (case counts in symbols). {hint}", near=near)
 
 
 def _near(key: str) -> list[str]:
-    """The ids of units whose names are like ``key``."""
+    """The ids of units with names similar to ``key``."""
     names = {**{_key(name): name for name in _VOLUMES}, **_WORDS, **{_key(name): name for name in ADVERTISED}}
     same_letters = [name for name in (*ADVERTISED, "Mb", "Gb") if name.lower() == key]
-    # A hint at a short name, or at a unit because another one sounds like it, would change what is measured.
+    # No suggestions for short names and for words of other units: they would change the dimension.
     alike = [] if len(key) < 4 or key in OTHERS else get_close_matches(key, names, n=3, cutoff=0.75)
     return list(dict.fromkeys(same_letters + [names[name] for name in alike]))[:3]
 

@@ -1,4 +1,4 @@
-"""The units there are, compiled from pint's definitions by ``generate.py``: do not edit."""
+"""The known units, generated from pint's definitions by ``generate.py``: do not edit."""
 
 from __future__ import annotations
 
@@ -91,4 +91,4 @@ UNITS: Mapping[str, Unit] = {
         ("arcsec", "arcsec", "1/1296000", (0, 0, 0, 0, 0, 0, 1, 0), 0, "0"),
     )
 }
-"""By canonical id."""
+"""The units by canonical id."""

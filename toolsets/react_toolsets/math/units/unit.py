@@ -1,4 +1,4 @@
-"""A unit: how much of the base units it is."""
+"""A unit of measurement, in terms of base units."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Dimensions = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
-    """One unit, or a product of some.
+    """A unit, or a product of units.
 
     Args:
-        id: Its canonical name, in ASCII except for micro.
-        symbol: How it is written.
-        factor: How much of the base units it is; exact.
-        dimensions: Which base units.
-        pi: The power of pi that ``factor`` is to be multiplied with; exact, unlike pi.
-        zero: Where its scale starts, in kelvin; only temperatures have one.
+        id: The canonical name, in ASCII except for micro.
+        symbol: The symbol for display.
+        factor: The exact size in base units.
+        dimensions: The exponents of the base units.
+        pi: The exponent of pi, by which ``factor`` is multiplied; keeps ``factor`` exact.
+        zero: The zero point of a temperature scale, in kelvin.
     """
 
     id: str
@@ -36,18 +36,18 @@ class Unit:
 
     @property
     def is_scale(self) -> bool:
-        """Whether it is a scale of temperature with a zero point of its own."""
+        """Whether it is a temperature scale with its own zero point."""
         return bool(self.zero)
 
     @property
     def dimension(self) -> str:
-        """What it measures."""
+        """The name of the quantity that it measures."""
         if self.dimensions == _FUEL and "/" in self.id:
             return "fuel consumption"
         return NAMES.get(self.dimensions, "derived quantity")
 
     def raised(self, exponent: int) -> Unit:
-        """The unit times itself."""
+        """The unit to the power of ``exponent``."""
         compound = bool(re.search(r"[*/\d]", self.id))
         return Unit(
             id=f"({self.id})^{exponent}" if compound else f"{self.id}{exponent}",
@@ -58,11 +58,11 @@ class Unit:
         )
 
     def times(self, count: int) -> Unit:
-        """So many of the unit."""
+        """A multiple of the unit."""
         return replace(self, id=f"{count}{self.id}", symbol=f"{count} {self.symbol}", factor=self.factor * count)
 
     def joined(self, other: Unit, sign: int) -> Unit:
-        """The product of two units, or with ``sign`` -1 their quotient."""
+        """The product of two units, or their quotient if ``sign`` is -1."""
         return Unit(
             id=_product(self.id, other.id, "*" if sign > 0 else "/"),
             symbol=_product(self.symbol, other.symbol, "·" if sign > 0 else "/"),
@@ -72,13 +72,13 @@ class Unit:
         )
 
     def is_inverse_of(self, other: Unit) -> bool:
-        """Whether one is a distance for a volume of fuel, and the other a volume for a distance."""
+        """Whether one is distance per volume of fuel, and the other volume per distance."""
         quotients = "/" in self.id and "/" in other.id
         return quotients and {self.dimensions, other.dimensions} == {_FUEL, _added(_NONE, _FUEL, -1)}
 
 
 def _product(left: str, right: str, sign: str) -> str:
-    """Two names with a sign between them, in parentheses where it would take them apart."""
+    """Two names joined by an operator, with parentheses where needed."""
     left = f"({left})" if sign != "/" and "/" in left else left
     return f"{left}{sign}({right})" if re.search(r"[*·/]", right) else f"{left}{sign}{right}"
 
@@ -119,4 +119,4 @@ NAMES: Mapping[Dimensions, str] = {
     (-3, 0, 0, 0, 0, 0, 0, 1): "molar concentration",
     (0, 1, 0, 0, 0, 0, 0, -1): "molar mass",
 }
-"""What is measured in a unit of these dimensions."""
+"""The quantities by the dimensions of their units."""

@@ -1,4 +1,4 @@
-"""What the launcher of confined programs runs: it stands alone, since it reaches the launcher as compiled text.
+"""The code of the launcher for confined programs. It is self-contained, because it is passed on as compiled code.
 
-Nothing in here imports more than small modules of C: starting a command costs what these imports cost.
+It imports only small C modules, because every command that is started pays for these imports.
 """

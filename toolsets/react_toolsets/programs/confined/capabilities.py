@@ -1,4 +1,4 @@
-"""The rights of root, in the pieces that Linux cuts them into."""
+"""Drops Linux capabilities, the parts of root's rights."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _DROP, _AMBIENT, _CLEAR_ALL = 24, 47, 4
 _LAST = 40
 _VERSION_3 = 0x20080522
 KEPT = (0, 1, 3, 4)
-"""Capabilities that root keeps: about owners and modes of files. With others it could look into our own memory."""
+"""Capabilities that root keeps, for owners and modes of files. With others it could read our own memory."""
 
 
 def drop() -> None:
-    """Keep nothing but :data:`KEPT`, and that only as root: not now, and not after another program took our place.
+    """Drop all capabilities, for this process and programs it executes; root keeps :data:`KEPT`.
 
     Raises:
         OSError: Root cannot drop them here.
@@ -29,7 +29,7 @@ def drop() -> None:
         except OSError:
             if root:
                 raise
-            break  # it has none, and what it starts gets none
+            break  # other users have none
     control(_AMBIENT, _CLEAR_ALL)
     try:
         _set(sum(1 << capability for capability in KEPT) if root else 0)
@@ -38,7 +38,7 @@ def drop() -> None:
 
 
 def _last() -> int:
-    """The last one that this kernel knows."""
+    """The last capability that this kernel knows."""
     try:
         file = os.open("/proc/sys/kernel/cap_last_cap", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -1,7 +1,7 @@
-"""A filter of system calls (seccomp): what Landlock and namespaces leave open is refused by number.
+"""A system call filter (seccomp): it refuses by number what Landlock and namespaces leave open.
 
-The filter is a short program for the kernel's own machine, put together here: libseccomp would be one more library to
-find on each system, for twenty lines.
+The filter is a short program for the kernel's virtual machine, assembled here. libseccomp would save twenty lines, but
+be one more library to find on each system.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
 _ALLOW, _ERROR = 0x7FFF0000, 0x00050000
 _NOT_PERMITTED, _NO_ACCESS, _UNKNOWN = 1, 13, 38
 _OTHER_TABLE = 0x40000000
-"""From here on, numbers are of the table for 32-bit pointers on x86-64."""
+"""Numbers from here on are in the table for 32-bit pointers on x86-64."""
 _UNIX, _INET, _INET6, _NETLINK, _ROUTE = 1, 2, 10, 16, 0
 
 Step = tuple[int, int, int, int]
-"""An operation, how many steps to jump over when it holds and when it does not, and a value."""
+"""An operation, how many steps to skip if it is true and if it is false, and a value."""
 
 
 def confine(*, sockets: bool, processes: bool) -> None:
-    """Filter the system calls of this process, for good.
+    """Filter the system calls of this process, irrevocably.
 
-    Refused always: other system call tables than the processor's own, io_uring (it makes sockets by itself), keyrings,
-    BPF, performance events, modules, and files by handle.
+    Always refused are other system call tables than the processor's own, io_uring (it creates sockets by itself),
+    keyrings, BPF, performance events, modules, and files by handle.
 
     Args:
-        sockets: Whether sockets of Unix, IPv4, IPv6 and routing can be made; otherwise only pairs can.
-        processes: Whether other processes can be acted on and objects be shared by name: where this process sees only
-            its own they can.
+        sockets: Whether to allow Unix, IPv4, IPv6 and routing sockets; otherwise only socket pairs.
+        processes: Whether to allow calls that act on other processes or share objects by name; harmless if the
+            process sees only its own.
 
     Raises:
-        OSError: This processor is not known, or the kernel refuses.
+        OSError: The processor is unknown, or the kernel refuses.
     """
     if MACHINE is None:
         raise OSError("system calls cannot be filtered on this processor")
@@ -73,12 +73,12 @@ def assembled(machine: Machine, *, sockets: bool, processes: bool) -> list[Step]
 
 
 def _when(number: int, then: list[Step]) -> list[Step]:
-    """Do ``then``, which ends in an answer, when the system call is ``number``."""
+    """Run ``then``, which ends with a return, if the system call is ``number``."""
     return [(_EQUAL, 0, len(then), number), *then]
 
 
 def _only(argument: int, value: int) -> list[Step]:
-    """Allow the call when ``argument`` is ``value``, and nothing else."""
+    """Allow the call only if ``argument`` is ``value``."""
     return [_argument(argument), (_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW), _error(_NOT_PERMITTED)]
 
 
@@ -97,7 +97,7 @@ def _families() -> list[Step]:
 
 
 def _argument(at: int) -> Step:
-    """Load the lower half of an argument, which is all that the kernel looks at in those that are asked for here."""
+    """Load the lower half of an argument; the kernel ignores the upper half of those used here."""
     return (_LOAD, 0, 0, _ARGUMENTS + 8 * at + (0 if sys.byteorder == "little" else 4))
 
 

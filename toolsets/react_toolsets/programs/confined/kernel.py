@@ -1,6 +1,6 @@
-"""Calls of the C library and of the Linux kernel that Python has no functions for.
+"""Calls of the C library and the Linux kernel for which Python has no functions.
 
-This uses ``_ctypes`` rather than ``ctypes``: importing the latter takes a third of the time that a launcher may take.
+This uses ``_ctypes`` rather than ``ctypes``, whose import takes a third of the time that a launcher may take.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import os
 _PRCTL_NO_NEW_PRIVILEGES = 38
 
 
-_LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None is this program itself, whatever typeshed says
+_LIBRARY = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]  # None means this program itself
 
 
-class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # it takes none when it runs
+class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # not generic at run time
     _type_ = "l"
 
 
@@ -28,15 +28,15 @@ class _Function(_ctypes.CFuncPtr):
 
 
 class Machine:
-    """What differs between processors: the architecture that filters see, and the numbers of some system calls.
+    """The differences between processors: the architecture for filters, and the numbers of some system calls.
 
     Args:
-        architecture: Its number in the kernel.
-        pivot_root: The number of this call.
-        socket: Likewise.
+        architecture: The kernel's number for it.
+        pivot_root: The number of ``pivot_root``.
+        socket: The number of ``socket``.
         refused: io_uring (3), keyrings (3), bpf, perf_event_open, userfaultfd, kexec (2), modules (3), files by handle.
-        of_processes: Calls that act on the process that their first argument names; 0 is the caller.
-        of_groups: Calls that act on what their first two arguments name, with the first one that says "a process".
+        of_processes: Calls that act on the process in their first argument; 0 is the caller.
+        of_groups: Calls that act on what their first two arguments name, with the first argument for "a process".
         shared: Calls that open System V and POSIX objects, which processes share by name.
     """
 
@@ -77,11 +77,11 @@ MACHINES = {
     ),
 }
 MACHINE = MACHINES.get(os.uname().machine) if hasattr(os, "uname") else None
-"""The processor at hand, when it is one we know."""
+"""This processor; ``None`` if it is unknown."""
 
 
 def call(name: str, *arguments: int | bytes | None) -> int:
-    """What the function ``name`` of the C library returns; a ``bytes`` argument is passed as a pointer to it.
+    """Call the function ``name`` of the C library; ``bytes`` are passed as a pointer.
 
     Raises:
         OSError: It returned a negative number.
@@ -96,15 +96,15 @@ def call(name: str, *arguments: int | bytes | None) -> int:
 
 
 def pointer(data: bytes) -> bytes:
-    """Where ``data`` is in memory, as a structure holds it; ``data`` must be kept meanwhile."""
+    """The address of ``data`` as bytes for a structure; the caller has to keep ``data`` alive."""
     return bytes(memoryview(_Text(data)))
 
 
 def control(option: int, first: int | bytes = 0, second: int | bytes = 0) -> int:
-    """``prctl(2)``."""
+    """Call ``prctl(2)``."""
     return call("prctl", option, first, second, 0, 0)
 
 
 def gain_nothing() -> None:
-    """No program that takes the place of this one shall have more rights than this one."""
+    """Set ``no_new_privs``: a program that replaces this one cannot gain rights."""
     control(_PRCTL_NO_NEW_PRIVILEGES, 1)

@@ -1,4 +1,4 @@
-"""Landlock: the Linux kernel confines a process, and all it starts, to what it was told (Linux 5.13 and later)."""
+"""Landlock: the kernel confines a process and its child processes to the given paths (Linux 5.13 and later)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = (1 << bit for bit in range(4))
 MAKE_CHAR, MAKE_BLOCK = 1 << 6, 1 << 11
 REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
-"""Rights that a file, as opposed to a directory, can have."""
+"""Rights that apply to files, not only to directories."""
 TCP, SCOPES = 0b11, 0b11
 SINCE_REFER, SINCE_TRUNCATE, SINCE_TCP, SINCE_IOCTL, SINCE_SCOPES = 2, 3, 4, 5, 6
-"""The versions that brought a right, or a kind of rules."""
+"""The versions that introduced a right or a kind of rules."""
 
 
 def version() -> int:
-    """The version of Landlock that this kernel has; 0 for none."""
+    """The Landlock version of this kernel; 0 for none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -31,22 +31,22 @@ def version() -> int:
 
 
 def rights(of: int) -> int:
-    """All rights to files that version ``of`` controls."""
+    """All file rights that version ``of`` controls."""
     made = (1 << 13) - 1
     added = ((SINCE_REFER, REFER), (SINCE_TRUNCATE, TRUNCATE), (SINCE_IOCTL, IOCTL_DEV))
     return made + sum(right for since, right in added if of >= since)
 
 
 def confine(read: list[str], write: list[str], *, tcp: bool) -> None:
-    """Confine this process, for good.
+    """Confine this process, irrevocably.
 
     Args:
-        read: Files and directories that can be read and executed; those that do not exist are passed over.
-        write: Those that can be changed as well.
-        tcp: Whether TCP is left as it is; otherwise there is none, where the kernel controls it.
+        read: Files and directories that can be read and executed; missing ones are ignored.
+        write: Files and directories that can be changed as well.
+        tcp: Whether to allow TCP; otherwise it is refused if the kernel supports that.
 
     Raises:
-        OSError: It is not confined.
+        OSError: The process could not be confined.
     """
     found = version()
     if not found:
@@ -69,7 +69,7 @@ def _allow(rules: int, path: str, allowed: int) -> None:
     try:
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there, or not ours to look at, cannot be used anyway
+        return  # a path that is missing or not accessible cannot be used anyway
     try:
         if not S_ISDIR(os.fstat(parent).st_mode):
             allowed &= ON_FILES

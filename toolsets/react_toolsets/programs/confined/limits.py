@@ -1,22 +1,22 @@
-"""What a command may use of the machine."""
+"""Applies resource limits to a command."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-if sys.platform != "win32":  # looked at when a tool is built, on any system; applied on Linux alone
+if sys.platform != "win32":  # imported on any system when a tool is built, but used only on Linux
     import resource
 
 
 def apply(*, processes: int, memory: int, file_size: int, cpu_seconds: int) -> None:
-    """Limit this process and those that it starts, for good.
+    """Limit this process and its child processes, irrevocably.
 
     Args:
-        processes: How many more there may be than there are; 0 leaves that as it is. Nobody counts those of root.
-        memory: Bytes for the data of one process.
-        file_size: Bytes of one file.
-        cpu_seconds: Seconds that one process may compute.
+        processes: How many more processes there may be; 0 for no limit. The kernel does not count those of root.
+        memory: Bytes of data per process.
+        file_size: Bytes per file.
+        cpu_seconds: CPU seconds per process.
     """
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_DATA, memory)
@@ -33,12 +33,12 @@ def _lower(kind: int, to: int) -> None:
 
 
 def _of_user() -> int:
-    """How many threads the user has: the kernel counts these, whoever started them."""
+    """The number of the user's threads, all of which the kernel counts."""
     threads = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             if os.stat(f"/proc/{name}").st_uid == os.geteuid():
                 threads += len(os.listdir(f"/proc/{name}/task"))
         except OSError:
-            continue  # it has ended meanwhile
+            continue  # it has ended
     return threads

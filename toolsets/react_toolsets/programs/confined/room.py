@@ -1,6 +1,6 @@
-"""A room of its own for a process: namespaces with a file system that holds what it may touch, and nothing else.
+"""A room for a process: namespaces with a file system that contains only what it may touch.
 
-Only its own processes are in there, its own terminals, and a network that reaches nobody.
+It also contains only its own processes and terminals, and a network without a connection to the outside.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _SET_FLAGS, _UP = 0x8914, 1
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 RESERVED = 300
-"""Numbers of processes that the kernel does not give twice."""
+"""Process ids that the kernel does not reuse."""
 
 
 def separate(*, network: bool) -> None:
-    """Leave the namespaces of this process for new ones; its next child is the first process of the new room.
+    """Move this process into new namespaces; its next child becomes the first process of the new room.
 
     Args:
-        network: Whether the network stays what it is; otherwise there is one with nothing but itself in it.
+        network: Whether to keep the network; otherwise there is only a loopback interface.
 
     Raises:
-        OSError: The kernel, or whoever runs this container, does not allow it.
+        OSError: The kernel or the container does not allow it.
     """
     spaces = _MOUNTS | _NAMES | _IPC | _PIDS | (0 if network else _NETWORK)
     user, group = os.geteuid(), os.getegid()
@@ -52,17 +52,17 @@ def separate(*, network: bool) -> None:
 
 
 def furnish(at: str, read: list[str], write: list[str], protected: list[str], memory: int) -> None:
-    """Make a new root directory and go there: what is read and written lies where it was, the rest is not there.
+    """Create a new root directory and enter it; it contains the given paths in their places, and nothing else.
 
     Args:
-        at: A directory that nothing else uses meanwhile.
+        at: A directory that is not used otherwise.
         read: Files and directories that can be read.
-        write: Those that can be changed as well.
-        protected: Directories in those which can be read only all the same.
-        memory: Bytes that files in shared memory may take.
+        write: Files and directories that can be changed as well.
+        protected: Directories below ``write`` that stay read-only.
+        memory: Bytes for files in shared memory.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The root directory cannot be created.
     """
     here = os.getcwd()
     plan = _planned(read, write, protected)
@@ -85,7 +85,7 @@ def furnish(at: str, read: list[str], write: list[str], protected: list[str], me
 
 
 def limit_processes(most: int) -> bool:
-    """Let there be about ``most`` processes in this room; whether this kernel can do that (Linux 6.14 and later)."""
+    """Limit this room to about ``most`` processes; return whether the kernel supports that (Linux 6.14 and later)."""
     try:
         _write("/proc/sys/kernel/pid_max", str(most + RESERVED))
     except OSError:
@@ -94,7 +94,7 @@ def limit_processes(most: int) -> bool:
 
 
 def _planned(read: list[str], write: list[str], protected: list[str]) -> list[tuple[str, int]]:
-    """What is put where, the outer before the inner: real paths, with their attributes."""
+    """The real paths to mount with their attributes, outer paths before inner ones."""
     safe = _NO_SETUID | _NO_DEVICES
     plan: dict[str, int] = {}
     for path in sorted(map(os.path.realpath, read)):
@@ -106,7 +106,7 @@ def _planned(read: list[str], write: list[str], protected: list[str]) -> list[tu
     changed = [os.path.realpath(it) for it in write]
     for path in map(os.path.realpath, protected):
         while path not in plan and any(_holds(it, path) for it in changed):
-            plan[path] = safe  # what is mounted on cannot be renamed, so nothing takes its place
+            plan[path] = safe  # a mount point cannot be renamed, so it cannot be replaced
             path = os.path.dirname(path)
     for path in map(os.path.realpath, protected):
         if any(_holds(it, path) for it in changed):
@@ -119,7 +119,7 @@ def _holds(outer: str, path: str) -> bool:
 
 
 def _tree(path: str, attributes: int) -> int:
-    """A copy of the mounts at ``path``, not attached anywhere yet."""
+    """A detached copy of the mounts at ``path``."""
     tree = call("syscall", _OPEN_TREE, _HERE, os.fsencode(path), _CLONE | os.O_CLOEXEC | _WHOLE_TREE)
     _set(tree, b"", _EMPTY_PATH | _WHOLE_TREE, attributes)
     return tree
@@ -142,7 +142,7 @@ def _put(tree: int, path: str) -> None:
 
 
 def _link(path: str) -> None:
-    """Make the links again that lead to ``path``, where they are not there yet."""
+    """Recreate missing symbolic links in ``path``."""
     names = path.strip("/").split("/")
     for end in range(1, len(names) + 1):
         above = "/" + "/".join(names[:end])
@@ -164,7 +164,7 @@ def _own_devices(memory: int) -> None:
 
 
 def _own_processes() -> None:
-    """A view of the processes of this room; where a container hides parts of its own, that one, which shows no more."""
+    """Mount ``/proc`` for the processes of this room; in a container that forbids it, reuse the container's."""
     os.mkdir("proc")
     try:
         call("mount", b"proc", b"proc", b"proc", _NO_SETUID | _NO_DEVICES | _NO_EXEC, None)

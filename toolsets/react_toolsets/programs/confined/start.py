@@ -1,4 +1,4 @@
-"""The launcher: it confines itself by its rules, and becomes the command."""
+"""The launcher: it confines itself by its rules, and then executes the command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from react_toolsets.programs.confined import capabilities, filtering, landlock, 
 from react_toolsets.programs.confined.kernel import call, control
 
 REFUSED = 126
-"""The exit status when nothing was started."""
+"""The exit status if nothing was started."""
 _PARENT_DEATH = 1
 _KILL, _PIPE, _TERMINATE, _TOO_LARGE = 9, 13, 15, 25
 _DEFAULT, _IGNORED = 0, 1
@@ -18,19 +18,19 @@ class Rules:
     """What a command may do.
 
     Args:
-        room: ``own``: it gets a room of its own. ``made``: it is in one. Empty: there is none.
-        temporary: A directory for this command alone.
-        read: What it may read.
-        write: What it may change as well.
-        protected: What of that it may read only all the same.
-        devices: Devices, and directories of them, that it may use.
+        room: ``own``: create a room. ``made``: it is already in a room. Empty: there is no room.
+        temporary: A private directory for this command.
+        read: Paths that it may read.
+        write: Paths that it may change as well.
+        protected: Paths below ``write`` that it may only read.
+        devices: Devices and device directories that it may use.
         network: Whether it may use the network.
         landlock: Whether Landlock confines it.
         filtered: Whether its system calls are filtered.
-        processes: How many it may start.
-        memory: Bytes for each of them.
-        file_size: Bytes for each file.
-        cpu_seconds: Seconds that each of them may compute.
+        processes: How many processes it may start.
+        memory: Bytes of data per process.
+        file_size: Bytes per file.
+        cpu_seconds: CPU seconds per process.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Rules:
 
 
 def main(rules: Rules, command: list[str]) -> None:
-    """Confine this process and become ``command``; without one, say whether the number of processes is limited."""
+    """Confine this process and execute ``command``; without one, print whether the number of processes is limited."""
     try:
         report = _enter(rules) if rules.room == "own" else -1
         counted = _confine(rules)
@@ -68,7 +68,7 @@ def main(rules: Rules, command: list[str]) -> None:
         os._exit(0)
     if rules.room == "own":
         _lead(report)
-    for signal in (_PIPE, _TERMINATE, _TOO_LARGE):  # Python ignores two of them, and we the third
+    for signal in (_PIPE, _TERMINATE, _TOO_LARGE):  # Python ignores two of them, and we ignore the third
         call("signal", signal, _DEFAULT)
     try:
         os.execvp(command[0], command)
@@ -77,13 +77,13 @@ def main(rules: Rules, command: list[str]) -> None:
 
 
 def refuse(text: str) -> None:
-    """Say why nothing is started, and end."""
+    """Print why nothing is started, and exit."""
     os.write(2, f"{text}\n".encode(errors="replace"))
     os._exit(REFUSED)
 
 
 def _confine(rules: Rules) -> bool:
-    """Confine this process, and say whether its room limits the number of processes."""
+    """Confine this process, and return whether its room limits the number of processes."""
     if rules.room == "own":
         room.furnish(rules.temporary, rules.read, rules.write, rules.protected, rules.memory)
     counted = bool(rules.room) and room.limit_processes(rules.processes)
@@ -103,13 +103,13 @@ def _confine(rules: Rules) -> bool:
 
 
 def _enter(rules: Rules) -> int:
-    """Go on as the first process of a room of its own; the process that was there ends as that one does.
+    """Continue as the first process of a new room; the original process waits, and ends in the same way.
 
-    Returns the descriptor by which the first process tells of a signal: it cannot be ended by one itself.
+    Returns a descriptor with which the first process reports a signal, since a signal cannot end it.
     """
     room.separate(network=rules.network)
     reading, writing = os.pipe()
-    call("signal", _TERMINATE, _IGNORED)  # the command is asked to end, and not those who wait for it
+    call("signal", _TERMINATE, _IGNORED)  # SIGTERM is for the command, not for the processes that wait for it
     control(_PARENT_DEATH, _KILL)
     child = os.fork()
     if not child:
@@ -127,7 +127,7 @@ def _enter(rules: Rules) -> int:
 
 
 def _lead(report: int) -> None:
-    """Go on as a child of the first process, which waits for all; when the child ends, all in the room do."""
+    """Continue as a child of the first process, which waits; when the child ends, every process in the room does."""
     child = os.fork()
     if not child:
         return
