@@ -100,7 +100,7 @@ def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | Non
 
     Broken rules are added to ``doubts``; if that is the report as well, no rule may be broken.
     """
-    before = len(report.problems)
+    before, doubted = len(report.problems), len(doubts.problems)
     path = _skill_file(folder) or folder / FILE_NAMES[0]
     read = read_text(path, str(path), report, "a SKILL.md")
     if read is None:
@@ -111,6 +111,8 @@ def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | Non
     front, body = split
     fields = read_fields(front, folder, report, doubts)
     if len(report.problems) > before:
+        if doubts is not report:  # what is left out breaks no rule on top of that
+            del doubts.problems[doubted:]
         return None
     return AgentSkill(
         name=fields.name,
