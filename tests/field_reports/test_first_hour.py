@@ -154,10 +154,10 @@ def test_doctor_names_a_directory_that_can_be_made_writable(
         (("init", "{home}"), "cannot write {home}/agent.yaml: Not a directory; name a directory that you may write to"),
         (("init", "--plugin", "courtesy", "{home}"), "cannot write {home}/"),
         (("trust", "a.yaml"), "to trust the one that it is in: react-run trust {tmp_path}"),
-        (("a.yaml", "go", "--record", "-"), "'-' is not a file"),
-        (("eval", "a.yaml", "cases.yaml", "--html", "-"), "'-' is not a file"),
-        (("eval", "a.yaml", "cases.yaml", "--export", "junit", "-"), "'-' is not a file"),
-        (("test", "a.yaml", "cases.yaml", "--junit", "-"), "'-' is not a file"),
+        (("a.yaml", "go", "--record", "-"), "name a file instead of '-'"),
+        (("eval", "a.yaml", "cases.yaml", "--html", "-"), "name a file instead of '-'"),
+        (("eval", "a.yaml", "cases.yaml", "--export", "junit", "-"), "name a file instead of '-'"),
+        (("test", "a.yaml", "cases.yaml", "--junit", "-"), "name a file instead of '-'"),
     ],
 )
 def test_what_cannot_be_written_is_said_with_the_way_out(
