@@ -186,8 +186,8 @@ class Copy:
         self._turn += 2
         os.utime(path, (self._turn, self._turn))
 
-    def verdict(self, tests: Sequence[str]) -> str:
-        """Run tests: ``passed``, ``failed``, ``hung``, or another outcome."""
+    def verdict(self, tests: Sequence[str], seconds: float = SECONDS) -> str:
+        """Run tests: ``passed``, ``failed``, ``hung`` after ``seconds``, or another outcome."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--no-header", *tests]
         paths = os.pathsep.join(str(self.root / package) for package in PACKAGES)
         try:
@@ -198,7 +198,7 @@ class Copy:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=SECONDS,
+                timeout=seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -246,7 +246,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy(Path(folder))
         tests = sorted({test for _, entry in chosen for test in entry.tests})
-        if tests and (before := copy.verdict(tests)) not in ("passed", "skipped"):
+        if tests and (before := copy.verdict(tests, SECONDS * len(tests))) not in ("passed", "skipped"):
             wrong.append(f"the tests do not pass as things are: {before}")
         for mutant, entry in chosen:
             verdict = tried(copy, mutant, entry) if entry.tests else "declared"

@@ -80,7 +80,7 @@ def test_nothing_is_even_imported_without_trust(tmp_path: Path, option: dict[str
     [
         ({"function": "os:system"}, "standard library"),
         ({"function": "helpers:nothing"}, "has no 'nothing'"),
-        ({"function": "helpers:NUMBER"}, "is not a function, but int"),
+        ({"function": "helpers:NUMBER"}, "is not a function but of type int"),
         ({"function": "no_such_package:f"}, "No module named"),
         ({"function": "not a path"}, "is not a path such as"),
         ({"function": 3}, "must be text"),

@@ -271,3 +271,13 @@ def test_a_skill_in_a_linked_folder_has_the_name_of_the_link(tmp_path: Path) -> 
     (tmp_path / "skills").mkdir()
     (tmp_path / "skills" / "my-skill").symlink_to(tmp_path / "elsewhere" / "other")
     assert [skill.name for skill in read_skills([tmp_path / "skills"]).skills] == ["my-skill"]
+
+
+def test_a_skill_that_is_left_out_is_not_said_to_be_loaded(tmp_path: Path) -> None:
+    write(tmp_path, front("name: Bad Name"), "bad")
+    write(tmp_path, front("name: Other Name", "description: Works."), "other")
+    found = read_skills([tmp_path])
+    assert len(found.problems) == 1
+    assert "bad" in found.problems[0]
+    assert found.doubts
+    assert all(f"{tmp_path / 'other'}" in doubt for doubt in found.doubts)

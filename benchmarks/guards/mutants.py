@@ -433,7 +433,7 @@ def mutants() -> list[Mutant]:
         ),
         Mutant(
             "a deadline is ten times as long",
-            f"{E}execution:Timer",
+            f"{E}supervision:Timer",
             _slow_timer(),
             lambda: go(calls(("hang", {})), DONE).steps[0].error_code == "timeout",
         ),
@@ -502,7 +502,7 @@ def _one_by_one(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _slow_timer() -> Callable[..., Any]:
-    original = _original("react_run.engine.execution:Timer")
+    original = _original("react_run.engine.supervision:Timer")
     return lambda paused, seconds, expire: original(paused, 20 * seconds, expire)
 
 

@@ -1,4 +1,4 @@
-"""react-run: a plugin-driven ReAct agent runtime. The public names, imported when first used."""
+"""react-run: a plugin-driven ReAct agent runtime. Public names are imported on first use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
-"""Written here alone: the build reads it. Read from the installed metadata it cost half of ``--version``."""
+"""Defined only here, and read by the build; reading it from the installed metadata would double ``--version``."""
 
 if TYPE_CHECKING:
     from react_run.agent import DEFAULT_REACT_SYSTEM_PROMPT as DEFAULT_REACT_SYSTEM_PROMPT

@@ -1,4 +1,4 @@
-"""``python -m react_run`` is the command line."""
+"""Runs the command line with ``python -m react_run``."""
 
 import os
 import sys
@@ -6,8 +6,8 @@ from contextlib import suppress
 
 
 def import_nothing_from_here() -> None:
-    """Take the working directory off the path: an agent that writes there would write what is imported next."""
-    with suppress(OSError):  # there is no such directory any more
+    """Remove the working directory from the path, so that files written by an agent are never imported."""
+    with suppress(OSError):  # the directory no longer exists
         if not sys.flags.safe_path and sys.path[0] in ("", os.getcwd()):
             del sys.path[0]
 

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from react_run.results import RunResult
 
 BLAME = "raised by plugin "
-"""The beginning of the note that says which plugin and hook an exception came from."""
+"""The start of the note that names the plugin and hook that raised an exception."""
 
 
 def pass_on_interrupt(error: BaseException) -> None:
-    """Raise a Ctrl-C that became another error on its way, as Python has it while a class is made.
+    """Raise a Ctrl-C that was turned into another error, as Python does while it creates a class.
 
     Raises:
-        KeyboardInterrupt: ``error`` comes of one.
+        KeyboardInterrupt: ``error`` was caused by one.
     """
     seen: set[int] = set()
     above: BaseException | None = error
     while above is not None and id(above) not in seen:
-        if isinstance(above, KeyboardInterrupt) or _tells_of_one(above):
+        if isinstance(above, KeyboardInterrupt) or _is_from_interrupt(above):
             raise KeyboardInterrupt from error
         seen.add(id(above))
         above = above.__cause__ or above.__context__
 
 
-def _tells_of_one(error: BaseException) -> bool:
-    """Whether it is what pydantic makes of a Ctrl-C while it builds a schema: it keeps only the words."""
+def _is_from_interrupt(error: BaseException) -> bool:
+    """Whether pydantic made the error from a Ctrl-C while it built a schema; it keeps only the text."""
     made_by_pydantic = type(error).__module__.startswith("pydantic_core")
     return made_by_pydantic and str(error).rstrip(": \n").endswith("KeyboardInterrupt")
 

@@ -67,7 +67,7 @@ class Message:
         if isinstance(content, str):
             if not content.isascii():
                 object.__setattr__(self, "content", encodable(content))
-        elif content is None:  # what the providers' libraries send along with calls
+        elif content is None:  # providers' libraries use None next to calls
             object.__setattr__(self, "content", "")
         elif not isinstance(content, Sequence) or not all(isinstance(part, Mapping) for part in content):
             raise TypeError(f"content of Message must be text or a list of content parts, not {type(content).__name__}")
@@ -186,9 +186,9 @@ NO_USAGE = Usage(input_tokens=0, output_tokens=0, cost=0.0, requests=0)
 
 
 class MessageList(list[Message]):
-    """A conversation that counts its changes in place (``changes``); adding to its end is none.
+    """A conversation that counts changes in place (``changes``); appending messages does not count.
 
-    While the count stays the same, whatever was made of the messages, such as their encoded form, still holds.
+    While the count stays the same, anything derived from the messages, such as their encoded form, remains valid.
     """
 
     __slots__ = ("changes",)

@@ -165,9 +165,8 @@ class Signal:
     ``block`` makes the call a retryable failure; ``warn`` and ``hint`` are appended to what the model reads.
     ``location`` is the place in question, such as ``calc.py:3:1``. ``scope`` is the place where a later change that
     passes the sensor clears a block: the location by default, ``.`` for anywhere (behaviour F1b). ``patch`` is a
-    unified diff
-    of workspace files, applied before the model is told. ``looked`` is false if the sensor could not look at all, so
-    the call has not passed it.
+    unified diff of workspace files, applied before the model is told. ``looked`` is false if the sensor could not look
+    at all, so the call has not passed it.
     """
 
     severity: Literal["block", "warn", "hint"]

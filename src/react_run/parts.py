@@ -99,8 +99,9 @@ class ImagePart(Part):
 
     Args:
         data: The bytes of the image file.
-        media_type: The declared type; if the bytes disagree, the bytes decide. name: The name of the file. saved_to:
-            The path of a saved copy, relative to the workspace of the run.
+        media_type: The declared type; if the bytes disagree, the bytes decide.
+        name: The name of the file.
+        saved_to: The path of a saved copy, relative to the workspace of the run.
 
     Raises:
         ValueError: The bytes are not one of these image types.
@@ -124,8 +125,9 @@ class FilePart(Part):
 
     Args:
         data: The bytes of the file.
-        media_type: The declared type, such as ``text/csv`` for a text file; for other files, the bytes decide. name:
-            The name of the file. saved_to: The path of a saved copy, relative to the workspace of the run.
+        media_type: The declared type, such as ``text/csv`` for a text file; for other files, the bytes decide.
+        name: The name of the file.
+        saved_to: The path of a saved copy, relative to the workspace of the run.
 
     Raises:
         ValueError: The bytes are neither.

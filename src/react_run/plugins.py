@@ -21,7 +21,7 @@ from react_run.wrappers.calling import unwrap
 
 
 class Manager(pluggy.PluginManager):
-    """Skips what is not a hook in the class of a component, a hundred attributes or so: to inspect one takes time."""
+    """Skips attributes of component classes that are not hooks: a class has a hundred, and inspecting them is slow."""
 
     _skipped: Collection[str] = ()
 
@@ -31,7 +31,7 @@ class Manager(pluggy.PluginManager):
         return super().register(plugin, name)
 
     def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
-        """Return the hook options of one attribute, as pluggy reads them."""
+        """Return the hook options of one attribute, as pluggy does."""
         return None if name in self._skipped else super().parse_hookimpl_opts(plugin, name)
 
 
@@ -39,10 +39,10 @@ _BINDING = ("react_tool_permit", "react_ask")
 """The hooks whose answers also bind subagents: what they may do, and whom they ask."""
 _OF_EVERY_COMPONENT = frozenset(dir(Component))
 _MARK = "react_run_impl"
-"""Where the decorator ``hookimpl`` leaves its options."""
+"""The attribute in which ``hookimpl`` stores its options."""
 _BASES = frozenset(Component.__mro__)
 _FUNCTIONS = (FunctionType, MethodType, classmethod, staticmethod)
-"""All that pluggy takes for hooks."""
+"""The types that pluggy accepts as hooks."""
 _BY_IDENTITY = (object.__eq__, Component.__eq__)
 
 _NAMED = {kind.__name__: kind for kind in (Iteration, ModelResponse, Observation, RunResult, Signal, Verdict)}
@@ -63,7 +63,7 @@ ANSWERS: Mapping[str, tuple[type, ...]] = {hook: _answers(hook) for hook in hook
 
 
 def _not_hooks(cls: type) -> frozenset[str]:
-    """The attributes of a component's class that no class in its order of inheritance marks as a hook."""
+    """The attributes of a component's class that neither it nor any base class marks as a hook."""
     own = [vars(base) for base in cls.__mro__ if base not in _BASES]
     functions = ((name, value) for names in own for name, value in names.items() if isinstance(value, _FUNCTIONS))
     marked = {name for name, value in functions if hasattr(value, _MARK)}

@@ -47,6 +47,16 @@ model:
     - {{text: done, delay: {pause}}}
 toolsets: [{{kind: functions, path: tools.py}}]
 """
+WRONG_CLOCK = '''
+"""The time of day is wrong by some seconds, in everything that this process reads; the monotonic clock is right."""
+import os
+import time
+
+by = int(os.environ["CLOCK_IS_OFF_BY"])
+real, real_ns = time.time, time.time_ns
+time.time = lambda: real() + by
+time.time_ns = lambda: real_ns() + by * 10**9
+'''
 
 
 class Field:
@@ -76,10 +86,14 @@ class Field:
     def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
         home = environment.pop("HOME_OF_ITS_OWN", "home")
         engine = environment.pop("ENGINE", self.engine)
+        if "CLOCK_IS_OFF_BY" in environment:
+            shim = self.folder / "clock"
+            shim.mkdir(exist_ok=True)
+            (shim / "sitecustomize.py").write_text(WRONG_CLOCK, encoding="utf-8")
+            environment["PYTHONPATH"] = str(shim)
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
                 [
-                    *environment.pop("BEFORE", "").split(),
                     *(sys.executable, "-m", "react_run", *arguments, "--trust", "-j", str(self.jobs)),
                     *("--engine", engine),
                 ],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -190,10 +189,8 @@ def test_a_network_that_fails_stops_one_worker_for_a_while(
 def test_a_worker_whose_clock_is_an_hour_off_neither_takes_nor_loses_rows(
     shared: Field, figures: dict[str, object]
 ) -> None:
-    if shutil.which("faketime") is None:
-        pytest.skip("faketime is not installed")
-    slow = shared.worker(HOME_OF_ITS_OWN="slow", BEFORE="faketime -f -1h")
-    fast = shared.worker(HOME_OF_ITS_OWN="fast", BEFORE="faketime -f +1h")
+    slow = shared.worker(HOME_OF_ITS_OWN="slow", CLOCK_IS_OFF_BY="-3600")
+    fast = shared.worker(HOME_OF_ITS_OWN="fast", CLOCK_IS_OFF_BY="3600")
     batch = shared.batch()
     shared.until_effects(1)
     for process in (batch, slow, fast):

@@ -99,8 +99,8 @@ def test_weights_and_context_are_compared_with_what_is_free(
 ) -> None:
     (finding,) = found(serve(OLLAMA), "llama3.1", tmp_path)
     assert (finding.status, finding.what, finding.fix) == ("ok", "memory for llama3.1", "")
-    said = "it takes about 4.9 GB (4.0 GB of weights, 0.5 GB for 4,096 tokens of context), and 8.0 GB are free"
-    assert finding.detail == f"{said}; an estimate, which leaves graphics memory out"
+    said = "it needs about 4.9 GB (4.0 GB of weights, 0.5 GB for 4,096 tokens of context), and 8.0 GB are free"
+    assert finding.detail == f"{said}; an estimate that ignores graphics memory"
     assert ("/api/show", {"model": "llama3.1:latest"}) in asked
 
 
@@ -108,14 +108,14 @@ def test_a_long_context_is_counted_and_what_is_too_much_is_a_note_with_its_fix(s
     (finding,) = found(serve(OLLAMA), "llama3.1", tmp_path, window=131_072)
     assert finding.status == "note"  # graphics memory may hold it: no failure
     assert "16.0 GB for 131,072 tokens of context" in finding.detail
-    assert "a smaller context_window" in finding.fix
+    assert "a smaller model, quantization or context_window" in finding.fix
 
 
 def test_weights_alone_can_be_too_much(serve: Serve, tmp_path: Path) -> None:
     without_shape = {**OLLAMA, "/api/show": {"model_info": {}}}
     (finding,) = found(serve(without_shape), "qwen3:8b", tmp_path, free=5 * GB)
     assert finding.status == "note"
-    assert finding.detail.startswith("it takes about 5.5 GB (5.0 GB of weights), and 5.0 GB are free")
+    assert finding.detail.startswith("it needs about 5.5 GB (5.0 GB of weights), and 5.0 GB are free")
 
 
 def test_a_loaded_model_needs_nothing_more(serve: Serve, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_model_that_the_server_lacks_is_a_failure_with_the_nearest_name(serve:
 def test_where_free_memory_is_not_known_the_need_is_told(serve: Serve, tmp_path: Path) -> None:
     (finding,) = found(serve(OLLAMA), "llama3.1", tmp_path, free=None)
     assert finding.status == "note"
-    assert finding.detail.endswith("how much is free here is not known")
+    assert finding.detail.endswith("how much memory is free is unknown")
 
 
 @pytest.mark.parametrize(
@@ -168,5 +168,5 @@ def test_doctor_tells_the_estimate_unless_it_is_offline(call: Call, tmp_path: Pa
     write(tmp_path, f"model: {{kind: openai, model: llama3.1, base_url: '{serve(OLLAMA)}'}}\n")
     status, out, _ = call("doctor", "agent.yaml")
     assert status == 0, out
-    assert "memory for llama3.1: it takes about 4.9 GB" in out
+    assert "memory for llama3.1: it needs about 4.9 GB" in out
     assert "memory for" not in call("doctor", "agent.yaml", "--offline")[1]

@@ -212,7 +212,7 @@ def test_every_counterpart_of_another_runtimes_kind_is_installed(wrapper: str) -
         ("max_retries", "model_retries"),
         ("custom_llm_provider", "write model: PROVIDER/MODEL"),
         ("dependency_map", "no counterpart"),
-        ("tools", "in Python toolsets="),
+        ("tools", "in Python, toolsets="),
         ("functions", "kind: functions, module: M"),
         ("prompt", "system_prompt:"),
         ("instructions", "system_prompt:"),

@@ -61,7 +61,7 @@ def test_the_schema_of_the_answer_is_a_keyword() -> None:
     ("keys", "said"),
     [
         ({"system_promt": "x"}, "unknown key 'system_promt'. Did you mean 'system_prompt'?"),
-        ({"tools": []}, "unknown key 'tools': tools come from toolsets: [math], say,"),
+        ({"tools": []}, "unknown key 'tools': tools come from toolsets, such as [math]"),
         ({"max_iterations": "three"}, "max_iterations: must be a whole number"),
         ({"guides": len}, "guides: must be a list, not builtin_function_or_method"),
     ],

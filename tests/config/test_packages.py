@@ -72,7 +72,12 @@ def test_a_path_is_no_name_of_a_package(name: str) -> None:
 def test_two_packages_of_one_name_are_both_named(site: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     install(other, "rival", "", {"kit": "rival"}, group="agents", version="2.0")
-    with on_path(other), pytest.raises(ConfigError, match=r"agents of kit 1\.0 and rival 2\.0\. Uninstall one"):
+    with (
+        on_path(other),
+        pytest.raises(
+            ConfigError, match=r"kit 1\.0 and rival 2\.0 both have a package of agents called 'kit'\. Uninstall one"
+        ),
+    ):
         packaged("kit:plain")
 
 

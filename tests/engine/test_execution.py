@@ -28,7 +28,7 @@ from react_run import (
     hookimpl,
     tool,
 )
-from react_run.engine import execution
+from react_run.engine import supervision
 from react_run.engine.timer import Timer
 from react_run.support.render import NO_OUTPUT
 from react_run.testing import agent_with, calls, run_agent, says
@@ -428,6 +428,6 @@ def test_the_clock_of_a_call_is_stopped_when_it_has_ended(monkeypatch: pytest.Mo
             super().stop()
             clocks.append("stopped")
 
-    monkeypatch.setattr(execution, "Timer", Watched)
+    monkeypatch.setattr(supervision, "Timer", Watched)
     one(asynchronous(lambda: "ok"))
     assert clocks == ["begun", "stopped"]

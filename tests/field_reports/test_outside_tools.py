@@ -76,6 +76,7 @@ def test_what_a_module_lists_is_offered_under_the_names_it_lists(tmp_path: Path)
     [
         ('"LIMIT"]', {"include": ["double", "dubble"]}, "include names 'dubble'"),
         ('"LIMIT"]', {"include": ["dubble"]}, "Did you mean 'double'?"),
+        ('"LIMIT"]', {"include": ["dubble", "double", "nothere"]}, "'double'? include names 'nothere'"),
         ('"LIMIT", "missing"]', {}, "__all__ names 'missing'"),
         (
             '"LIMIT", "untyped"]',

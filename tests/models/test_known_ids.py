@@ -72,7 +72,7 @@ NEW_OR_OWN = [
 @pytest.mark.parametrize(("name", "example"), FAMILIES.items())
 def test_the_name_of_a_family_of_models_is_doubted_with_an_example(name: str, example: str) -> None:
     assert not wrong_id(name) or "/" not in name  # it may exist one day: a warning, no refusal
-    assert "but a part of other names, such as" in doubtful_id(name)
+    assert "only longer names such as" in doubtful_id(name)
     assert example in doubtful_id(name)
 
 

@@ -111,7 +111,12 @@ def test_a_turn_waits_for_another_process_that_is_in_the_conversation(tmp_path: 
     asyncio.run(scenario())
 
 
-def test_two_turns_of_a_conversation_are_made_one_after_the_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("locks", [True, False], ids=["file locks", "a file system without locks"])
+def test_two_turns_of_a_conversation_are_made_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locks: bool
+) -> None:
+    if not locks:
+        monkeypatch.setattr("react_run.serve.sessions.try_lock", lambda _: True)
     kept, sessions = Session(tmp_path / "talk.jsonl"), Sessions()
     happened: list[str] = []
 

@@ -110,7 +110,7 @@ def test_the_opening_line_says_where_who_and_whether_a_token_is_needed(home: Pat
     file = agent_file(tmp_path, "one", ["done"])
     token = "a-token-of-a-good-length"
     with Process([file, "--trust"], home, tmp_path, REACT_RUN_TOKEN=token) as server:
-        assert server.opening == f"serving one on {server.url} (a token is needed)\n"
+        assert server.opening == f"serving one on {server.url} (a token is required)\n"
         assert server.http.get("/v1/models").status_code == 401
         assert server.http.get("/v1/models", headers={"Authorization": f"Bearer {token}"}).status_code == 200
     assert token not in (home / "stderr.txt").read_text()

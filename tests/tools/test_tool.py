@@ -430,3 +430,14 @@ def test_a_tool_without_time_to_run_is_refused_when_it_is_made(seconds: float) -
     with pytest.raises(ToolsetError, match="'look': timeout=") as caught:
         Tool.from_function(look, timeout=seconds)
     assert caught.value.code == "tool.timeout"
+
+
+def test_a_complex_number_is_text_with_an_example() -> None:
+    def turn(z: complex) -> str:
+        """Turn."""
+        return str(z * 1j)
+
+    made = Tool.from_function(turn)
+    assert made.wire["function"]["parameters"]["properties"]["z"]["description"] == 'Examples: "1+2j"'
+    prepared = made.prepare({"z": "1+2j"})
+    assert made.function(*prepared.args, **prepared.kwargs) == "(-2+1j)"

@@ -77,14 +77,16 @@ class FunctionsToolset(ReActToolset):
     def _must_be_there(self, found: Mapping[str, object], source: ModuleType) -> None:
         """Refuse an explicit name that does not exist: a typo would silently leave a tool out."""
         listed = getattr(source, "__all__", ())
+        wrong = []
         for where, names in (("__all__", listed), ("include", self.include)):
             for name in names:
                 missing = name not in found if where == "include" else not hasattr(source, name)
                 if missing and not set(name) & set("*?["):
                     near = get_close_matches(name, found, n=1, cutoff=0.6)
                     hint = f" Did you mean {near[0]!r}?" if near else ""
-                    text = f"{where} names {name!r}, which {_name_of(source)} does not have as a function.{hint}"
-                    raise ToolsetError(text, code="tool.missing")
+                    wrong.append(f"{where} names {name!r}, which {_name_of(source)} does not have as a function.{hint}")
+        if wrong:
+            raise ToolsetError(" ".join(wrong), code="tool.missing")
 
     def _is_chosen(self, name: str) -> bool:
         return _matches(name, self.include) and not _matches(name, self.exclude)

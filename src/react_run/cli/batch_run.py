@@ -169,7 +169,7 @@ class BatchRun:
 
         if changes_things(agent) and not self.quiet:
             complain(
-                "warning: each row works in a directory of the machine that runs it; one that goes on elsewhere finds "
+                "warning: each row works in a directory on its machine; a row that continues on another one finds "
                 "an empty one. --workspaces on shared storage keeps their files"
             )
 
@@ -289,7 +289,7 @@ class BatchRun:
 
         if self.max_cost is not None and not agent.config.limits.max_cost and not self.quiet:
             meter.say(
-                f"rows have no limit of their own (--set limits.max_cost=…): up to {self.jobs} may be at work when the "
+                f"rows have no limit of their own (--set limits.max_cost=…): up to {self.jobs} may be running when the "
                 "limit is reached"
             )
         try:

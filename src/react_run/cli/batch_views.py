@@ -110,7 +110,7 @@ def stop_batch(name: str, engine: str) -> int:
         home = find_home(name)
         _queue(home).set("stopped", 1)
         name = home.name
-    print(f"no more rows of {name} are begun; those at work go on to their end", file=sys.stderr)
+    print(f"no more rows of {name} will start; rows in progress are finished", file=sys.stderr)
     return 0
 
 

@@ -114,7 +114,7 @@ def _show(reports: dict[str, list[dict[str, object]]], wrong: int, notes: dict[s
             print(f"{printable(name)}: ok")
             if notes.get(name):
                 for note in notes[name]:
-                    if not note.startswith(WARNING):  # which stands on stderr by now
+                    if not note.startswith(WARNING):  # which was already printed on stderr
                         print(printable(f"  note: {note}"))
     if len(reports) > 1 or wrong:
         count = sum(map(len, reports.values()))

@@ -56,20 +56,20 @@ def ended(arguments: list[str]) -> int:
 def leave(status: int) -> NoReturn:
     """Exit; neither a late Ctrl-C nor a thread that hangs longer than :data:`PATIENCE` can prevent it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Python remembers a Ctrl-C that ended an exec() of a text, such as dataclasses do while they are imported, although
-    # it was caught: it would kill itself with SIGINT in place of exiting with a status. The next exec() forgets it.
+    # Python remembers a Ctrl-C that interrupted an exec() of text, as in dataclasses during import, even if it was
+    # caught, and would then kill itself with SIGINT instead of exiting with a status. Another exec() makes it forget.
     exec("")
     if any(thread is not threading.main_thread() and not thread.daemon for thread in threading.enumerate()):
         watch = threading.Timer(PATIENCE, os._exit, (status,))
         watch.daemon = True
         watch.start()
-    gc.freeze()  # Python looks for garbage twice more while it ends: a tenth of a short run
+    gc.freeze()  # Python collects garbage twice more at exit, which takes a tenth of a short run
     sys.exit(status)
 
 
 @contextmanager
 def lost_interrupts() -> Iterator[None]:
-    """Remember a Ctrl-C that Python can raise nowhere, as in a callback of a C library, and show no traceback of it."""
+    """Remember a Ctrl-C that Python cannot raise, as in a callback of a C library, and suppress its traceback."""
     before = sys.unraisablehook
 
     def hear(lost: sys.UnraisableHookArgs) -> None:
@@ -87,10 +87,10 @@ def lost_interrupts() -> Iterator[None]:
 
 
 def end_if_interrupted() -> None:
-    """End now if a Ctrl-C got lost before.
+    """Exit now if a Ctrl-C was lost earlier.
 
     Raises:
-        Interrupted: One did.
+        Interrupted: One was lost.
     """
     if _lost.is_set():
         _lost.clear()
@@ -161,7 +161,7 @@ def _called(arguments: list[str], debug: bool) -> int:
         if debug:
             print(printable(traceback.format_exc().rstrip()), file=sys.stderr)
         elif isinstance(error, ReactError):
-            missing = getattr(error, "missing", "")  # perhaps a command was meant
+            missing = getattr(error, "missing", "")  # the user may have meant a command
             complain(no_such_file(missing) if missing else str(error))
         elif where := blamed(error):
             complain(f"{where} failed: {type(error).__name__}: {error}\n{DEBUG} shows the traceback.")

@@ -1,6 +1,6 @@
-"""Whether a model server on this machine has the memory its model needs: an estimate, for ``doctor``.
+"""Estimates, for ``doctor``, whether this machine has enough memory for a model that runs on it.
 
-What the servers say of their models: Ollama's ``/api/tags``, ``/api/ps`` and ``/api/show``
+The sources are what servers report about their models: Ollama's ``/api/tags``, ``/api/ps`` and ``/api/show``
 (https://docs.ollama.com/api), and the ``meta`` that llama.cpp's server adds to ``/v1/models``.
 """
 
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
     from react_run.models.remote import RemoteModel
 
 PATIENCE = 5.0
-"""Seconds to wait for one reply of the server."""
+"""Seconds to wait for one reply."""
 OLLAMA = "http://localhost:11434"
-"""Where Ollama listens unless it is told otherwise."""
+"""Ollama's default address."""
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 BESIDES = 1.1
-"""What a server takes besides the weights, as a factor: buffers of computation, a tenth as a rule of thumb."""
+"""The memory that a server needs in all, as a multiple of the weights; a tenth for buffers, as a rule of thumb."""
 BYTES_PER_NUMBER = 2
-"""Keys and values of the context are kept with 16 bits unless the server is told otherwise."""
+"""The context's keys and values have 16 bits by default."""
 UNKNOWN_WINDOW = 4096
-"""Tokens of context that are assumed where neither file nor server says how many."""
+"""The context size, in tokens, to assume if neither the file nor the server gives one."""
 MEMORY = Path("/proc/meminfo")
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a model takes, in bytes."""
+    """The memory that a model needs, in bytes."""
 
     weights: int
     context: int = 0
     tokens: int = 0
     loaded: bool = False
-    """Whether the server holds it already, so that nothing more is needed."""
+    """Whether the server has loaded it already, so that no more memory is needed."""
 
     @property
     def total(self) -> int:
-        """Everything together, estimated."""
+        """The estimated total."""
         return int(self.weights * BESIDES) + self.context
 
 
 def memory_findings(model: RemoteModel, *, memory: Path = MEMORY) -> Iterator[Finding]:
-    """Whether the model is on its server, and the memory of this machine is enough for it.
+    """Check that the server has the model, and that this machine has enough memory for it.
 
-    Nothing is found out about servers on other machines, and about those that do not tell the size of their models.
+    Servers on other machines, and servers that do not report the size of their models, are not checked.
 
     Args:
         model: The model of the agent file.
-        memory: The kernel's account of this machine's memory.
+        memory: The kernel's memory report.
     """
     name = model.name.removeprefix("ollama/").removeprefix("ollama_chat/")
     address = model.base_url or (OLLAMA if name != model.name else "")
@@ -77,7 +77,7 @@ def memory_findings(model: RemoteModel, *, memory: Path = MEMORY) -> Iterator[Fi
 
 
 def _asked(client: httpx.Client, address: str, name: str, window: int | None) -> tuple[list[str], Need | None]:
-    """The models that an Ollama server has, and what the one called ``name`` takes, as far as a server says so."""
+    """The models of an Ollama server, and the needs of the one called ``name``, as far as the server reports them."""
     root = urlunsplit(urlsplit(address)._replace(path="", query=""))
     models = _entries(_reply(client, "GET", f"{root}/api/tags"), "models")
     for entry in models:
@@ -88,14 +88,14 @@ def _asked(client: httpx.Client, address: str, name: str, window: int | None) ->
     listed = _entries(_reply(client, "GET", f"{address.rstrip('/')}/models"), "data")
     for entry in listed:
         meta = entry.get("meta")
-        named = entry.get("id") == name or len(listed) == 1  # llama.cpp answers for its one model, whatever is asked
+        named = entry.get("id") == name or len(listed) == 1  # llama.cpp has one model, and answers under any name
         if named and isinstance(meta, dict) and (size := _number(meta, "size")):
             return [], Need(weights=size, loaded=True)
     return [], None
 
 
 def _need_of(client: httpx.Client, root: str, entry: Mapping[str, Any], window: int | None) -> Need:
-    """What a model of Ollama takes."""
+    """The memory that an Ollama model needs."""
     own = str(entry.get("name"))
     for running in _entries(_reply(client, "GET", f"{root}/api/ps"), "models"):
         if running.get("name") == own:
@@ -108,7 +108,7 @@ def _need_of(client: httpx.Client, root: str, entry: Mapping[str, Any], window: 
 
 
 def _bytes_per_token(info: Mapping[str, Any]) -> int:
-    """Bytes of keys and values that one token of context takes; 0 where the model's shape is not known."""
+    """The bytes of keys and values for one token of context; 0 if the model's shape is unknown."""
     shape = f"{info.get('general.architecture')}."
     layers, heads = _number(info, f"{shape}block_count"), _number(info, f"{shape}attention.head_count")
     shared = _number(info, f"{shape}attention.head_count_kv") or heads
@@ -124,18 +124,18 @@ def _judged(what: str, need: Need, available: int | None) -> Finding:
     parts = f"{_size(need.weights)} of weights"
     if need.tokens:
         parts += f", {_size(need.context)} for {need.tokens:,} tokens of context"
-    wanted = f"it takes about {_size(need.total)} ({parts})"
+    wanted = f"it needs about {_size(need.total)} ({parts})"
     if available is None:
-        return Finding("note", what, f"{wanted}; how much is free here is not known")
-    told = f"{wanted}, and {_size(available)} are free; an estimate, which leaves graphics memory out"
+        return Finding("note", what, f"{wanted}; how much memory is free is unknown")
+    told = f"{wanted}, and {_size(available)} are free; an estimate that ignores graphics memory"
     if need.total <= available:
         return Finding("ok", what, told)
-    fix = "without graphics memory for it: a smaller model or quantization, a smaller context_window, or end programs"
+    fix = "without enough graphics memory, use a smaller model, quantization or context_window, or close programs"
     return Finding("note", what, told, fix)
 
 
 def _available(memory: Path) -> int | None:
-    """Bytes that programs may still have without swapping; ``None`` where the kernel does not say."""
+    """The bytes that programs can still get without swapping; ``None`` if the kernel does not report it."""
     with suppress(OSError, ValueError):
         for line in memory.read_text(encoding="ascii").splitlines():
             field, _, rest = line.partition(":")
@@ -149,7 +149,7 @@ def _is_there(name: str, names: list[str]) -> bool:
 
 
 def _reply(client: httpx.Client, method: str, url: str, body: object = None) -> dict[str, Any]:
-    """The object that the server answers with; empty where it does not know the address."""
+    """The JSON object that the server returns; empty if it does not know the address."""
     try:
         response = client.request(method, url, json=body) if body is not None else client.request(method, url)
         found = response.json() if response.is_success else None
@@ -164,7 +164,7 @@ def _entries(reply: Mapping[str, Any], field: str) -> list[dict[str, Any]]:
 
 
 def _number(entry: Mapping[str, Any], field: str) -> int:
-    """A positive whole number, or 0; of a list (one number a layer) the largest."""
+    """A positive integer, or 0; for a list with one number per layer, the largest."""
     value = entry.get(field)
     values = value if isinstance(value, list) else [value]
     return max((each for each in values if isinstance(each, int) and each > 0), default=0)

@@ -27,10 +27,10 @@ def duration(context: click.Context, parameter: click.Parameter, value: str | No
 
 
 def named_file(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-    """A file that is written beside the result: never ``-``, for the result is on standard output."""
+    """Validate the file for an additional output; ``-`` is refused, because the result goes to standard output."""
     names = [name for *_, name in value] if isinstance(value, tuple) else [value]
     if "-" in names:
-        text = "'-' is not a file, and standard output has the result already: name a file (./- is one of that name)"
+        text = "standard output already has the result: name a file instead of '-' (or ./- for a file of that name)"
         raise click.BadParameter(text, context, parameter)
     return value
 

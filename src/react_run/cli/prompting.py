@@ -48,9 +48,7 @@ def _decoded(data: bytes) -> str:
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     text = data.decode("utf-16" if marked else "utf-8-sig", errors="replace")
     if "\ufffd" in text and "\ufffd".encode() not in data:
-        complain(
-            "standard input is not text in UTF-8: what cannot be read of it is sent as \ufffd (--attach sends files)"
-        )
+        complain("standard input is not valid UTF-8: unreadable bytes are sent as \ufffd (--attach sends files)")
     return text
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _OF_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What reading a record that is none of ours ends in."""
+"""The errors that reading a damaged record can raise."""
 _LIMITS = ("max_iterations", "max_cost", "run_timeout")
 
 

@@ -55,7 +55,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
     journal = read_journal(path)
     options = options_of(journal, agent, trust=trust)
     if journal.footer is not None and journal.footer["status"] == "finished":
-        options.config()  # a journal that is not ours is refused, as always
+        options.config()  # a journal that is not ours is still refused
         return _ended(journal, as_json=as_json)
     style = "json" if as_json else "text"
     session = journal.header["session"]
@@ -65,7 +65,7 @@ def command(run: str | None, force: bool, agent: str | None, trust: bool, as_jso
 
 
 def _ended(journal: Journal, *, as_json: bool) -> int:
-    """Show the result of a run that has ended, with its exit status; nothing is done again."""
+    """Show the result of a finished run, with its exit status; nothing is run again."""
     from react_run.cli.exit import complain
     from react_run.cli.statuses import status_of, why
     from react_run.cli.terminal import json_text, terminal_text

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Prompt = str | Sequence[str | Part]
 
-OFFLINE = "no model named: the offline stand-in answers what the tools can answer (-m MODEL for a real one)"
+OFFLINE = "no model named: the offline model answers what the tools can answer (-m MODEL for a real one)"
 
 
 @dataclass(kw_only=True)

@@ -178,7 +178,7 @@ def run_server(options: ServeOptions, agents: list[Any], *, opened: bool = False
 
 def _opening(address: str, service: Any) -> str:
     names = ", ".join(service.agents.names) or "no agents"
-    token = "a token is needed" if service.options.tokens else "no token is needed"
+    token = "a token is required" if service.options.tokens else "no token is required"
     return f"serving {names} on {address} ({token})"
 
 

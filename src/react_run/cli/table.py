@@ -49,6 +49,6 @@ def _widest(column: str, entries: list[dict[str, str]]) -> int:
 
 
 def _least(column: str, entries: list[dict[str, str]]) -> int:
-    """The room that a column of a table on a terminal must have, with what separates it from the next."""
+    """The minimum width of a column on a terminal, including its separator."""
     widest = _widest(column, entries)
     return 3 + (widest if column in WHOLE else min(widest, 8))

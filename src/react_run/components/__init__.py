@@ -1,4 +1,4 @@
-"""Everything configurable: a pydantic model whose fields are its YAML options, named by its kind.
+"""Everything configurable is a pydantic model whose fields are its YAML options, found by its kind.
 
 kind (text in an agent file) → class (``kinds``) → object (``building``: validated options)
 """
@@ -39,11 +39,11 @@ from react_run.components.origin import TextOfFile as TextOfFile
 from react_run.components.origin import beside_the_file as beside_the_file
 
 GROUP_MARK = "x-react-run-group"
-"""Stands in a JSON Schema for any component of a group."""
+"""The key that marks a place for any component of a group in a JSON Schema."""
 
 
 class Options(BaseModel):
-    """Base of everything with options: unknown ones are refused with the nearest name, numbers and flags are strict."""
+    """Base of everything with options: unknown ones are refused with the nearest name; numbers and flags are strict."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True, allow_inf_nan=False)
 
@@ -62,7 +62,7 @@ class Options(BaseModel):
 
     @classmethod
     def shared_option_names(cls) -> list[str]:
-        """What it understands beside its options, as all of its group do."""
+        """Keys that it accepts besides its options, like all components of its group."""
         return []
 
     @classmethod
@@ -73,8 +73,8 @@ class Options(BaseModel):
 class Component(Options):
     """A model, toolset, plugin, policy or check: its fields are its YAML options.
 
-    A class that is the base of a whole group says so, ``class Check(Component, group="checks")``: a field of its type
-    then accepts any component of that group, also as ``name`` or ``{kind: name, …}``.
+    The base class of a group declares it with ``class Check(Component, group="checks")``. A field of its type then
+    accepts any component of that group, also as ``name`` or ``{kind: name, …}``.
 
     Components compare and hash by identity: pluggy compares plugins with ``==``, and two entries with equal options
     are still two plugins.
@@ -83,7 +83,7 @@ class Component(Options):
     kind: ClassVar[str] = ""
     """The name used in messages when the class was not found through an entry point."""
     closes_anywhere: ClassVar[bool] = False
-    """Whether :meth:`close` may run in another task than :meth:`open`, and so beside other components that close."""
+    """Whether :meth:`close` may run in another task than :meth:`open`, and so concurrently with other components."""
 
     def __init_subclass__(cls, group: str = "", **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -98,24 +98,24 @@ class Component(Options):
 
     @classmethod
     def adapted(cls, given: object, *, unmarked: bool = False) -> Component | None:
-        """``given`` as a component of this group, where something else may stand for one; else ``None``.
+        """Convert ``given`` to a component of this group if that makes sense; otherwise return ``None``.
 
         Args:
-            given: What a kind leads to, or what a program gave.
-            unmarked: Whether a program gave it, so that it needs no mark to be meant.
+            given: The object that a kind names, or that Python code passed.
+            unmarked: Whether Python code passed it, so that it needs no mark.
         """
         return None
 
     def needs_trust(self) -> str:
-        """Why an agent file that names this needs a trusted directory, such as ``starts programs``; else nothing."""
+        """Why this needs a trusted directory in an agent file, such as ``starts programs``; empty if it does not."""
         return ""
 
     def secrets_from_environment(self) -> Iterable[str]:
-        """The names of variables with secrets that this reads by itself, so that their values are masked, too."""
+        """The variables with secrets that this component reads itself; their values are masked, too."""
         return ()
 
     async def open(self) -> None:
-        """Acquire what lives as long as the agent; called by ``async with agent:`` and before the first run."""
+        """Acquire resources for the life of the agent; called by ``async with agent:`` and before the first run."""
 
     async def close(self) -> None:
         """Release what :meth:`open` acquired."""
@@ -139,11 +139,11 @@ class Component(Options):
 
 
 class Plugin(Component, group="plugins"):
-    """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods will do, too."""
+    """Base for plugins with options: add methods marked ``@hookimpl``. Any object with hook methods is a plugin."""
 
     inherited_by_subagents: ClassVar[bool | None] = None
-    """Whether this plugin also holds for the runs of subagents (behaviour X1); any plugin may have this attribute.
+    """Whether this plugin also applies to the runs of subagents (behaviour X1); any plugin may have this attribute.
 
-    Left open it does when it answers ``react_tool_permit`` or ``react_ask``: a subagent never has more rights than its
-    parent, and asks the same people.
+    With ``None``, it does if it implements ``react_tool_permit`` or ``react_ask``: a subagent never has more rights
+    than its parent, and asks the same people.
     """

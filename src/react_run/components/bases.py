@@ -1,4 +1,4 @@
-"""The base class of each group of components, as far as it was imported: the class says which it is the base of."""
+"""The base class of each group of components; a class registers itself when it is imported."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ BASES: dict[str, Any] = {}
 
 
 def group_of(cls: type) -> str:
-    """The group that ``cls`` is the base of; empty when it is the base of none."""
+    """The group whose base is ``cls``; empty if it is not a base."""
     return next((group for group, base in BASES.items() if base is cls), "")

@@ -1,4 +1,4 @@
-"""Class → object: the entry of an agent file, checked against its expected base and with its options validated."""
+"""Class → object: checks the entry of an agent file against its base class, and validates its options."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ARTICLES = {
 
 
 def build(group: str, entry: object, origin: object = None) -> object:
-    """The object that ``entry`` (``name`` or ``{kind: name, option: …}``) stands for.
+    """Build the object for ``entry`` (``name`` or ``{kind: name, option: …}``).
 
     Args:
         group: One of :data:`react_run.components.kinds.GROUPS`.
-        entry: What the agent file says.
-        origin: The :class:`Origin` of the entry, when it comes from a file.
+        entry: The entry in the agent file.
+        origin: The :class:`Origin` of the entry, if it comes from a file.
 
     Raises:
         ValidationError: The kind or its options are wrong; positions are relative to the entry.
@@ -55,7 +55,7 @@ def build(group: str, entry: object, origin: object = None) -> object:
 
 
 def find(group: str, kind: str, origin: object = None) -> object:
-    """What ``kind`` names, seen from the agent file at ``origin``."""
+    """The object that ``kind`` names for the agent file at ``origin``."""
     if isinstance(origin, Origin):
         return resolve(group, kind, directory=origin.directory, trusted=origin.trusted)
     return resolve(group, kind)
@@ -84,11 +84,11 @@ def _split(group: str, entry: object) -> tuple[str, dict[str, object]]:
 def _instance(group: str, target: object, kind: str, options: dict[str, object], origin: object) -> object:
     if (made := BASES[group].adapted(target)) is not None:
         shared = made.shared_option_names()
-        _without_options(made, kind, {name: value for name, value in options.items() if name not in shared})
+        _refuse_options(made, kind, {name: value for name, value in options.items() if name not in shared})
         return type(made).model_validate({**options, **dict(made)}, context=origin) if options else made
     if not isinstance(target, type):
         if group == "plugins" and has_hooks(target):
-            return _without_options(target, kind, options)
+            return _refuse_options(target, kind, options)
         raise _wrong_kind(group, kind, _not_a_class(group, target))
     if not _fits(group, target):
         without = ", and has no method marked @hookimpl" if group == "plugins" else ""
@@ -131,11 +131,11 @@ def hooks_of(plugin: object) -> list[str]:
 
 
 def is_wrapper(plugin: object) -> bool:
-    """Whether ``plugin`` is a class-style wrapper, or such a class."""
+    """Whether ``plugin`` is an object of a wrapper class, or such a class."""
     return getattr(plugin, "__react_wrapper__", False) is True
 
 
-def _without_options(made: object, kind: str, options: Mapping[str, object]) -> object:
+def _refuse_options(made: object, kind: str, options: Mapping[str, object]) -> object:
     if options:
         name = next(iter(options))
         raise at((name,), problem("cfg.unknown_key", f"unknown key {name!r}: {kind} has no options"), options)
@@ -143,7 +143,7 @@ def _without_options(made: object, kind: str, options: Mapping[str, object]) -> 
 
 
 def _plain_object(cls: Callable[..., Any], kind: str, options: dict[str, object]) -> object:
-    """An instance of a class that is not a pydantic model: its options are the keywords of its constructor."""
+    """Instantiate a class that is not a pydantic model; its options are the keywords of its constructor."""
     from inspect import signature
 
     taken = signature(cls).parameters.values()

@@ -1,4 +1,4 @@
-"""Code that an agent file names as the value of an option: it runs, so it needs a trusted directory."""
+"""Code named as the value of an option: it is executed, so it needs a trusted directory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _function(value: object, info: ValidationInfo) -> object:
     directory = _trusted_directory(value, info)
     found = _found(lambda: import_path(value, directory, trusted=True))
     if not callable(found):
-        raise problem("cfg.value", f"{value} is not a function, but {type(found).__name__}")
+        raise problem("cfg.value", f"{value} is not a function but of type {type(found).__name__}")
     return found
 
 
@@ -47,10 +47,10 @@ def _module(value: object, info: ValidationInfo) -> object:
 LocalFunction = Annotated[
     Callable[..., Any], BeforeValidator(_function), WithJsonSchema({"type": "string", "pattern": r"^[\w.]+[.:]\w+$"})
 ]
-"""A function option: ``package.module:function``, installed or beside the agent file; from Python, any callable."""
+"""A function option: ``package.module:function``, installed or next to the agent file; from Python, any callable."""
 
 LocalModule = Annotated[ModuleType, BeforeValidator(_module), WithJsonSchema({"type": "string", "minLength": 1})]
-"""A module option: a file (``tools.py``) beside the agent file, or the name of a module; from Python, any module."""
+"""A module option: a file (``tools.py``) next to the agent file, or a module's name; from Python, any module."""
 
 
 def _trusted_directory(value: object, info: ValidationInfo) -> Path | None:
@@ -72,10 +72,10 @@ def _found(look: Callable[[], object]) -> object:
 
 
 def load_file(path: Path) -> ModuleType:
-    """The module in the file ``path``; what stands beside it can be imported by it.
+    """Load the module in the file ``path``; it can import modules next to it.
 
     Raises:
-        PluginError: It cannot be read, or fails; the text says at which line.
+        PluginError: It cannot be read, or fails; the message names the line.
     """
     real = path.resolve()
     name = f"react_run_code_{sha256(str(real).encode()).hexdigest()[:12]}_{real.stem}"
@@ -85,7 +85,7 @@ def load_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise KindImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses and pickles look their module up
+    sys.modules[name] = module  # dataclasses and pickle look up their module
     sys.path.insert(0, str(real.parent))
     try:
         spec.loader.exec_module(module)

@@ -1,4 +1,4 @@
-"""What kinds of the comparable agent are here, where they have another name."""
+"""Maps kinds of the comparable agent to kinds that have another name here."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ COUNTERPARTS: Mapping[str, str] = {
     "ContextInjector": "inject",
     "PerCallLogger": "metrics",
 }
-"""Classes of its documentation that are another kind here."""
+"""Classes in its documentation, and the kinds that replace them here."""
 
 
 def counterpart(path: str) -> str:
-    """The way out for a kind of the comparable agent that has another name here; nothing for any other path."""
+    """The way out for a kind of the comparable agent with another name here; empty for any other path."""
     if path.partition(".")[0] != "rustic_ai":
         return ""
     name = COUNTERPARTS.get(path.replace(":", ".").rpartition(".")[2])

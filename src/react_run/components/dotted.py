@@ -1,4 +1,4 @@
-"""Importing what a dotted path in an agent file names: installed packages, and trusted code beside the file."""
+"""Imports the object that a dotted path names: from an installed package, or trusted code next to the agent file."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from react_run.errors import pass_on_interrupt
 
 
 def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:
-    """The object that ``path`` (``package.module.Class`` or ``package.module:Class``) names.
+    """Import the object that ``path`` (``package.module.Class`` or ``package.module:Class``) names.
 
     Args:
-        path: What the agent file says.
-        directory: Where the agent file is; ``None`` when there is no file.
+        path: The path in the agent file.
+        directory: The directory of the agent file; ``None`` if there is no file.
         trusted: Whether code in ``directory`` may be loaded.
 
     Raises:
-        ConfigError: It is no such path, leads nowhere, into the standard library, or to code that is not trusted.
+        ConfigError: The path is malformed, or points to nothing, into the standard library, or to untrusted code.
         PluginError: Importing it failed.
     """
     module_name, separator, attribute = path.partition(":")
@@ -46,10 +46,10 @@ def import_path(path: str, directory: Path | None, *, trusted: bool) -> object:
 
 
 def import_module(name: str, directory: Path | None, *, trusted: bool, path: str = "") -> ModuleType:
-    """The module ``name``, installed or in ``directory``; ``path`` is what messages call it.
+    """Import the module ``name``, installed or in ``directory``; messages call it ``path``.
 
     Raises:
-        ConfigError: It is not a name of a module, leads into the standard library, or to code that is not trusted.
+        ConfigError: The name is malformed, in the standard library, or that of code that is not trusted.
         PluginError: Importing it failed.
     """
     path = path or name
@@ -57,7 +57,7 @@ def import_module(name: str, directory: Path | None, *, trusted: bool, path: str
         raise UnknownKind(f"{path!r} is not the name of a module such as package.module")
     package = name.partition(".")[0]
     if package in sys.stdlib_module_names:
-        raise UnknownKind(f"{path!r} names the standard library; name something of an installed package")
+        raise UnknownKind(f"{path!r} is in the standard library; name an object of an installed package")
     with _importable(package, path, directory, trusted):
         return _import(name, path)
 
@@ -68,13 +68,13 @@ def _is_dotted(path: str) -> bool:
 
 @contextmanager
 def _importable(package: str, path: str, directory: Path | None, trusted: bool) -> Iterator[None]:
-    """Let ``package`` be found beside the agent file when it is there and trusted; refuse when it is not trusted."""
+    """Make ``package`` importable from next to the agent file if it is there and trusted; refuse it if not trusted."""
     if directory is None or not _beside(package, directory):
         yield
         return
     if not trusted:
         raise KindNotTrusted(
-            f"{path!r} is code beside the agent file, which runs only from a trusted directory: "
+            f"{path!r} is code next to the agent file, which runs only from a trusted directory: "
             f"{how_to_trust(directory)}"
         )
     _forget_other(package, directory)
@@ -118,7 +118,7 @@ def _in_installation(origin: Path) -> bool:
 @cache
 def _editable_projects() -> tuple[Path, ...]:
     """The source trees that were installed with ``pip install -e``."""
-    from urllib.request import url2pathname  # it brings an HTTP client along
+    from urllib.request import url2pathname  # it imports an HTTP client
 
     projects = []
     for distribution in metadata.distributions():
@@ -129,7 +129,7 @@ def _editable_projects() -> tuple[Path, ...]:
 
 
 def _forget_other(package: str, directory: Path) -> None:
-    """Drop a module of the same name that came from beside another agent file."""
+    """Forget a module of the same name that was imported for another agent file."""
     origin = _origin(package) if package in sys.modules else None
     if origin is not None and not origin.is_relative_to(directory.resolve()):
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:

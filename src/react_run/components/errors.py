@@ -1,4 +1,4 @@
-"""What is wrong with a kind, and what messages advise: the nearest name, the package to install, how to trust."""
+"""Errors about kinds, with advice: the nearest name, the package to install, how to trust a directory."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from react_run.errors import ConfigError, PluginError
 
 
 class UnknownKind(ConfigError):
-    """Nothing of that name is installed, or the path may not be named."""
+    """No such kind is installed, or the path is not allowed."""
 
 
 class KindNotTrusted(ConfigError):
-    """The path leads to code beside the agent file, whose directory is not trusted."""
+    """The path leads to code next to the agent file, whose directory is not trusted."""
 
 
 class KindImportError(PluginError):
-    """It is there, but importing it failed."""
+    """The target exists, but importing it failed."""
 
 
 def how_to_trust(directory: Path | None) -> str:
-    """What to do about code in a directory that is not trusted, fit for a shell."""
+    """The commands that trust a directory, quoted for a shell."""
     return f"react-run trust {shlex.quote(str(directory))}, or --trust for this run"
 
 
 def install_hint(error: BaseException) -> str:
-    """What to install when ``error`` is a missing module of one of our extras; otherwise nothing."""
+    """The command that installs the extra with the module that ``error`` misses; otherwise empty."""
     if not isinstance(error, ModuleNotFoundError) or not error.name:
         return ""
     wanted = _normal(error.name.partition(".")[0])
@@ -47,11 +47,11 @@ def _normal(name: str) -> str:
 
 
 NEAR = 0.65
-"""How like an unknown name one must be (difflib's ratio) to be suggested: `math` for `mth`, not `openai` for `nope`."""
+"""The similarity (difflib's ratio) from which a name is suggested: `math` for `mth`, but not `openai` for `nope`."""
 
 
 def near(name: str, names: Iterable[str]) -> str:
-    """`` Did you mean 'x'?`` when something near exists, else nothing."""
+    """`` Did you mean 'x'?`` for the most similar name; empty if none is similar enough."""
     by_plain = {_plain(known): known for known in names}
     match = get_close_matches(_plain(name), list(by_plain), n=1, cutoff=NEAR)
     return f" Did you mean {by_plain[match[0]]!r}?" if match else ""

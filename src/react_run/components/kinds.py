@@ -16,14 +16,14 @@ from react_run.errors import pass_on_interrupt
 from react_run.support.dataclasses import dataclass
 
 OURS = "react-run"
-"""The distribution whose kinds nobody can take the names of."""
+"""Our distribution, whose kinds cannot be taken over by others."""
 GROUPS = ("toolsets", "plugins", "models", "checks", "scorers")
-"""What can be named by ``kind``; each is the entry-point group ``react_run.<name>``."""
+"""The groups of kinds; each is the entry-point group ``react_run.<name>``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """One installed kind, as ``react-run list`` shows it."""
+    """An installed kind, as ``react-run list`` shows it."""
 
     group: str
     name: str
@@ -32,7 +32,7 @@ class Kind:
     version: str
     entry_point: metadata.EntryPoint
     rivals: tuple[Kind, ...] = field(default=(), compare=False, repr=False)
-    """Kinds of other distributions that want the same name."""
+    """Kinds of the same name from other distributions."""
 
     @property
     def origin(self) -> str:
@@ -41,12 +41,12 @@ class Kind:
 
     @property
     def clash(self) -> str:
-        """Why the name is nobody's: two distributions want it, and neither is ours; else nothing."""
+        """The error if two other distributions declare the same name; empty if there is no clash."""
         if not self.rivals or self.distribution == OURS:
             return ""
-        wanted = " and of ".join(kind.origin for kind in (self, *self.rivals))
+        wanted = " and ".join(kind.origin for kind in (self, *self.rivals))
         return (
-            f"{self.group[:-1]} {self.name!r} is a kind of {wanted}. Uninstall one of them, or write "
+            f"{self.group[:-1]} {self.name!r} is offered by {wanted}. Uninstall one of them, or write "
             f"'kind: {self.target}' for the one you mean"
         )
 
@@ -54,8 +54,8 @@ class Kind:
         """Import the target.
 
         Raises:
-            PluginError: It cannot be imported, or another distribution wants its name; the message names
-                distribution, version and entry point.
+            PluginError: It cannot be imported, or another distribution declares the same name; the message names
+            distribution, version and entry point.
         """
         if self.clash:
             raise KindImportError(self.clash)
@@ -73,10 +73,10 @@ class Kind:
 
 @cache
 def installed(group: str) -> Mapping[str, Kind]:
-    """The kinds of one group that installed distributions offer, by name; nothing is imported.
+    """The kinds of one group that installed distributions declare, by name; nothing is imported.
 
-    A name of ours stays ours. One that two other distributions want is an error for whoever uses it
-    (:attr:`Kind.clash`), and for nobody else.
+    Our own names take precedence. A name that two other distributions declare is an error only when it is used
+    (:attr:`Kind.clash`).
     """
     found: dict[str, list[Kind]] = {}
     for kind in every_installed(group):
@@ -89,7 +89,7 @@ def installed(group: str) -> Mapping[str, Kind]:
 
 
 def kind_of_class(group: str, cls: type) -> Kind | None:
-    """The installed kind that ``cls`` is the target of, be it there or somewhere else in the same package."""
+    """The installed kind whose target is ``cls``, even if ``cls`` is defined elsewhere in the same package."""
     package = cls.__module__.partition(".")[0]
     for kinds in (_our_groups().__getitem__, installed):
         for kind in kinds(group).values():
@@ -100,7 +100,7 @@ def kind_of_class(group: str, cls: type) -> Kind | None:
 
 
 def every_installed(group: str) -> tuple[Kind, ...]:
-    """Every kind of one group that an installed distribution offers, those that want the same name included."""
+    """All kinds of one group, including those with clashing names."""
     return _by_group().get(group, ())
 
 
@@ -110,25 +110,25 @@ def our_kinds(group: str) -> Mapping[str, Kind]:
 
 
 def kind_named(group: str, name: str) -> Kind | None:
-    """The installed kind of that name. For one of ours no other distribution is looked at: the name is ours."""
+    """The installed kind called ``name``; for our own kinds, no other distribution is read."""
     return _our_groups()[group].get(name) or installed(group).get(name)
 
 
 def forget_installed() -> None:
-    """Look again at what is installed: distributions have come or gone in this process."""
+    """Clear the caches after distributions were installed or removed in this process."""
     for kept in (installed, _by_group, _our_groups):
         kept.cache_clear()
 
 
 @cache
 def _by_group() -> Mapping[str, tuple[Kind, ...]]:
-    """All kinds, read once: the entry points of every distribution are read from disk each time they are asked for."""
+    """All kinds, cached, because every look at the entry points reads those of all distributions from disk."""
     return _grouped(_every_point())
 
 
 def _every_point() -> Iterable[metadata.EntryPoint]:
     points: Any = metadata.entry_points()
-    if sys.version_info < (3, 12):  # lists by group, and a warning from each of the dictionary's own methods
+    if sys.version_info < (3, 12):  # a dict of lists by group, whose own methods warn
         points = chain.from_iterable(dict.values(points))
     every: Iterable[metadata.EntryPoint] = points
     return every
@@ -139,7 +139,7 @@ def _our_groups() -> Mapping[str, Mapping[str, Kind]]:
     points: Iterable[metadata.EntryPoint]
     try:
         points = metadata.distribution(OURS).entry_points
-    except metadata.PackageNotFoundError:  # nothing is installed: this runs from its source
+    except metadata.PackageNotFoundError:  # not installed: we run from source
         points = ()
     return {group: {kind.name: kind for kind in kinds} for group, kinds in _grouped(points).items()}
 
@@ -154,7 +154,7 @@ def _grouped(points: Iterable[metadata.EntryPoint]) -> dict[str, tuple[Kind, ...
         dist = point.dist
         key = id(dist) if dist else 0
         if dist and key not in origins:
-            about = dist.metadata  # it is parsed each time it is asked for
+            about = dist.metadata  # parsed on every access
             origins[key] = about["Name"], about["Version"]
         name, version = origins[key]
         kind = Kind(
@@ -169,12 +169,12 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
 
     Args:
         group: One of :data:`GROUPS`.
-        kind: What the agent file says.
-        directory: Where the agent file is; modules beside it can be named when it is trusted.
+        kind: The kind in the agent file.
+        directory: The directory of the agent file, whose modules can be named if it is trusted.
         trusted: Whether code in ``directory`` may be loaded.
 
     Raises:
-        ConfigError: Nothing of that name is installed, or the path leads nowhere or into the standard library.
+        ConfigError: No such kind is installed, or the path points to nothing or into the standard library.
         PluginError: It is installed, but cannot be imported.
     """
     kind = ALIASES.get(kind, kind)
@@ -186,7 +186,7 @@ def resolve(group: str, kind: str, *, directory: Path | None = None, trusted: bo
         return import_path(kind, directory, trusted=trusted)
     names = installed(group)
     hint = _elsewhere(group, kind) or near(kind, names)
-    own = "" if hint else f". One of your own is named by its path, such as my_code.{kind.title().replace('_', '')}"
+    own = "" if hint else f". Name your own by its path, such as my_code.{kind.title().replace('_', '')}"
     raise UnknownKind(f"unknown {group[:-1]} {kind!r}.{hint} Installed: {', '.join(sorted(names)) or 'none'}{own}")
 
 
@@ -212,4 +212,4 @@ ALIASES: Mapping[str, str] = {
     "rustic_ai.skills.SkillToolset": "skills",
     **{f"react_run{path}CompositeToolset": "composite" for path in (".", ":", ".toolset.", ".toolset:")},
 }
-"""Documented kinds of the comparable agent, so that its agent files run unchanged (agent-files.md)."""
+"""Documented kinds of the comparable agent, so that its agent files work unchanged (agent-files.md)."""

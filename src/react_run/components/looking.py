@@ -1,4 +1,4 @@
-"""Whether an agent is built only to be looked at: by ``check``, ``explain`` and the like, which start nothing."""
+"""Marks agents that are built only for inspection, by ``check``, ``explain`` and the like, which start nothing."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _looking = ContextVar("react_run_looking", default=False)
 
 
 def only_looking() -> bool:
-    """Whether whatever is built now will only be looked at.
+    """Whether objects built now are only for inspection.
 
-    A toolset that would have to start or ask something to know its tools leaves that alone then, and offers what it
-    knows.
+    A toolset that would have to start or call something to list its tools then does not do so, and offers the tools
+    it knows.
     """
     return _looking.get()
 
 
 @contextmanager
 def looking() -> Iterator[None]:
-    """Build agents in here only to look at them."""
+    """Build agents for inspection within this block."""
     token = _looking.set(True)
     try:
         yield

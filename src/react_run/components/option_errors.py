@@ -1,4 +1,4 @@
-"""What pydantic found wrong with options, made to name the nearest valid one."""
+"""Rewrites pydantic's errors about options to suggest the nearest valid one."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from react_run.components.errors import near
 
 UNKNOWN_KEY = "cfg.unknown_key"
 _ELSEWHERE = {
-    "max_retries": "requests are sent again anyway; how often is said by plugins: [{kind: model_retries, attempts: 4}]",
+    "max_retries": "requests are retried anyway; set the number with plugins: [{kind: model_retries, attempts: 4}]",
     "custom_llm_provider": "the provider is part of the model's id: write model: PROVIDER/MODEL",
-    "dependency_map": "it has no counterpart; what a component needs is among its options, beside its kind",
-    "tools": "tools come from toolsets: [math], say, or {kind: functions, module: M}; in Python toolsets=[function]",
+    "dependency_map": "it has no counterpart; write what a component needs as its options, next to kind",
+    "tools": "tools come from toolsets, such as [math] or {kind: functions, module: M}; in Python, toolsets=[function]",
     "functions": "they are a toolset: write toolsets: [{kind: functions, module: M}]",
-    "prompt": "the prompt is given with the run; what the agent is told first is system_prompt:",
-    "instructions": "what the agent is told first is system_prompt:",
+    "prompt": "the prompt is given with each run; instructions to the agent are system_prompt:",
+    "instructions": "instructions to the agent are system_prompt:",
     "additional_topics": "it has no counterpart: an agent here answers prompts and listens to no topics",
 }
-"""Keys of the agent files of others, and what they are here."""
+"""Keys from other frameworks' agent files, and what to write here."""
 FEW = 15
 
 
 def problem(code: str, text: str) -> PydanticCustomError:
-    """An error for people with a code of ours, for raising inside a validator."""
+    """An error with one of our codes, for raising inside a validator."""
     return PydanticCustomError(cast("Any", code), "{text}", {"text": text})  # Any: pydantic asks for a literal
 
 
 def at(loc: tuple[str | int, ...], error: PydanticCustomError, value: object) -> ValidationError:
-    """``error`` as one found below the value under validation, at ``loc``."""
+    """``error`` as if found at ``loc`` below the value under validation."""
     return ValidationError.from_exception_data("options", [InitErrorDetails(type=error, loc=loc, input=value)])
 
 
 def with_suggestions(error: ValidationError, names: list[str], shared: list[str]) -> ValidationError:
-    """``error`` with the unknown options at its top explained: the nearest one, or what there is.
+    """Explain the unknown options at the top level of ``error``: name the nearest one, or list all.
 
     Args:
-        error: What pydantic found.
-        names: The options of the component itself.
-        shared: Those of all components of its group.
+        error: pydantic's error.
+        names: The component's own options.
+        shared: The keys that all components of its group accept.
     """
     if not any(found["type"] == "extra_forbidden" and len(found["loc"]) == 1 for found in error.errors()):
         return error
@@ -50,7 +50,7 @@ def with_suggestions(error: ValidationError, names: list[str], shared: list[str]
 
 
 def line_errors(found: list[dict[str, Any]]) -> list[InitErrorDetails]:
-    """Errors that pydantic has listed, to be raised once more together."""
+    """Convert pydantic's listed errors, to raise them again together."""
     return [_explained(one, None) for one in found]
 
 
@@ -67,7 +67,7 @@ def _explained(found: dict[str, Any], names: list[str] | None, shared: list[str]
 
 
 def unknown_key(name: str, names: list[str], shared: list[str]) -> PydanticCustomError:
-    """``name`` is none of ``names``; all of them are listed when they are few, or when none is near."""
+    """The error for an unknown ``name``; all ``names`` are listed if there are few, or if none is similar."""
     if "toolsets" in names and name in _ELSEWHERE:
         return problem(UNKNOWN_KEY, f"unknown key {name!r}: {_ELSEWHERE[name]}")
     nearest = near(name, [*names, *shared])

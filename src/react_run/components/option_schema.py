@@ -1,4 +1,4 @@
-"""Options are strict about numbers and flags: ``true`` is not a number, and quoted text is neither."""
+"""Makes options strict about numbers and flags: ``true`` is not a number, and quoted text is neither."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOT_SCHEMAS = ("default", "metadata", "serialization", "expected")
 
 
 def strict_scalars(schema: CoreSchema) -> CoreSchema:
-    """``schema`` with every int, float and bool in it made strict, unless it says otherwise itself."""
+    """Make every int, float and bool in ``schema`` strict, unless it specifies otherwise itself."""
     return cast("CoreSchema", _strict(schema))
 
 

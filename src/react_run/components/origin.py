@@ -1,4 +1,4 @@
-"""Where an option was written: paths and code are looked for from there, and trusted or not by it."""
+"""The origin of options: paths and code are looked up from there, and are trusted or not because of it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from react_run.support.user_dirs import from_home
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """Where options were written: the validation context of every component that an agent file names."""
+    """The place where options were written: the validation context of every component in an agent file."""
 
     directory: Path
     """The directory of the agent file; relative paths start here."""
     trusted: bool = False
-    """Whether what starts programs or loads code beside the file may be named."""
+    """Whether options may start programs, or load code next to the file."""
     path: Path | None = None
-    """The agent file, when there is one."""
+    """The agent file, if there is one."""
     environment: Mapping[str, str] | None = field(default=None, repr=False)
     """The variables for ``${V}`` in it; ``None`` means the process environment."""
 
     def imported(self, path: str) -> object:
-        """What ``package.module.Name`` stands for, found as kinds are: installed, or beside a file that is trusted.
+        """Import the object at ``package.module.Name``: installed, or next to a trusted file.
 
         Raises:
-            ReactError: It is no such path, leads nowhere, into the standard library, to code that is not trusted, or
-                importing it failed.
+            ReactError: The path is malformed, points to nothing, into the standard library or to code that is not
+            trusted, or importing it failed.
         """
         from react_run.components.dotted import import_path
 
@@ -39,7 +39,7 @@ class Origin:
 
 
 class TextOfFile(str):
-    """Text that was written in a file other than the one that is loaded: paths in it start at ``directory``."""
+    """Text from a file other than the loaded one: relative paths in it start at ``directory``."""
 
     directory: Path
 
@@ -49,7 +49,7 @@ def _local_path(value: object, info: ValidationInfo) -> object:
 
 
 def beside_the_file(value: str | Path, info: ValidationInfo) -> Path:
-    """The path that an option names: relative to the file it was written in, if there is one."""
+    """The path in an option, relative to the file it was written in, if there is one."""
     start = value.directory if isinstance(value, TextOfFile) else None
     if start is None and isinstance(info.context, Origin):
         start = info.context.directory

@@ -32,7 +32,7 @@ def load_into(
     trusted: bool | None,
     environment: dict[str, str] | None = None,
 ) -> C:
-    """:func:`~react_run.config.schema.load_config` for any class of configuration."""
+    """Load the configuration as in :func:`~react_run.config.schema.load_config`, for any class."""
     name = str(path)
     path = Path(path)
     if ":" in name:

@@ -1,8 +1,8 @@
 """Agents in installed packages: ``PACKAGE:AGENT`` is the file ``AGENT.yaml`` (or ``.md``) of a package.
 
 A distribution declares the package with its files as an entry point of the group ``react_run.agents``:
-``shopkit = "shopkit.agents"``. Finding and reading them imports nothing. Whoever installed the package trusted its
-code, so its files are trusted as well.
+``shopkit = "shopkit.agents"``. Finding and reading the files imports nothing. Installing a package means trusting its
+code, so its files are trusted, too.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _preferred(path: Path) -> tuple[str, int]:
 
 
 def packages() -> list[Package]:
-    """All installed ones, by name."""
+    """All installed packages with agents, by name."""
     found = []
     for point in metadata.entry_points(group=GROUP):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else "an unknown distribution"
@@ -83,10 +83,10 @@ def packaged(name: str) -> Path:
     """The file of the agent ``PACKAGE:AGENT``.
 
     Raises:
-        ConfigError: There is no such package or agent, or two distributions want the name of the package.
+        ConfigError: The package or the agent does not exist, or two distributions use the package's name.
     """
     found = _NAME.fullmatch(name)
-    assert found is not None  # asked for only then
+    assert found is not None  # is_packaged() has checked it
     installed = packages()
     wanted = [package for package in installed if package.name == found["package"]]
     if not wanted:
@@ -96,7 +96,9 @@ def packaged(name: str) -> Path:
         raise ConfigError(f"{text}{known} react-run list agents shows them.")
     if len(wanted) > 1:
         origins = " and ".join(package.origin for package in wanted)
-        raise ConfigError(f"{name}: {found['package']!r} are agents of {origins}. Uninstall one of them.")
+        raise ConfigError(
+            f"{name}: {origins} both have a package of agents called {found['package']!r}. Uninstall one of them."
+        )
     agents = wanted[0].agents()
     if found["agent"] not in agents:
         known = ", ".join(sorted(agents)) or "none"

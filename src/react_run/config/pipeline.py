@@ -171,7 +171,7 @@ def _check_places(part: BaseModel, loc: tuple[str | int, ...], loading: Loading)
         value = getattr(part, name)
         for path in value if isinstance(value, (list, tuple)) else [value]:
             node, _ = locate(loading.tree, (*loc, name))
-            given_to_us = str(node.place).startswith("override ")  # by who starts the run, on the command line
+            given_to_us = str(node.place).startswith("override ")  # by the user, on the command line
             if isinstance(path, Path) and not given_to_us and not _is_below(path, loading.directory):
                 text = f"{path} is outside {loading.directory}, which needs trust: {how_to_trust(loading.directory)}"
                 loading.report.add("cfg.untrusted", text, node.place, node.path)

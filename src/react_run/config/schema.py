@@ -316,9 +316,9 @@ def load_config(
         path: The agent file.
         overrides: Values that override those of the file, by dotted key path (``limits.max_cost``,
             ``toolsets.0.kind``).
-        environment: The variables for ``${V}``; the process environment by default. env_file: A file with more
-            variables; the environment wins. trusted: Whether the file may start programs and load code next to it; by
-            default, ``react-run trust`` decides.
+        environment: The variables for ``${V}``; the process environment by default.
+        env_file: A file with more variables; the environment wins.
+        trusted: Whether the file may start programs and load code next to it; by default, ``react-run trust`` decides.
 
     Raises:
         ConfigError: Everything that is wrong with the file, with the position of each mistake.

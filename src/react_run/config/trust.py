@@ -48,7 +48,7 @@ def trust(directory: Path, store: Path | None = None) -> Path:
     """Trust ``directory`` and everything below it; returns its real path.
 
     Raises:
-        ConfigError: It is not a directory, or the whole file system, or that cannot be written down.
+        ConfigError: It is not a directory, is the whole file system, or the list cannot be written.
     """
     real = directory.resolve()
     if not real.is_dir():

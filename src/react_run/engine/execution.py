@@ -5,34 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextvars import copy_context
 from dataclasses import replace
-from functools import partial
-from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from react_run.engine.current import executing
 from react_run.engine.events import send_event
 from react_run.engine.reports import Reports, checked
 from react_run.engine.state import EngineState
-from react_run.engine.timer import Timer
+from react_run.engine.supervision import ToolDeadline, ToolExited, one_result, run_at_once, run_in_time
 from react_run.hooks import ask_all
 from react_run.outcome import Observation, Outcome, ToolError
 from react_run.support.logs import log_failure
 from react_run.support.maker import maker
 from react_run.support.render import render
-from react_run.support.tasks import begun, cancellations, first_turn, forget, running_loop
-from react_run.support.threads import started_in_thread
 from react_run.tools.arguments.repair import own_copy
 from react_run.tools.toolset import ReActToolset
 
 if TYPE_CHECKING:
     from react_run.hooks import Chain
     from react_run.run import ToolCall
-    from react_run.tools.tool import Interprets, Prepared, Tool
+    from react_run.tools.tool import Interprets, Tool
 
-Supervision = Callable[[Callable[[], object], float, "ToolCall"], Coroutine[Any, Any, object]]
 logger = logging.getLogger(__name__)
 _observation = maker(Observation)
 
@@ -43,8 +36,6 @@ MAX_MESSAGE = 2_000
 UNKNOWN = "Whether it took effect is unknown: find that out before you go on."
 PLAIN = frozenset({str, int, float, bool, dict, list, tuple, type(None)})
 """The types of nearly all results, which are neither awaitables nor iterators: checking an ABC costs far more."""
-GRACE = 0.5
-"""Seconds for a cancelled async tool to clean up when the run itself is cancelled."""
 
 
 def refused(message: str, *, code: str = "refused", unknown: bool = False) -> Observation:
@@ -163,9 +154,9 @@ async def execute(call: ToolCall) -> Observation:
     token = executing.set(call)
     try:
         at_once = tool.inline and not tool.is_async
-        result = _at_once(call, tool, prepared) if at_once else await _run(call, tool, prepared)
+        result = run_at_once(call, tool, prepared) if at_once else await run_in_time(call, tool, prepared)
         if type(result) not in PLAIN:
-            result = await _one_result(call, tool, result)
+            result = await one_result(call, tool, result)
     except (asyncio.CancelledError, KeyboardInterrupt):
         raise
     except BaseException as error:  # T1: a tool's failure never ends the run; panics of foreign code are not Exceptions
@@ -193,149 +184,6 @@ def report(call: ToolCall, done: float | None, total: float | None, message: str
     if call not in state.reports:
         state.reports.setdefault(call, Reports(lambda latest: send_event(run, listeners, call, *latest)))
     state.reports[call].add(checked_report)
-
-
-def _kwargs(call: ToolCall, tool: Tool, prepared: Prepared) -> dict[str, object]:
-    """The keyword arguments of a call, including those that the runtime fills."""
-    if not tool.context:
-        return prepared.kwargs
-    filled = {name: call.run if what == "run" else call for name, what in tool.context.items()}
-    return {**prepared.kwargs, **filled}
-
-
-def _run(call: ToolCall, tool: Tool, prepared: Prepared) -> Coroutine[Any, Any, object]:
-    """Run ``tool`` with prepared arguments and its timeout, as a task or in a thread."""
-    supervised = _supervise if tool.is_async else _in_thread
-    return _in_time(supervised, partial(tool.function, *prepared.args, **_kwargs(call, tool, prepared)), tool, call)
-
-
-async def _one_result(call: ToolCall, tool: Tool, result: object) -> object:
-    """The result of a tool that returned something that may have to be awaited.
-
-    Raises:
-        TypeError: It is an iterator.
-    """
-    if isawaitable(result):
-        result = await _in_time(_supervise, partial(_same, result), tool, call)
-    if isinstance(result, (Iterator, AsyncIterator)):
-        raise TypeError(f"{tool.name} returned {type(result).__name__}, but a model reads one result")
-    return result
-
-
-def paused_seconds(call: ToolCall) -> float:
-    """Seconds spent waiting for a person about ``call``."""
-    pauses = call.run.state(EngineState).call_pauses.get(call)
-    return 0.0 if pauses is None else pauses.seconds
-
-
-class _Deadline(TimeoutError):
-    """Our own timeout, as opposed to a TimeoutError that the tool raised."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"no answer within {seconds:g} seconds")
-        self.seconds = seconds
-
-
-def _at_once(call: ToolCall, tool: Tool, prepared: Prepared) -> object:
-    """Run an inline tool. Nothing can interrupt it, so a cancellation that comes out of it is its own."""
-    kwargs = _kwargs(call, tool, prepared) if tool.context else prepared.kwargs
-    try:  # in a copied context: context variables that it sets stay its own, as in a thread
-        return copy_context().run(tool.function, *prepared.args, **kwargs)
-    except asyncio.CancelledError as error:
-        raise _cancelled_itself(tool, error) from error
-    except StopIteration as error:  # no coroutine may let it out, so tools of all forms are told the same
-        raise RuntimeError(f"{tool.name} raised StopIteration: {error}") from error
-
-
-async def _in_time(supervised: Supervision, function: Callable[[], object], tool: Tool, call: ToolCall) -> object:
-    """What ``function`` gives within the time for ``tool``; either the run may be cancelled meanwhile, or the tool
-    cancels itself.
-    """
-    limit = tool.timeout if tool.timeout is not None else call.run.agent.config.limits.tool_timeout
-    cancelled = cancellations()
-    try:
-        return await supervised(function, limit, call)
-    except asyncio.CancelledError as error:
-        if cancellations() > cancelled:
-            raise
-        raise _cancelled_itself(tool, error) from error
-
-
-def _cancelled_itself(tool: Tool, error: asyncio.CancelledError) -> RuntimeError:
-    return RuntimeError(f"{tool.name} cancelled itself: {error}")
-
-
-async def _in_thread(function: Callable[[], object], limit: float, call: ToolCall) -> object:
-    thread = started_in_thread(function)
-    clock = Timer(partial(paused_seconds, call), limit, partial(_end, thread, _Deadline(limit)))
-    try:
-        return await thread
-    finally:
-        clock.stop()
-
-
-def _same(value: object) -> object:
-    return value
-
-
-async def _shielded(function: Callable[[], object]) -> object:
-    try:
-        result = function()
-        while isawaitable(result):
-            result = await result
-        return result
-    except SystemExit as error:  # inside a task it would tear down the event loop
-        raise _Exited(error) from error
-    except GeneratorExit as error:  # a task that raises it would look as if it had been closed
-        if running_loop() is None:
-            raise  # it was closed: the loop ended before a tool that ignores its cancellation did
-        raise RuntimeError(f"GeneratorExit: {error}") from error
-
-
-class _Exited(Exception):
-    def __init__(self, error: SystemExit) -> None:
-        super().__init__(f"the tool called exit({error.code!r})")
-
-
-async def _supervise(function: Callable[[], object], limit: float, call: ToolCall) -> object:
-    """Await what ``function`` gives, for ``limit`` seconds; one that ignores its cancellation is left behind.
-
-    Time in which a person is asked does not count: inside a tool, that is when it asks one, or is a subagent (T2).
-    """
-    task = begun(_shielded(function))
-    try:
-        await first_turn()
-        if not task.done():
-            await _over(task, limit, call)
-    except BaseException:  # cancellation, as a rule
-        task.cancel()
-        await asyncio.wait((task,), timeout=GRACE)
-        raise
-    if not task.done():
-        task.cancel()
-        task.add_done_callback(forget)
-        raise _Deadline(limit)
-    return task.result()
-
-
-async def _over(task: asyncio.Task[object], limit: float, call: ToolCall) -> None:
-    """Wait until ``task`` is done, or its time is over."""
-    over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    clock = Timer(partial(paused_seconds, call), limit, partial(_end, over))
-    task.add_done_callback(lambda _: _end(over))
-    try:
-        await over
-    finally:
-        clock.stop()
-
-
-def _end(awaited: asyncio.Future[Any], error: Exception | None = None) -> None:
-    if awaited.done():
-        return
-    if error is None:
-        awaited.set_result(None)
-    else:
-        awaited.set_exception(error)
 
 
 def interpret_output(call: ToolCall, tool: Tool, result: object, repairs: tuple[str, ...] = ()) -> Observation:
@@ -386,7 +234,7 @@ def _with_repairs(content: str, repairs: tuple[str, ...]) -> str:
 def _failed(call: ToolCall, tool: Tool, error: BaseException) -> Observation:
     """The observation of a tool that raised, or that exceeded its timeout."""
     call.error = error
-    if isinstance(error, _Deadline):
+    if isinstance(error, ToolDeadline):
         call.run.note("tool_timeout", f"{tool.name} did not answer within {error.seconds:g} s")
         text = f"{tool.name} timed out: no answer within {error.seconds:g} seconds, so it was given up."
         return refused(text, code="timeout", unknown=tool.read_only is not True)
@@ -416,7 +264,7 @@ def _told(call: ToolCall, error: ToolError) -> Observation:
 
 def describe_error(error: BaseException) -> str:
     """An exception as one bounded line: ``ValueError: …`` (behaviour T1)."""
-    name = "SystemExit" if isinstance(error, _Exited) else type(error).__name__
+    name = "SystemExit" if isinstance(error, ToolExited) else type(error).__name__
     try:
         text = " ".join(str(error).split())
     except Exception:  # a __str__ that raises is also hostile input

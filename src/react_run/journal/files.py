@@ -28,7 +28,7 @@ class FileSink:
         path: The file. Its directory is created, too.
         write: Writes bytes to a descriptor.
         fsync: Makes written bytes durable.
-            patience: How often to retry, every 20 ms, while another process holds the lock, perhaps only to read.
+        patience: How often to retry, every 20 ms, while another process holds the lock, perhaps only to read.
 
     Raises:
         JournalBusy: Another run is writing to the file.

@@ -1,1 +1,1 @@
-"""From words to an agent: what the command line, the server and batches share before a run starts."""
+"""Builds agents from options: shared by the command line, the server and batches."""

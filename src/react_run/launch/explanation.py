@@ -1,4 +1,4 @@
-"""What an agent means, as data: its values, its prompt, its tools, and who implements each hook."""
+"""Explains an agent as data: values, prompt, tools, and the plugins behind each hook."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def explanation(agent: ReActAgent, drive: Drive = run_blocking) -> dict[str, Any]:
-    """Everything there is to say about ``agent``, as data: values, prompt, tools and hooks.
+    """Explain ``agent`` as data: values, prompt, tools and hooks.
 
-    Its model is put aside: an agent that was explained is not run any more.
+    Its model is replaced, so the agent cannot run afterwards.
     """
     hooks, tools = hooks_of(agent), list(agent.tools)
     request = first_request(agent, "(your prompt)", drive)
@@ -39,7 +39,7 @@ def explanation(agent: ReActAgent, drive: Drive = run_blocking) -> dict[str, Any
     }
 
 
-def _flags(tool: Any) -> list[str]:  # a Tool; its flags are found by name
+def _flags(tool: Any) -> list[str]:  # a Tool; its annotations are looked up by name
     names = ("read_only", "repeatable", "idempotent", "serial", "inline", "network", "runs_programs")
     return [name for name in names if getattr(tool, name)]
 
@@ -52,7 +52,7 @@ def _toolset_name(tool: Any) -> str:  # a Tool
 
 
 def hooks_of(agent: ReActAgent) -> dict[str, list[str]]:
-    """The plugins that implement each hook, in the order in which they are asked."""
+    """The plugins that implement each hook, in the order in which they are called."""
     from react_run.hooks import hook_names
 
     chains = {hook: getattr(agent.hooks, hook) for hook in hook_names()}

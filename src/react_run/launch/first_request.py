@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from react_run.parts import Part
 
 Drive = Callable[[Coroutine[Any, Any, None]], None]
-"""What runs a coroutine to its end from plain code."""
+"""Runs a coroutine to its end from synchronous code."""
 
 
-class _Captured(Exception):  # it carries the request out of the run
+class _Captured(Exception):  # carries the request out of the run
     def __init__(self, request: ModelRequest) -> None:
         super().__init__("captured")
         self.request = request
 
 
 class _Capture(Model):
-    """Stands in for the model of an agent, and keeps the request instead of answering it."""
+    """Replaces an agent's model, and captures the request instead of answering it."""
 
     instead_of: Model
 
@@ -48,15 +48,15 @@ class _Capture(Model):
 
 
 def first_request(agent: ReActAgent, prompt: str | Sequence[str | Part], drive: Drive = run_blocking) -> ModelRequest:
-    """What ``agent`` would send first, after every hook that comes before the model.
+    """The first request that ``agent`` would send, after all hooks that run before the model.
 
     Args:
-        agent: It is not run any more afterwards: its model was put aside.
-        prompt: What it is asked.
-        drive: How the run is carried out from plain code.
+        agent: The agent; its model is replaced, so it cannot run afterwards.
+        prompt: The prompt.
+        drive: Runs a coroutine from synchronous code.
     """
     agent.model = _Capture(instead_of=agent.model)
-    told_of_failures, agent.hooks.react_run_failed = agent.hooks.react_run_failed, ()  # this is not a failed run
+    told_of_failures, agent.hooks.react_run_failed = agent.hooks.react_run_failed, ()  # capturing is not a failure
 
     async def start() -> None:
         await agent.run(prompt)

@@ -1,4 +1,4 @@
-"""Whether an agent has a key for its model, before many runs are begun that would all fail without one."""
+"""Checks that an agent has a key for its model, before many runs start that would all fail without one."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
 
 
 def missing_key(model: object) -> str:
-    """The environment variable that a model needs and that is not set; empty when nothing is missing."""
+    """The environment variable that a model needs but that is not set; empty if nothing is missing."""
     ask = getattr(model, "missing_key", None)
     return str(ask()) if callable(ask) else ""
 
 
 def without_key(agent: ReActAgent) -> str:
-    """Why an agent cannot ask any of its models, with the way out; empty when it can ask one."""
+    """Why an agent cannot call any of its models, with the way out; empty if it can."""
     config = agent.config
     missing = [missing_key(model) for model in (config.model, *config.fallback_models) if model is not None]
     return f"no key for {agent.model.name}: set {missing[0]}" if missing and all(missing) else ""
 
 
 def must_have_key(agent: ReActAgent) -> None:
-    """Refuse an agent that cannot ask any of its models.
+    """Refuse an agent that cannot call any of its models.
 
     Raises:
-        ConfigError: It cannot; the text names the variable.
+        ConfigError: A key is missing; the message names the variable.
     """
     if problem := without_key(agent):
-        raise ConfigError(f"{problem}, or write api_key for the model; no row was begun")
+        raise ConfigError(f"{problem}, or write api_key for the model; no row was started")

@@ -1,4 +1,4 @@
-"""The MCP servers of an agent, for people: which toolset has which, and what somebody types for a prompt of one."""
+"""Finds an agent's MCP servers, for the command line and editors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def toolset_of(config: ReActAgentConfig, name: str) -> Any:
     """The toolset with the MCP server ``name``.
 
     Raises:
-        ConfigError: There is none.
+        ConfigError: There is no such server.
     """
     found = servers_of(config.toolsets)
     if name not in found:

@@ -1,4 +1,4 @@
-"""From options, as a command line or a server has them, to a configuration and an agent."""
+"""Turns the options of a command line or a server into a configuration and an agent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ OPTIONS = {
     "max_cost": "--max-cost",
     "run_timeout": "--timeout",
 }
-"""The options that stand for a key of the file."""
+"""The options that override a key of the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AgentOptions:
-    """What the command line says about how an agent file is read."""
+    """How to load an agent file, according to the command line."""
 
     file: str
     model: str | None = None
@@ -42,13 +42,13 @@ class AgentOptions:
     trust: bool = False
     overrides: Mapping[str, object] | None = None
     foreign: bool = False
-    """Whether others may have written what the model answers: then only `--trust` counts, not what was noted."""
+    """Whether the model's answers may come from strangers: then only `--trust` counts, not the trusted directories."""
 
     def config(self) -> ReActAgentConfig:
-        """The configuration.
+        """Load the configuration.
 
         Raises:
-            ConfigError: Everything that is wrong.
+            ConfigError: Everything that is wrong with it.
         """
         self.must_exist()
         config = self._loaded()
@@ -69,7 +69,7 @@ class AgentOptions:
             raise error.named({f"override {key}": option for key, option in self._options().items()}) from None
 
     def _options(self) -> dict[str, str]:
-        """The option that gave each key of the file."""
+        """The option that set each key of the file."""
         given = {setting.partition("=")[0]: f"--set {setting.partition('=')[0]}" for setting in self.sets}
         if "model.base_url" in given:
             given["model.base_url"] = "--base-url"  # which is short for it
@@ -77,7 +77,7 @@ class AgentOptions:
         return given | named
 
     def to_record(self) -> dict[str, object]:
-        """What :meth:`from_record` makes the same options of; the journal of a run keeps it."""
+        """The options as data for :meth:`from_record`; journals contain it."""
         data = asdict(self)
         data["file"] = self.file if self.is_packaged else str(Path(self.file).absolute())
         if self.env_file is not None:
@@ -86,13 +86,13 @@ class AgentOptions:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The options that a run was started with, from its journal."""
+        """The options that a run was started with, according to its journal."""
         names = {field.name for field in fields(cls)}
         return cls(**{key: value for key, value in record.items() if key in names})
 
     @property
     def is_packaged(self) -> bool:
-        """Whether the file is that of an installed package: ``PACKAGE:AGENT``."""
+        """Whether the file belongs to an installed package: ``PACKAGE:AGENT``."""
         if ":" not in self.file:
             return False
         from react_run.config.packages import is_packaged
@@ -100,10 +100,10 @@ class AgentOptions:
         return is_packaged(self.file)
 
     def must_exist(self) -> None:
-        """Say that the file is not there before anything else is asked for.
+        """Check first of all that the file exists.
 
         Raises:
-            ConfigError: It is not there.
+            ConfigError: It does not.
         """
         if not self.is_packaged and not Path(self.file).exists():
             error = ConfigError(f"there is no file {self.file}")
@@ -111,7 +111,7 @@ class AgentOptions:
             raise error
 
     def extra_plugins(self) -> list[object]:
-        """The plugins given with ``-p``, then those of ``REACT_RUN_PLUGINS``.
+        """Build the plugins given with ``-p``, then those in ``REACT_RUN_PLUGINS``.
 
         Raises:
             ConfigError: There is no such plugin, or its options are wrong.
@@ -141,7 +141,7 @@ class AgentOptions:
 
 
 def _with_option(model: object, path: str, value: object, *, has_address: bool) -> dict[str, object]:
-    """The model of ``-m`` with an option of it, as ``--set model.PATH=VALUE`` says it."""
+    """The model of ``-m`` with one option set, as for ``--set model.PATH=VALUE``."""
     from react_run.config.shorthands import kind_of_id
 
     whole = dict(model) if isinstance(model, Mapping) else kind_of_id(str(model), has_address=has_address)
@@ -155,7 +155,7 @@ def _with_option(model: object, path: str, value: object, *, has_address: bool) 
 
 
 def speaks_for_us(journal: Path) -> bool:
-    """Whether a journal may drive an agent that needs trust: one that is kept here, or lies where everything may."""
+    """Whether a journal may answer for an agent that needs trust: it is our own, or in a trusted directory."""
     from react_run.config.trust import is_in_trusted
     from react_run.journal.locate import is_kept_here
 
@@ -163,9 +163,9 @@ def speaks_for_us(journal: Path) -> bool:
 
 
 def _journals(config: ReActAgentConfig) -> Iterator[Path]:
-    """The journals that answer for the models of an agent."""
+    """The journals that answer instead of an agent's models."""
     home = sys.modules.get("react_run.journal.replay.model")
-    if home is None:  # so there is no model of its class
+    if home is None:  # not imported, so no model is of its class
         return
 
     pending: list[object] = [config.model, *config.fallback_models]
@@ -177,7 +177,7 @@ def _journals(config: ReActAgentConfig) -> Iterator[Path]:
 
 
 def parsed(text: str) -> object:
-    """A value of the command line, read as YAML; what is not YAML is text."""
+    """Parse a command-line value as YAML; what is not YAML is text."""
     from react_run.config.yaml import Report, Source, plain
     from react_run.config.yaml.compose import compose
 
@@ -223,7 +223,7 @@ def _leave_out(config: ReActAgentConfig, names: Sequence[str]) -> None:
 
 
 def approve_all(config: ReActAgentConfig, plugins: Iterable[object] = ()) -> None:
-    """Let approval plugins allow what they would ask about, and the offline model change things (``--yes``)."""
+    """Let approval plugins allow everything, and the offline model change things (``--yes``)."""
     from react_offline import OfflineModel
     from react_run.plugins import plugin_name
 
@@ -237,7 +237,7 @@ def approve_all(config: ReActAgentConfig, plugins: Iterable[object] = ()) -> Non
 
 
 def built(config: ReActAgentConfig, plugins: Sequence[object] = (), journal: object = None) -> ReActAgent:
-    """The agent of ``config``."""
+    """Build the agent of ``config``."""
     from react_run.agent import ReActAgent
 
     return ReActAgent(config, plugins=plugins, journal=journal)

@@ -1,4 +1,4 @@
-"""The effective values of a configuration, each with the place it came from."""
+"""The effective values of a configuration, each with its source."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Value:
 
     @property
     def shown(self) -> str:
-        """The value in one line."""
+        """The value on one line."""
         text = self.value if isinstance(self.value, str) else repr(self.value)
         line = " ".join(text.split()) if isinstance(text, str) else str(text)
         words = {"None": "-", "True": "true", "False": "false"}
@@ -41,12 +41,12 @@ class Value:
         return line if len(line) <= 60 else f"{line[:59]}…"
 
     def to_dict(self) -> dict[str, object]:
-        """For ``explain``."""
+        """The value for ``explain``."""
         return {"key": self.key, "value": self.value, "shown": self.shown, "source": self.source}
 
 
 def values_of(config: ReActAgentConfig) -> Iterator[Value]:
-    """Every value of ``config``, components and their options included; secrets are masked, before anything is cut."""
+    """Yield every value of ``config``, including components and their options; secrets are masked before cutting."""
     for found in _fields(config, (), config.source):
         yield replace(found, value=config.masker.mask_data(found.value))
 
@@ -82,9 +82,9 @@ def _value(value: object, loc: Loc, tree: Node) -> Iterator[Value]:
 
 
 def source_of(tree: Node, loc: Loc, part: str = "") -> str:
-    """Where the value at ``loc`` was written: a position and the variables in it, the command line, or nowhere.
+    """The source of the value at ``loc``: a position with the variables in it, the command line, or the default.
 
-    ``part`` is a part of the value to point at, where it was written at all.
+    ``part`` names a part of the value to point to, if it was written.
     """
     node, missing = locate(tree, loc)
     node = node.mapping.get(part, node)

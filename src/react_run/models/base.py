@@ -87,14 +87,14 @@ def checked_response(response: object, model: Model) -> ModelResponse:
     if isinstance(response, ModelResponse) and not wrong:
         return response
     problem = (
-        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse holds a Usage without negative numbers "
-        "and a Message of the assistant whose calls have names"
+        f"{model.name} returned {shown_value(wrong[0])}, but a ModelResponse needs a Usage without negative numbers "
+        "and an assistant Message whose calls have names"
     )
     raise ModelError(problem, code="bad_response")
 
 
 def _wrong_part(response: object) -> tuple[object, ...]:
-    """The part of ``response`` that is not as it must be; nothing when all is well."""
+    """The invalid part of ``response``; empty if there is none."""
     if not isinstance(response, ModelResponse):
         return (response,)
     message, usage = response.message, response.usage

@@ -32,9 +32,10 @@ class Draft:
         for key in ("id", "model"):
             if data.get(key):
                 self._body[key] = data[key]
-        _overlay(self._usage, as_mapping(data.get("usage")))
+        if usage := data.get("usage"):
+            _overlay(self._usage, as_mapping(usage))
         return "".join(
-            self._feed_choice(choice) for choice in as_mappings(data.get("choices")) if not choice.get("index")
+            [self._feed_choice(choice) for choice in as_mappings(data.get("choices")) if not choice.get("index")]
         )
 
     def body(self) -> dict[str, object]:
@@ -69,19 +70,25 @@ class Draft:
         return self._visible(added) if added else ""
 
     def _feed_content(self, value: object) -> str:
-        parts = [{"text": value}] if isinstance(value, str) else as_mappings(value)
+        if isinstance(value, str):
+            self._add_text(value)
+            return value
         added = ""
-        for part in parts:
+        for part in as_mappings(value):
             found = part.get("text")
             found = found if isinstance(found, str) else ""
             added += found
             if not is_text_part(part):
                 self._content.append(part)
-            elif self._content and isinstance(last := self._content[-1], list):
-                last.append(found)
             else:
-                self._content.append([found])
+                self._add_text(found)
         return added
+
+    def _add_text(self, text: str) -> None:
+        if self._content and isinstance(last := self._content[-1], list):
+            last.append(text)
+        else:
+            self._content.append([text])
 
     def _visible(self, added: str) -> str:
         """``added`` without a trailing character of which only the first half has arrived."""

@@ -3,8 +3,7 @@
 ``code`` is one of ``auth``, ``bad_response``, ``connection``, ``content_filter``, ``context_overflow``, ``incomplete``,
 ``invalid_request``, ``malformed_call``, ``no_choice``, ``no_tools``, ``not_found``, ``overloaded``, ``quota``,
 ``rate_limit``, ``redirect``, ``server``, ``text_protocol``, ``timeout``, ``unsupported_parameter``.
-The provider's own code and words are in the
-message.
+The message contains the provider's own code and text.
 """
 
 from __future__ import annotations
@@ -131,8 +130,9 @@ def failure(
 
     Args:
         status: The HTTP status; ``None`` for an error inside a stream or a successful answer.
-        body: The body, decoded if it was JSON, else its text. headers: The headers, names in lower case, for
-            Retry-After. provider: The provider that failed.
+        body: The body, decoded if it was JSON, else its text.
+        headers: The headers, names in lower case, for Retry-After.
+        provider: The provider that failed.
         secrets: Values that must not be repeated in the message (behaviour J2).
     """
     said = parse_error_body(body)

@@ -1,9 +1,9 @@
 """POST over keep-alive connections, with a stack of free ones per event loop.
 
-httpx keeps a pool whose work for each request grows with the number of connections, so that two hundred concurrent
-calls cost twenty times as much as ten. Here each call takes a connection from the stack and puts it back: the same work
-for any number of calls. With many concurrent calls, further connections are aiohttp's, which is faster, but not worth
-its import for a few (docs/decisions/0019-free-connections.md).
+httpx has a pool whose work per request grows with the number of connections, so that two hundred concurrent calls cost
+twenty times as much as ten. Here, each call takes a connection from a stack and puts it back, which is the same work
+for any number of calls. With many concurrent calls, further connections use aiohttp, which is faster, but not worth
+its import for a few calls (docs/decisions/0019-free-connections.md).
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class _Stack:
         import httpx
 
         self.url = httpx.URL(url)
-        self.extensions = {"timeout": httpx.Timeout(timeout, connect=min(timeout, _CONNECT_TIME)).as_dict()}
+        # Whoever reads has a deadline for the whole reply; a second timer for every chunk would only cost time.
+        self.extensions = {"timeout": httpx.Timeout(None, connect=min(timeout, _CONNECT_TIME)).as_dict()}
         # Without TLS there is nothing to verify, and loading the certificates costs tens of milliseconds.
         self._verify = httpx.create_ssl_context() if self.url.scheme == "https" else False
         self._proxy = _proxy(self.url.scheme, self.url.host)
@@ -95,7 +96,7 @@ class _Stack:
     async def _put_back(self, transport: httpx.AsyncHTTPTransport) -> None:
         """Release a connection."""
         if transport not in self._open:
-            return  # the stack was closed in the meantime
+            return  # the stack has been closed since
         if self._many is not None:
             await self._discard(transport)
             return

@@ -65,9 +65,9 @@ def wrong_id(name: str) -> str:
 def doubtful_id(name: str) -> str:
     """A warning about a model id that looks like a mistake; empty for any other, as it may be new.
 
-    Two kinds of mistakes are certain enough. A slip of the hand has the numbers of a known id: `gpt-5.9` is another
-    version, `gpt-5-mni` is none. A family has no number, is no id, and its words are those of known ids: `claude`.
-    Providers whose ids the user makes up (deployments, servers of one's own) are not judged.
+    Two kinds of mistakes are certain enough. A typo has the numbers of a known id: `gpt-5.9` may be a new version, but
+    `gpt-5-mni` is a typo. A family name has no number, is not an id, and consists of words of known ids: `claude`.
+    Ids that users choose themselves (deployments, their own servers) are not checked.
     """
     provider, slash, model = name.partition("/")
     if not slash:
@@ -82,13 +82,13 @@ def doubtful_id(name: str) -> str:
         other for other in get_close_matches(model, known, n=3, cutoff=_A_SLIP) if _numbers(other) == _numbers(model)
     )
     if found := next(alike, ""):
-        return f"{model!r} is no model that is known of {provider}. Did you mean {found!r}?"
+        return f"{provider} has no known model {model!r}. Did you mean {found!r}?"
     words = _words(model)
     family = [other for other, purpose in own.items() if purpose == "chat" and words <= _words(other)]
     if _numbers(model) or not family:
         return ""
     newest = max(family, key=lambda other: (_version(other), -len(other), other))
-    return f"{model!r} is no model that is known of {provider}, but a part of other names, such as {newest!r}"
+    return f"{provider} has no known model {model!r}, only longer names such as {newest!r}"
 
 
 def _words(name: str) -> frozenset[str]:
@@ -96,7 +96,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _version(name: str) -> list[int]:
-    """The numbers of a version; dates and sizes are longer."""
+    """The numbers of a version: single digits, because dates and sizes are longer."""
     return [int(number) for number in _numbers(name) if len(number) == 1]
 
 

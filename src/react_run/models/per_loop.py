@@ -14,8 +14,9 @@ class PerLoop(Generic[T]):
     """One resource per event loop.
 
     Args:
-        make: Creates the resource, on first use. release: Releases it. The resource must not be an asynchronous
-            generator: the loop closes those itself when it ends.
+        make: Creates the resource, on first use.
+        release: Releases it. The resource must not be an asynchronous generator: the loop closes those itself when it
+            ends.
     """
 
     def __init__(self, make: Callable[[], T], release: Callable[[T], Awaitable[None]]) -> None:

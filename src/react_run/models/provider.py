@@ -44,8 +44,7 @@ def parse_response(
             ids are unique only within this reply.
 
     Raises:
-        ModelError: There is no
-        reply: ``no_choice``, ``bad_response``, ``malformed_call``, or the provider's own error.
+        ModelError: There is no reply: ``no_choice``, ``bad_response``, ``malformed_call``, or the provider's own error.
     """
     data = as_mapping(body)
     choice = _choice(body, provider)

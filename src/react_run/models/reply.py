@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from pydantic_core import from_json
 
 from react_run.errors import ModelError
 from react_run.models.failures import failure, model_error
@@ -31,8 +33,8 @@ _SHOWN_ERROR = 65_536
 class Reply:
     """A response whose body has not been read yet. Always close it.
 
-    Raises (from everything that reads): ModelError: The connection broke, the read timed out, or the body cannot be
-    decompressed.
+    Raises (from everything that reads):
+        ModelError: The connection broke, the read timed out, or the body cannot be decompressed.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Reply:
     ) -> None:
         self._response = response
         self._free: Callable[[], Awaitable[None]] | None = free
-        self._body = response.aiter_bytes()
+        self._body = aiter(_body(response))
         self._deadline = deadline
         self._provider = provider
         self._sent = sent
@@ -132,7 +134,19 @@ class Reply:
     async def _chunk(self) -> bytes:
         with typed_errors(self._provider, self._sent):
             async with asyncio.timeout_at(self._deadline):
-                return await anext(self._body, b"")
+                while (chunk := await anext(self._body, None)) is not None:
+                    if chunk:
+                        return chunk
+                return b""
+
+
+def _body(response: httpx.Response) -> AsyncIterable[bytes]:
+    """The bytes of a response; what is not compressed skips httpx's two layers of generators, which cost each chunk."""
+    import httpx
+
+    if "content-encoding" in response.headers or not isinstance(response.stream, httpx.AsyncByteStream):
+        return response.aiter_bytes()
+    return response.stream
 
 
 def decode(data: bytes, provider: str) -> object:
@@ -141,9 +155,13 @@ def decode(data: bytes, provider: str) -> object:
     Raises:
         ModelError: ``bad_response``: it is not JSON.
     """
-    text = data.decode("utf-8", "replace")
     try:
-        value: object = json.loads(text)
+        value: object = from_json(data)
+        return value
+    except (ValueError, RecursionError):  # bytes that are not UTF-8, halves of surrogate pairs, deep nesting
+        text = data.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
     except (ValueError, RecursionError):
         words = f"{provider} sent something that is not JSON: {text[:200]!r}"
         raise model_error("bad_response", words, provider=provider) from None

@@ -23,9 +23,9 @@ def model_stack(
 
     Args:
         model: The agent's model.
-        fallbacks: Models to try, in order, when it has failed permanently. tool_protocol: ``native`` leaves the models
-            unchanged, ``text`` puts calls into their text, ``auto`` does so as soon as a provider says that it has no
-            tools; models without a provider (scripted, offline) stay unchanged.
+        fallbacks: Models to try, in order, when it has failed permanently.
+        tool_protocol: ``native`` leaves the models unchanged, ``text`` puts calls into their text, ``auto`` does so as
+            soon as a provider says that it has no tools; models without a provider (scripted, offline) stay unchanged.
     """
     models = [_with_protocol(each, tool_protocol) for each in (model, *fallbacks)]
     if len(models) == 1:

@@ -13,8 +13,8 @@ def policies_for(agent: ReActAgent, plugins: Sequence[object] = ()) -> list[obje
     """The policies of one agent, outermost first: ``failure_handling``, ``tool_disclosure``, then the guards.
 
     Args:
-        agent: The agent, whose configuration selects them. plugins: The plugins listed in its file or passed from
-            Python; a plugin that names a guard replaces it.
+        agent: The agent, whose configuration selects them.
+        plugins: The plugins listed in its file or passed from Python; a plugin that names a guard replaces it.
     """
     from react_run.policies.disclosure.disclosure import disclosure_for
     from react_run.policies.order import built_in, order_policies

@@ -38,7 +38,7 @@ BY_POLICY = frozenset(
 """Stop reasons without an answer of the model, unless it gave a last answer."""
 FAILED_TOOL = frozenset({StopReason.TOOL_FAILURE, StopReason.TOOL_RETRY_EXHAUSTED, StopReason.CLARIFICATION_REQUIRED})
 PROVIDER_FAILED = "The model's provider failed before there was an answer."
-SOMETHING_FAILED = "Something failed beside the model and its tools before there was an answer."
+SOMETHING_FAILED = "Something other than the model and its tools failed before there was an answer."
 NOTHING = "No result could be verified, and nothing is known to have failed."
 
 

@@ -1,4 +1,4 @@
-"""What a policy says about itself, the policies that are built in, and their order around a run."""
+"""The base class of policies, the built-in policies, and their order around a run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class Policy(Plugin):
     """A built-in plugin that watches over runs.
 
-    Its class says all there is to know about it: the guard that it is, where it belongs among the others, and which
-    agents have one. A plugin with the same ``guard``, listed in the agent file or given from Python, replaces the
-    built-in one, in the same position.
+    The class declares everything about it: its guard, its position among the others, and which agents have one. A
+    plugin with the same ``guard``, listed in the agent file or passed from Python, replaces the built-in policy in the
+    same position.
     """
 
-    model_config = ConfigDict(defer_build=True)  # few agents need them all
+    model_config = ConfigDict(defer_build=True)  # few agents need all of them
 
     guard: ClassVar[str] = ""
     """The name of the guard; by default its ``kind``."""
@@ -57,7 +57,7 @@ class Policy(Plugin):
 def built_in() -> tuple[type[Policy], ...]:
     """The policies of this distribution, outermost first.
 
-    Only ours, because what else is installed must not change what watches over a run (decision 0034).
+    Only ours: other installed packages must not change what guards a run (decision 0034).
     """
     return outermost_first(_found())
 

@@ -34,10 +34,11 @@ class Question:
         schema: The JSON Schema of the answer, such as an object with a property for each field of a form.
         tool: For an approval, the tool that is about to run.
         arguments: For an approval, the arguments of the tool.
-        default: The choice for an empty line. hint: Further information for the decision, shown below the arguments.
-            by_clock: Whether asking depends on the time, so that a replay may not ask it. id: Identifies the question
-            within its run; set when it is asked. digest: What an answer is bound to: the tool and its arguments, else
-            the text, the choices and the schema.
+        default: The choice for an empty line.
+        hint: Further information for the decision, shown below the arguments.
+        by_clock: Whether asking depends on the time, so that a replay may not ask it.
+        id: Identifies the question within its run; set when it is asked.
+        digest: What an answer is bound to: the tool and its arguments, else the text, the choices and the schema.
     """
 
     text: str

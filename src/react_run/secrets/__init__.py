@@ -136,7 +136,7 @@ class Masker:
             text = _without(text, forms.spans(text))
             if any(
                 secret.is_encoded_in(text) for secret in self._secrets
-            ):  # it still does, so it must be broken into lines
+            ):  # still there, so it must be split across lines
                 text = _without(text, self._encoded.spans_in_lines(text, _BREAK))
         for pattern in self._patterns.values():
             try:

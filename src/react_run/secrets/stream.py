@@ -9,10 +9,10 @@ _MORE = 4
 
 
 class StreamMasker:
-    """Text that has arrived and was not passed on yet.
+    """Holds back streamed text until it can be masked safely.
 
     Args:
-        masker: Knows the secrets.
+        masker: The masker with the secrets.
     """
 
     def __init__(self, masker: Masker) -> None:

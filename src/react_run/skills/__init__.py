@@ -15,12 +15,12 @@ class ReActSkillSpec:
     """A group of tools that is offered once the model activates it (behaviour D).
 
     Args:
-        name: What the model activates.
+        name: The name that the model activates.
         description: When to activate it; the model chooses by this text alone.
         tool_names: The tools it unlocks.
-        instructions: What the model reads on activation.
-        examples: Requests that call for this skill.
-        order: Skills of one name from several toolsets merge in this order, lowest first.
+        instructions: The text that the model reads on activation.
+        examples: Requests for which this skill is the right one.
+        order: The position in which skills of the same name from several toolsets merge, lowest first.
     """
 
     name: str
@@ -32,13 +32,13 @@ class ReActSkillSpec:
 
     def __post_init__(self) -> None:
         for name in ("tool_names", "examples"):
-            if isinstance(given := getattr(self, name), str):  # a text is a sequence of letters, which nobody means
+            if isinstance(given := getattr(self, name), str):  # a text is a sequence of letters, which is never meant
                 object.__setattr__(self, name, (given,))
         for name in ("name", "description", "instructions"):
             if not isinstance(given := getattr(self, name), str):
                 raise ToolsetError(f"the {name} of a skill must be text, not {type(given).__name__}", code="skill.form")
         if not self.name.isprintable():
-            raise ToolsetError(f"{self.name!r} is not a name for a skill: leave out line breaks", code="skill.form")
+            raise ToolsetError(f"{self.name!r} is not a valid skill name: remove the line breaks", code="skill.form")
 
     @property
     def unlocks(self) -> Iterator[str]:
@@ -53,12 +53,12 @@ class AgentSkill(ReActSkillSpec):
     Args:
         tool_names: The tools that read and run its files.
         directory: Its folder.
-        license: The licence it is under, or the file that says so.
-        compatibility: What it needs of its environment.
-        metadata: Whatever else its author noted.
-        allowed_tools: Tools of the agent that it unlocks, and the only ones offered while no skill without such a list
-            is active; ``None`` when it names none that the agent has. They are offered, never approved.
-        files: Paths of the files in its folder, relative to it, without SKILL.md.
+        license: The licence, or the file that contains it.
+        compatibility: Its requirements on the environment.
+        metadata: Further data from its author.
+        allowed_tools: The agent's tools that it unlocks, and the only ones offered while no skill without such a list
+            is active; ``None`` if it names no tool that the agent has. They are offered, but not approved.
+        files: The paths of the files in its folder, relative to it, without SKILL.md.
     """
 
     directory: Path
@@ -75,9 +75,9 @@ class AgentSkill(ReActSkillSpec):
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """The files it may have run."""
+        """The files that it may have run."""
         return tuple(path for path in self.files if path.startswith("scripts/"))
 
 
 class SkillWarning(UserWarning):
-    """A skill is left out, or lacks something; the agent works without it."""
+    """A skill was left out, or breaks a rule; the agent works without it."""

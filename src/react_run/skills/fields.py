@@ -1,4 +1,4 @@
-"""The fields of a SKILL.md's front matter, and the rules of agentskills.io for each."""
+"""Reads the front matter of a SKILL.md, and checks each field against the rules of agentskills.io."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from react_run.support.dataclasses import dataclass
 FIELDS = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 REQUIRED = ("name", "description")
 MAX_NAME, MAX_DESCRIPTION, MAX_COMPATIBILITY = 64, 1024, 500
-"""Characters."""
+"""Maximum lengths, in characters."""
 
 _TOOL = re.compile(r"[^\s,()]++(?:\([^()]*+\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The mapping at the head of a SKILL.md, and where it begins."""
+    """The mapping at the top of a SKILL.md, with its position."""
 
     root: Node
     start: Place
@@ -31,7 +31,7 @@ class FrontMatter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fields:
-    """What the front matter says."""
+    """The fields of the front matter."""
 
     name: str
     description: str
@@ -42,9 +42,9 @@ class Fields:
 
 
 def read_fields(front: FrontMatter, folder: Path, report: Report, doubts: Report) -> Fields:
-    """The fields of ``front``.
+    """Read the fields of ``front``.
 
-    What makes a skill useless is added to the report, what only breaks a rule to the doubts.
+    Problems that make a skill unusable go to ``report``, broken rules to ``doubts``.
     """
     entries = front.root.mapping
     for key, node in entries.items():
@@ -64,10 +64,10 @@ def read_fields(front: FrontMatter, folder: Path, report: Report, doubts: Report
 
 
 def _name(front: FrontMatter, folder: Path, doubts: Report) -> str:
-    """The name of the skill; that of its folder where it has none of its own."""
+    """The name of the skill; by default, its folder's name."""
     called, entries = Path(abspath(folder)).name, front.root.mapping
     if "name" not in entries:
-        doubts.add("skill.name", f"the field name: is missing; that of the folder, {called!r}, is used", front.start)
+        doubts.add("skill.name", f"the field name: is missing; the folder's name {called!r} is used", front.start)
         return called
     name = " ".join(normalize("NFKC", _text("name", entries, doubts, doubts)).split())
     for text in wrong_with_name(name, called) if name else ():
@@ -96,11 +96,11 @@ def wrong_with_name(name: str, folder: str) -> Iterator[str]:
     if name != name.lower():
         yield f"name {name!r} must be lowercase: {name.lower()!r}"
     if name.startswith("-") or name.endswith("-") or "--" in name:
-        yield f"name {name!r} must have its hyphens between letters or digits, one at a time"
+        yield f"name {name!r} may have single hyphens between letters or digits only"
     if not all(character.isalnum() or character == "-" for character in name):
         yield f"name {name!r} may have letters, digits and hyphens only"
     if normalize("NFKC", folder) != name:
-        yield f"name {name!r} must be that of its directory, {folder!r}"
+        yield f"name {name!r} must be the name of its directory, {folder!r}"
 
 
 def _metadata(node: Node | None, report: Report) -> dict[str, str]:
@@ -125,6 +125,6 @@ def _allowed_tools(node: Node | None, report: Report) -> tuple[str, ...] | None:
             return tuple(dict.fromkeys(names))
     elif not isinstance(node.value, dict):
         return tuple(dict.fromkeys(_TOOL.findall(node.raw)))
-    text = "allowed-tools: must be names with spaces between them, or a list of names"
+    text = "allowed-tools: must be names separated by spaces, or a list of names"
     report.add("skill.allowed-tools", text, node.place)
     return None

@@ -19,13 +19,13 @@ FILE_NAMES = ("SKILL.md", "skill.md")
 MAX_FILES = 500
 """Files of one skill that are listed."""
 MAX_DEPTH = 4
-"""How deep below a directory skills are looked for."""
+"""The maximum depth below a directory at which skills are found."""
 _NO_CATEGORIES = frozenset({"node_modules", "__pycache__"})
 
 _FENCE = "---"
 _TEXT_IN_YAML = ("yaml.ambiguous", "yaml.value")
 _PLAIN_VALUE = re.compile(r"^([A-Za-z][\w-]*:[ \t]+)(?![\"'>|]|\[.*\]\s*$|\{.*\}\s*$)(.+)$")
-"""A field whose value its author forgot to quote: ``description: Use when: …`` is not YAML."""
+"""A field whose value needs quotes but has none: ``description: Use when: …`` is not YAML."""
 _CODE_OR_COMMENT = re.compile(
     r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)|\Z)|`[^`\n]*`|<!--.*?(?:-->|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -33,7 +33,7 @@ _CODE_OR_COMMENT = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FoundSkills:
-    """Skills, what is wrong with those left out, and which rules others break: ``file:line:column: …`` with a caret."""
+    """Skills, the problems of those left out, and the rules that others break: ``file:line:column: …`` with a caret."""
 
     skills: tuple[AgentSkill, ...]
     problems: tuple[str, ...]
@@ -41,14 +41,14 @@ class FoundSkills:
 
 
 def read_skills(directories: Iterable[Path], *, strict: bool = False) -> FoundSkills:
-    """The skills in ``directories``: each a skill folder, or a folder of skill folders, in categories or not.
+    """Read the skills in ``directories``: each is a skill folder, or contains skill folders, possibly in categories.
 
-    As the standard asks of clients, a skill that breaks a rule is loaded all the same; one that cannot be used (without
-    a description, or with front matter that cannot be read) is left out. Of two with one name the first counts. Nothing
-    is run, and below a skill folder no link is followed.
+    As the standard asks of clients, a skill that breaks a rule is still loaded. A skill that is unusable (without a
+    description, or with unreadable front matter) is left out. Of two skills with the same name, the first counts.
+    Nothing is executed, and links below a skill folder are not followed.
 
     Raises:
-        ConfigError: With ``strict``, everything that is wrong.
+        ConfigError: With ``strict``, all problems and broken rules.
     """
     report = Report()
     doubts = report if strict else Report()
@@ -76,12 +76,12 @@ def _folders(directory: Path, report: Report) -> list[Path]:
         return [directory]
     folders = list(_below(directory, MAX_DEPTH))
     if not folders:
-        report.add("skill.none", "no SKILL.md, neither in it nor in a folder of it", Place(Source(str(directory))))
+        report.add("skill.none", "there is no SKILL.md in this directory or its folders", Place(Source(str(directory))))
     return folders
 
 
 def _below(directory: Path, depth: int) -> Iterator[Path]:
-    """The skill folders in a directory and in the categories (folders that are not skills) below it."""
+    """Yield the skill folders in a directory and in the categories (folders that are not skills) below it."""
     for entry in sorted(directory.iterdir()):
         if entry.name.startswith(".") or entry.name in _NO_CATEGORIES or not entry.is_dir():
             continue
@@ -96,11 +96,11 @@ def _skill_file(folder: Path) -> Path | None:
 
 
 def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | None:
-    """The skill in ``folder``; ``None`` when it cannot be used, for reasons that are then in the report.
+    """Read the skill in ``folder``; ``None`` if it is unusable, with the reasons in ``report``.
 
-    Which rules it breaks all the same is added to ``doubts``; where that is the report, too, no rule may be broken.
+    Broken rules are added to ``doubts``; if that is the report as well, no rule may be broken.
     """
-    before = len(report.problems)
+    before, doubted = len(report.problems), len(doubts.problems)
     path = _skill_file(folder) or folder / FILE_NAMES[0]
     read = read_text(path, str(path), report, "a SKILL.md")
     if read is None:
@@ -111,6 +111,8 @@ def read_skill(folder: Path, report: Report, doubts: Report) -> AgentSkill | Non
     front, body = split
     fields = read_fields(front, folder, report, doubts)
     if len(report.problems) > before:
+        if doubts is not report:  # what is left out breaks no rule on top of that
+            del doubts.problems[doubted:]
         return None
     return AgentSkill(
         name=fields.name,
@@ -137,7 +139,7 @@ def _split(source: Source, report: Report, doubts: Report) -> tuple[FrontMatter,
     if fences[0]:
         doubts.add("skill.front_matter", "front matter must be the first thing in the file", start)
     if len(fences) < 2:
-        report.add("skill.front_matter", "the front matter is not closed: put a line '---' after its last field", start)
+        report.add("skill.front_matter", "the front matter is not closed: add a line '---' after its last field", start)
         return None
     first, end = fences[:2]
     front = _composed([""] * (first + 1) + list(lines[first + 1 : end]), source, report, doubts)
@@ -145,7 +147,7 @@ def _split(source: Source, report: Report, doubts: Report) -> tuple[FrontMatter,
 
 
 def _without_comments(text: str) -> str:
-    """``text`` without HTML comments that end; a pattern would look for the end again at every one that does not."""
+    """``text`` without complete HTML comments; a pattern would search for the end again at each unclosed one."""
     kept, at = [], 0
     while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
         kept.append(text[at:begin])
@@ -154,10 +156,10 @@ def _without_comments(text: str) -> str:
 
 
 def _composed(lines: list[str], source: Source, report: Report, doubts: Report) -> FrontMatter | None:
-    """The front matter; ``lines`` are those up to its end, with empty ones in the place of what is before it."""
+    """Parse the front matter; in ``lines``, the lines before it are empty, to keep the positions."""
     start, (root, found) = Place(source, 1, 1), _yaml(lines, source)
     if any(problem.code == "yaml.empty" for problem in found):
-        report.add("skill.front_matter", "the front matter is empty: name: and description: are needed", start)
+        report.add("skill.front_matter", "the front matter is empty: name: and description: are required", start)
         return None
     if found:
         again, still = _yaml(_quoted(lines), source)
@@ -178,11 +180,13 @@ def _yaml(lines: list[str], source: Source) -> tuple[Node | None, list[Problem]]
 
     found = Report()
     root = compose("\n".join(lines), source, found)
-    return root, [problem for problem in found.problems if problem.code not in _TEXT_IN_YAML]  # every scalar is text
+    return root, [
+        problem for problem in found.problems if problem.code not in _TEXT_IN_YAML
+    ]  # every scalar is text anyway
 
 
 def _quoted(lines: list[str]) -> list[str]:
-    """``lines`` with quotes around the plain values of fields, those that go on in the next lines included."""
+    """``lines`` with quotes around the plain values of fields, including values that continue on the next lines."""
     quoted: list[str] = []
     place, name, value = -1, "", ""
     for line in lines:
@@ -199,7 +203,7 @@ def _quoted(lines: list[str]) -> list[str]:
 
 
 def visible(body: str) -> str:
-    """``body`` without its HTML comments: who reads the rendered page does not see them, nor shall the model."""
+    """``body`` without HTML comments: they are invisible on a rendered page, and the model must not see them either."""
     return _CODE_OR_COMMENT.sub(lambda found: "" if found[0].startswith("<!--") else found[0], body).strip()
 
 

@@ -1,8 +1,8 @@
-"""``dataclass`` as in the standard library, but for one thing: a method is written when it is first called.
+"""``dataclass`` as in the standard library, except that a method is generated when it is first called.
 
-The standard library writes and compiles the methods of a class when the class is made: half a millisecond for one that
-is frozen, a seventh of the time in which the command line starts. Most of it goes into classes that this process never
-makes an object of, and into comparing and showing what nobody compares or shows (decision record 0017).
+The standard library generates and compiles the methods when a class is created, which takes half a millisecond for a
+frozen class, and a seventh of the command line's start-up in all. Most of that is for classes that the process never
+instantiates, and for comparisons and representations that are never used (decision record 0017).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, TypeVar, cast, dataclass_transform, overload
 
 
 class _Factory:
-    """The default, in a signature, of what each object gets one of its own of."""
+    """Stands, in a signature, for the default of a field with a ``default_factory``."""
 
     def __repr__(self) -> str:
         return "<factory>"
@@ -49,14 +49,14 @@ def dataclass(
     kw_only: bool = False,
     slots: bool = False,
 ) -> type[T] | Callable[[type[T]], type[T]]:
-    """Make ``cls`` a dataclass: ``fields``, ``replace``, ``asdict``, ``copy`` and ``pickle`` know it as one.
+    """Make ``cls`` a dataclass, also for ``fields``, ``replace``, ``asdict``, ``copy`` and ``pickle``.
 
     Args:
-        cls: The class, when the decorator is written without parentheses.
-        eq: Compare by fields; frozen objects have a hash then, others have none.
-        frozen: Fields cannot be set: ``FrozenInstanceError``.
-        kw_only: All fields are given by name.
-        slots: The class has slots in place of a dictionary.
+        cls: The class, if the decorator is used without parentheses.
+        eq: Compare by fields; frozen objects are then hashable, others are not.
+        frozen: Setting a field raises ``FrozenInstanceError``.
+        kw_only: All fields are keyword-only.
+        slots: The class has slots instead of a dictionary.
     """
 
     def made(cls: type[T]) -> type[T]:
@@ -82,11 +82,11 @@ def dataclass(
 
 
 def _with_fields(cls: Any, kw_only: bool, slots: bool) -> Any:
-    """What the standard library does besides writing methods, which is quick."""
+    """Do what the standard library does besides generating methods, which is fast."""
     text, bases = cls.__doc__, [base for base in cls.__mro__[1:] if "__dataclass_params__" in vars(base)]
     frozen = [base for base in bases if base.__dataclass_params__.frozen]
-    cls.__doc__ = text or cls.__name__  # without a text it would write one, of a signature that is not there yet
-    for base in frozen:  # or a class that it takes for one that is not frozen could not inherit from them
+    cls.__doc__ = text or cls.__name__  # without one, it would generate one from a signature that does not exist yet
+    for base in frozen:  # otherwise, it would refuse to let a class that looks not frozen inherit from them
         base.__dataclass_params__.frozen = False
     try:
         cls = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only, slots=slots)(cls)
@@ -98,7 +98,7 @@ def _with_fields(cls: Any, kw_only: bool, slots: bool) -> Any:
 
 
 class _Unwritten:
-    """Stands for a method until it is asked for."""
+    """A placeholder for a method until its first use."""
 
     __slots__ = ("_cls", "_name", "_write")
 
@@ -145,7 +145,7 @@ def _init(cls: Any) -> Method:
 
 
 def _function(cls: type, head: str, lines: list[str], names: dict[str, Any]) -> Method:
-    """A function in the module of ``cls``, where its annotations mean something; ``names`` are its closure."""
+    """Create a function in the module of ``cls``, where its annotations are valid; ``names`` are its closure."""
     body = "\n  ".join(lines)
     made: dict[str, Any] = {}
     text = f"def write({', '.join(names)}):\n def {head}:\n  {body}\n return {head.partition('(')[0]}"

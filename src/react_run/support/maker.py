@@ -1,6 +1,6 @@
-"""Makers: functions that make frozen values for less than half of what calling their class costs.
+"""Makers: functions that create frozen values in less than half the time that calling the class takes.
 
-A run makes a dozen values per iteration (decision record 0017).
+A run creates a dozen such values per iteration (decision record 0017).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 def maker(cls: Callable[P, T]) -> Callable[P, T]:
-    """A function that makes a ``cls``, a frozen, keyword-only dataclass with slots.
+    """Create a function that makes instances of ``cls``, a frozen, keyword-only dataclass with slots.
 
     Calling a class packs its keywords into a dictionary and unpacks them again, and setting the slots of a frozen class
-    takes a call for each. This sets them on an object of a twin, the same class but for being frozen, which then
-    becomes one of ``cls``.
+    takes a call for each. A maker sets them on an instance of a twin class, which is the same but not frozen, and then
+    changes the instance's class to ``cls``.
     """
     parameters, values, names = _fields(cls)
     names |= {"_new": object.__new__, "_twin": type("Twin", (), {"__slots__": tuple(values)}), "_cls": cls}
@@ -35,7 +35,7 @@ def maker(cls: Callable[P, T]) -> Callable[P, T]:
 
 
 def _fields(cls: Any) -> tuple[list[str], dict[str, str], dict[str, Any]]:
-    """The parameters for the fields of ``cls``, the expression for the value of each, and the names in these."""
+    """The parameters for the fields of ``cls``, an expression for each field's value, and the names they use."""
     parameters, values = ["*"], dict[str, str]()
     names: dict[str, Any] = {"_missing": MISSING}
     for field in fields(cls):

@@ -47,6 +47,6 @@ def begun(work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
 
 
 async def first_turn() -> None:
-    """Wait until the tasks that :func:`begun` has made have come to where they first wait."""
+    """Wait until the tasks created by :func:`begun` have reached their first suspension."""
     if sys.version_info < (3, 12):
         await asyncio.sleep(0)

@@ -18,13 +18,14 @@ class ToolAnnotations:
         idempotent: Running it twice has the same effect as running it once, so resuming may run it again (behaviour
             J4).
         serial: Calls of one reply run one at a time, in order (behaviour L4).
-        inline: Pure and fast: it runs without a thread and without a timeout. timeout: Time limit for one call, in
-            seconds; ``None`` means the agent's ``tool_timeout``. network: It uses the network.
+        inline: Pure and fast: it runs without a thread and without a timeout.
+        timeout: Time limit for one call, in seconds; ``None`` means the agent's ``tool_timeout``.
+        network: It uses the network.
         runs_programs: It starts programs.
         bookkeeping: It only helps the model organise its work (a plan, notes, reading on in a result): its calls are
-            not evidence, so they count neither for nor against the success of a run (behaviour F6). delegates: It only
-            passes a task to one subagent: resuming runs it again, and the subagent continues from its own record
-            (behaviour J4).
+            not evidence, so they count neither for nor against the success of a run (behaviour F6).
+        delegates: It only passes a task to one subagent: resuming runs it again, and the subagent continues from its
+            own record (behaviour J4).
     """
 
     read_only: bool | None = None

@@ -62,10 +62,11 @@ class Tool(ToolAnnotations):
         description: What it does and when to use it, for the model; providers accept 1,024 characters of it.
         parameters: The JSON Schema of its arguments.
         function: The function to run, called with the values of :class:`Prepared`; synchronous or ``async def``.
-            toolset: Interprets its results. context: Parameters that the runtime fills, each with ``run`` or ``call``;
-            the model never sees them. checker: Checks arguments; by default jsonschema with ``parameters``. own_name:
-            Its name in its toolset, if an agent file renamed it or providers need another name. called: The name of its
-            toolset in the agent file.
+        toolset: Interprets its results.
+        context: Parameters that the runtime fills, each with ``run`` or ``call``; the model never sees them.
+        checker: Checks arguments; by default jsonschema with ``parameters``.
+        own_name: Its name in its toolset, if an agent file renamed it or providers need another name.
+        called: The name of its toolset in the agent file.
 
     Raises:
         ToolsetError: The name is not valid (``tool.name``), the schema is not valid (``tool.schema``), or the timeout
@@ -249,7 +250,8 @@ class Tool(ToolAnnotations):
         """Create a tool whose arguments are a pydantic model.
 
         Args:
-            model: The model of the arguments. function: Called with the name of the tool and an instance of ``model``.
+            model: The model of the arguments.
+            function: Called with the name of the tool and an instance of ``model``.
             name: The name of the tool.
             description: What it does and when to use it.
             toolset: Who interprets its results.
@@ -289,7 +291,8 @@ class Tool(ToolAnnotations):
             function: The function to run, called with the arguments as keywords.
             name: The name of the tool.
             description: What it does and when to use it.
-            toolset: Interprets its results. context: See :class:`Tool`.
+            toolset: Interprets its results.
+            context: See :class:`Tool`.
             flags: See :class:`ToolAnnotations`.
 
         Raises:

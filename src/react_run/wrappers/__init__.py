@@ -1,7 +1,7 @@
-"""Class-style wrappers: plugins as plain classes with ``preprocess`` and ``postprocess``, adapted to the hooks.
+"""Wrapper classes: plugins written as plain classes with ``preprocess`` and ``postprocess``, adapted to the hooks.
 
-:mod:`~react_run.wrappers.bases` holds the classes to subclass. Each of the other modules turns those of one level into
-plugins: :mod:`~react_run.wrappers.tool_calls`, :mod:`~react_run.wrappers.model_calls`,
+:mod:`~react_run.wrappers.bases` has the classes to subclass. Each of the other modules adapts the wrappers of one
+level: :mod:`~react_run.wrappers.tool_calls`, :mod:`~react_run.wrappers.model_calls`,
 :mod:`~react_run.wrappers.whole_runs`.
 """
 

@@ -1,9 +1,9 @@
-"""The classes that class-style wrappers subclass, and what their methods return.
+"""The base classes of wrappers, and the values that their methods return.
 
-All of them are plain abstract classes: a subclass may define ``__init__``, whose keywords are then its YAML options,
-and keep state of its own, which every run of the agent shares; what belongs to one run goes into
-``ctx.state(SomeClass)``. To have options checked like those of other components, derive from ``Component`` as well.
-Any method may be ``async def``. A method that raises ends the run, with a note that names the wrapper.
+All are plain abstract classes. A subclass may define ``__init__``, whose keywords are then its YAML options. Its
+attributes are shared by all runs of the agent; state of one run belongs in ``ctx.state(SomeClass)``. To have options
+checked like those of other components, also derive from ``Component``. Any method may be ``async def``. An exception
+in a method ends the run, with a note that names the wrapper.
 
 In every method, ``agent`` is the :class:`~react_run.agent.ReActAgent`, ``ctx`` the :class:`~react_run.run.Run`, and
 ``llm`` the :class:`~react_run.models.base.Model`.
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MaybeAwaitable: TypeAlias = T | Awaitable[T]
-"""What a method returns that may be plain or ``async def``."""
+"""The return value of a method that may be plain or ``async def``."""
 
 
 class RequestPreprocessor(ABC):
-    """Changes what the model is asked: once, before the loop, or before each model call."""
+    """Changes requests to the model: once before the loop, or before each model call."""
 
     __react_wrapper__: ClassVar[bool] = True
 
@@ -38,15 +38,15 @@ class RequestPreprocessor(ABC):
     def preprocess(
         self, agent: ReActAgent, ctx: Run, request: ChatCompletionRequest, llm: Model
     ) -> MaybeAwaitable[ChatCompletionRequest]:
-        """The request to go on with: the one given, changed or not, or another.
+        """Return the request to continue with: the given one, changed or not, or another one.
 
-        Messages and sampling settings may be changed, and tools withdrawn; tools cannot be added. System messages end
-        up first, and calls keep their results, whatever order they are put in.
+        Messages and sampling settings may be changed, and tools removed, but not added. Whatever their order, system
+        messages are moved to the start, and results to their calls.
         """
 
 
 class ResponsePostprocessor(ABC):
-    """Looks at a response, or replaces it: the final one, or that of each model call."""
+    """Inspects or replaces responses: the final one, or that of each model call."""
 
     __react_wrapper__: ClassVar[bool] = True
 
@@ -59,35 +59,35 @@ class ResponsePostprocessor(ABC):
         llm_response: ChatCompletionResponse,
         llm: Model,
     ) -> MaybeAwaitable[ChatCompletionResponse | Sequence[object] | None]:
-        """A response to go on with, messages to send along, or ``None`` to leave it as it is:
-        changes made in place count only when it is returned.
+        """Return a response to continue with, messages to add, or ``None`` to leave the response unchanged.
+        Changes made in place take effect only if the response is returned.
 
-        Messages end up in ``RunResult.emitted``. Those for the model (text, or messages of the user) are added to the
-        conversation after the iteration as well, when the run goes on.
+        Messages are added to ``RunResult.emitted``. Those for the model (text, or user messages) are also added to the
+        conversation after the iteration, if the run continues.
 
         Args:
-            final_prompt: The request as it went to the model, after all preprocessors.
-            llm_response: The response; of a whole run, also when a policy, a limit or an error ended it
-                (``provider_specific_fields`` says how).
+            final_prompt: The request as it was sent to the model, after all preprocessors.
+            llm_response: The response. For a whole run, it exists even if a policy, a limit or an error ended the run;
+                ``provider_specific_fields`` says which.
         """
 
 
 class LLMCallWrapper(RequestPreprocessor, ResponsePostprocessor):
-    """Both: around the whole loop, or around each model call."""
+    """Both in one: around the whole loop, or around each model call."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolSkipResult:
-    """Returned by ``preprocess``: the tool does not run, and ``output`` stands for its result."""
+    """Returned by ``preprocess``: the tool does not run, and ``output`` is its result."""
 
     output: object
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCallResult:
-    """Returned by ``postprocess``: what the model reads as the result, and messages to send along.
+    """Returned by ``postprocess``: the result for the model, and messages to add.
 
-    Messages are treated as those of :meth:`ResponsePostprocessor.postprocess`.
+    Messages are handled as in :meth:`ResponsePostprocessor.postprocess`.
     """
 
     output: object
@@ -95,7 +95,7 @@ class ToolCallResult:
 
 
 class ToolCallWrapper(ABC):
-    """Surrounds each tool call; calls that cannot run at all (unknown tool, wrong arguments) do not get here."""
+    """Wraps each tool call, except calls that cannot run at all (unknown tool, invalid arguments)."""
 
     __react_wrapper__: ClassVar[bool] = True
 
@@ -103,29 +103,29 @@ class ToolCallWrapper(ABC):
     def preprocess(
         self, agent: ReActAgent, ctx: Run, tool_name: str, tool_input: BaseModel
     ) -> MaybeAwaitable[BaseModel | ToolSkipResult]:
-        """The arguments to go on with, changed or not, or a :class:`ToolSkipResult`.
+        """Return the arguments to continue with, changed or not, or a :class:`ToolSkipResult`.
 
-        Changed arguments are checked again, and permission is asked for them as they are then. A skipped call still
-        passes ``postprocess`` of the wrappers outside this one.
+        Changed arguments are checked again, and permission is asked for the final ones. A skipped call still passes
+        through ``postprocess`` of the wrappers outside this one.
         """
 
     @abstractmethod
     def postprocess(
         self, agent: ReActAgent, ctx: Run, tool_name: str, tool_input: BaseModel, tool_output: str
     ) -> MaybeAwaitable[ToolCallResult | None]:
-        """The result to go on with; ``None`` leaves it as it is.
+        """Return the result to continue with, or ``None`` to leave it unchanged.
 
         Args:
-            tool_input: What this wrapper's ``preprocess`` returned.
-            tool_output: The result, as the model would read it. Failures and refusals do not get here, unless the
-                method takes one more parameter, ``failed``, which says whether it is one.
+            tool_input: The return value of this wrapper's ``preprocess``.
+            tool_output: The result as the model would read it. Failures and refusals are passed only if the method has
+                another parameter ``failed``, which says whether the result is one.
         """
 
     def on_error(
         self, agent: ReActAgent, ctx: Run, tool_name: str, tool_input: BaseModel, error: BaseException
     ) -> MaybeAwaitable[object]:
-        """What stands for the result of a tool that raised or ran out of time; ``None`` leaves the error standing.
+        """Return a result to replace the error of a tool that raised or timed out, or ``None`` to keep the error.
 
-        The innermost wrapper is asked first; once one has an answer, the error is handled.
+        The innermost wrapper is asked first; the first result returned counts.
         """
         return None

@@ -1,4 +1,4 @@
-"""What the adapters share: how a wrapper is named, awaited, and told that it returned something that it may not."""
+"""Shared by the adapters: naming a wrapper, awaiting its result, and reporting an invalid one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Adapter:
-    """A plugin that hands on to a wrapper, under whose name messages speak of it."""
+    """A plugin that delegates to a wrapper, and appears under the wrapper's name in messages."""
 
     def __init__(self, wrapper: object) -> None:
         self.wrapper = wrapper
@@ -21,12 +21,12 @@ class Adapter:
 
 
 def unwrap(plugin: object) -> object:
-    """The wrapper that ``plugin`` hands on to, else the plugin itself."""
+    """The wrapper behind ``plugin``, or the plugin itself."""
     return plugin.wrapper if isinstance(plugin, Adapter) else plugin
 
 
 async def awaited(returned: MaybeAwaitable[T]) -> T:
-    """What a method that may be ``async def`` returned."""
+    """The value returned by a method that may be ``async def``."""
     if isawaitable(returned):
         waiting: Awaitable[T] = returned
         return await waiting
@@ -34,5 +34,5 @@ async def awaited(returned: MaybeAwaitable[T]) -> T:
 
 
 def wrong(wrapper: object, method: str, returned: object, wanted: str) -> PluginError:
-    """The error for a wrapper whose method returned something that it may not."""
+    """The error for a wrapper whose method returned an invalid value."""
     return PluginError(f"{type(wrapper).__name__}.{method} returned {type(returned).__name__}; return {wanted}")

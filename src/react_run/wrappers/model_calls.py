@@ -1,4 +1,4 @@
-"""Wrappers at the level of the iteration, as plugins: around each model call."""
+"""Adapts wrappers at the iteration level: around each model call."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Proceed = Callable[[], Awaitable[ModelResponse]]
 
 
 class AroundModelCall(Adapter):
-    """The plugin that asks a preprocessor, a postprocessor, or one wrapper as both, about each model call.
+    """A plugin that applies a preprocessor, a postprocessor, or a wrapper that is both, to each model call.
 
-    Layers outside find the request as they left it: what they repeat is preprocessed again, not twice over.
+    Outer layers see the unchanged request, so if they repeat the call, it is preprocessed again, but not twice.
     """
 
     def __init__(self, before: RequestPreprocessor | None, after: ResponsePostprocessor | None) -> None:
@@ -56,7 +56,7 @@ class AroundModelCall(Adapter):
 
 
 async def preprocessed(wrapper: RequestPreprocessor, run: Run, chat: ChatCompletionRequest) -> ChatCompletionRequest:
-    """What ``wrapper`` makes of a request."""
+    """The request that ``wrapper`` returns."""
     made = await awaited(wrapper.preprocess(run.agent, run, chat, run.agent.model))
     if not isinstance(made, ChatCompletionRequest):
         raise wrong(wrapper, "preprocess", made, "the request")
@@ -66,8 +66,8 @@ async def preprocessed(wrapper: RequestPreprocessor, run: Run, chat: ChatComplet
 async def postprocessed(
     wrapper: ResponsePostprocessor, run: Run, prompt: ChatCompletionRequest, chat: ChatCompletionResponse
 ) -> ChatCompletionResponse:
-    """What ``wrapper`` makes of the response to ``prompt``; messages that it sends along are put into the outbox."""
-    own = chat.model_copy(deep=True)  # what is changed in it counts when it is returned
+    """The response that ``wrapper`` returns for ``prompt``; its additional messages go to the outbox."""
+    own = chat.model_copy(deep=True)  # changes in place take effect only if it is returned
     made = await awaited(wrapper.postprocess(run.agent, run, prompt, own, run.agent.model))
     if made is None:
         return chat

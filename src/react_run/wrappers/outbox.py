@@ -1,4 +1,4 @@
-"""Messages that wrappers send along: kept for the caller, and told to the model where they are meant for it."""
+"""Messages that wrappers add: collected for the caller, and passed to the model if they are meant for it."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from react_run.run import Run
 
 BEFORE_CALLS = -1
-"""Where messages that belong to no tool call stand among those of an iteration."""
+"""The position of messages that belong to no tool call of their iteration."""
 
 
 class Outbox:
-    """What the wrappers of one run have sent along and nobody has taken yet."""
+    """The messages that a run's wrappers have added and that were not delivered yet."""
 
     def __init__(self) -> None:
         self.pending: list[tuple[int, object, Message | None]] = []
 
     def put(self, messages: Iterable[object], position: int = BEFORE_CALLS) -> None:
-        """Send ``messages`` along with the call at ``position``."""
+        """Add ``messages`` for the call at ``position``."""
         self.pending += [(position, message, for_the_model(message)) for message in messages]
 
     def take(self, run: Run) -> None:
-        """Hand everything over, in request order, whenever it was sent."""
+        """Deliver everything in request order, whatever the order of arrival."""
         if not self.pending:
             return
         self.pending.sort(key=lambda entry: entry[0])
@@ -40,7 +40,7 @@ class Outbox:
 
 
 class Delivery:
-    """The plugin that empties the outbox after each iteration and at the end."""
+    """A plugin that delivers the outbox after each iteration and at the end."""
 
     kind: ClassVar[str] = "wrapper_messages"
 
@@ -57,7 +57,7 @@ class Delivery:
 
 
 def for_the_model(message: object) -> Message | None:
-    """``message`` as one of the conversation, when it is text or a message of the user."""
+    """Convert ``message`` to a message of the conversation, if it is text or a user message."""
     if isinstance(message, str):
         return Message(role="user", content=message)
     if isinstance(message, Message):

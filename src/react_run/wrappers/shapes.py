@@ -1,4 +1,4 @@
-"""Requests and responses in the ChatCompletion shape that wrappers see, each made once, and taken back when changed."""
+"""Converts requests and responses to the ChatCompletion format for wrappers, once each, and back if changed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Shapes:
-    """The latest request and response of one run, in the shape that wrappers see."""
+    """The latest request and response of one run, in the format for wrappers."""
 
     def __init__(self) -> None:
         self.prompt: ChatCompletionRequest | None = None
@@ -33,13 +33,13 @@ class Shapes:
         self._response: tuple[ModelResponse, ChatCompletionResponse] | None = None
 
     def of_request(self, request: ModelRequest, model: Model) -> ChatCompletionRequest:
-        """``request`` as wrappers see it."""
+        """``request`` in the format for wrappers."""
         if self._request is None or self._request[0] is not request:
             self._request = (request, chat_request(request, model=model.name))
         return self._request[1]
 
     def taken_request(self, chat: ChatCompletionRequest, original: ModelRequest) -> ModelRequest:
-        """What the model is asked when ``chat`` is what became of ``original``: that very object, when nothing did."""
+        """Convert ``chat`` back to a request; if it is unchanged, return ``original`` itself."""
         chat.messages = [_chat_message(message) for message in chat.messages]
         request = model_request(chat, original)
         if request.messages is not original.messages:
@@ -50,7 +50,7 @@ class Shapes:
         return request
 
     def of_response(self, response: ModelResponse) -> ChatCompletionResponse:
-        """``response`` as wrappers see it; its text is never ``None``."""
+        """``response`` in the format for wrappers; its text is never ``None``."""
         if self._response is None or self._response[0] is not response:
             chat = chat_response(response)
             chat.choices[0].message.content = chat.choices[0].message.content or ""
@@ -58,7 +58,7 @@ class Shapes:
         return self._response[1]
 
     def taken_response(self, chat: ChatCompletionResponse, original: ModelResponse) -> ModelResponse:
-        """The model's response when ``chat`` is what became of ``original``: that very object, when nothing did."""
+        """Convert ``chat`` back to a response; if it is unchanged, return ``original`` itself."""
         response = model_response(chat, original)
         if response == original:
             response = original
@@ -67,7 +67,7 @@ class Shapes:
 
 
 def _chat_message(message: object) -> ChatMessage:
-    """A message that a wrapper put into a request, in whatever form."""
+    """Convert a message that a wrapper added to a request, whatever its form."""
     if isinstance(message, ChatMessage):
         return message
     return ChatMessage.model_validate(message_to_dict(message) if isinstance(message, Message) else _data(message))
@@ -78,6 +78,6 @@ def _data(message: object) -> object:
 
 
 def in_order(messages: Iterable[Message]) -> list[Message]:
-    """A conversation that a wrapper put together, made valid: system messages first, calls with their results (L5)."""
+    """Make a wrapper's conversation valid: system messages first, and results next to their calls (L5)."""
     valid = repaired(messages)
     return [*(m for m in valid if m.role == "system"), *(m for m in valid if m.role != "system")]

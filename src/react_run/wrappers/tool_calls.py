@@ -1,4 +1,4 @@
-"""A :class:`ToolCallWrapper` as a plugin: around each tool call."""
+"""Adapts a :class:`ToolCallWrapper`: around each tool call."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Proceed = Callable[[], Awaitable[Observation]]
 
 
 class AroundToolCall(Adapter):
-    """The plugin that asks one wrapper about each tool call."""
+    """A plugin that applies one wrapper to each tool call."""
 
     wrapper: ToolCallWrapper
 
     @cached_property
     def _wants_failures(self) -> bool:
-        """Whether the postprocessor takes ``failed``: then it is handed refusals and failures, too."""
+        """Whether the postprocessor has a parameter ``failed``, and so gets refusals and failures, too."""
         return "failed" in inspect.signature(self.wrapper.postprocess).parameters
 
     @hookimpl
@@ -46,7 +46,7 @@ class AroundToolCall(Adapter):
         try:
             before, model = given.snapshot(), given.model
             returned = self.wrapper.preprocess(run.agent, run, call.name, model)
-            if returned is not model:  # unchanged is the usual case, and the quick one
+            if returned is not model:  # usually it is unchanged, which is fast
                 made: BaseModel | ToolSkipResult = await awaited(returned)
                 if isinstance(made, ToolSkipResult):
                     return await call.refusal() or interpret_output(call, given.tool, made.output)
@@ -65,7 +65,7 @@ class AroundToolCall(Adapter):
             observation = await self._on_error(run, call, given, observation, call.error)
         told: dict[str, Any] = {"failed": observation.failed} if self._wants_failures else {}
         if (observation.failed or call.repeated) and not told:
-            return observation  # neither a refusal nor a failure is a result, nor is one that was told before
+            return observation  # refusals, failures and repeated results are not new results
         returned = self.wrapper.postprocess(run.agent, run, call.name, given.model, observation.content, **told)
         done: ToolCallResult | None = returned if isinstance(returned, ToolCallResult) else await awaited(returned)
         if done is None:
@@ -82,7 +82,7 @@ class AroundToolCall(Adapter):
         self, run: Run, call: ToolCall, given: Input, observation: Observation, error: BaseException
     ) -> Observation:
         if isinstance(error, ToolError) and error.disposition is not Disposition.RETRYABLE_ERROR:
-            return observation  # a question, an end, or nothing found: that is what the tool has to say
+            return observation  # the tool's own verdict: a question, an end, or nothing found
         answer = await awaited(self.wrapper.on_error(run.agent, run, call.name, given.model, error))
         if answer is None:
             return observation
@@ -92,7 +92,7 @@ class AroundToolCall(Adapter):
 
 
 def _replaced(call: ToolCall, tool: Tool, observation: Observation, output: object) -> Observation:
-    """``observation`` with another text, which its toolset gets to interpret when it stands for a result."""
+    """Replace the text of ``observation``; if it is a result, its toolset interprets the new text."""
     outcome = observation.outcome
     if call.error is None and (call.executed or not observation.failed):
         outcome = interpret_output(call, tool, output).outcome or outcome

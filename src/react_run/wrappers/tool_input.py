@@ -1,4 +1,4 @@
-"""The arguments of a call as a pydantic model, and what a wrapper changed in it."""
+"""Converts the arguments of a call to a pydantic model, and finds out what a wrapper changed in it."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ _generated: WeakKeyDictionary[Tool, type[BaseModel]] = WeakKeyDictionary()
 
 
 class Input:
-    """The arguments of one call in progress, as JSON values and as a model, and the tool they are for."""
+    """The arguments of a call in progress, as JSON values and as a model, and the tool they are for."""
 
     __slots__ = ("_is_flat", "arguments", "model", "tool")
 
     def __init__(self, call: ToolCall, tool: Tool, model: BaseModel) -> None:
-        prepared = call.prepared.arguments  # nobody changes these
+        prepared = call.prepared.arguments  # these never change
         self.arguments = prepared if prepared == call.arguments else own_copy(call.arguments)
         self.tool, self.model = tool, model
         self._is_flat = model.__pydantic_extra__ is None and _SCALARS.issuperset(map(type, model.__dict__.values()))
 
     def snapshot(self) -> Fields:
-        """What two looks at the model have in common exactly when it was not changed between them."""
+        """A snapshot of the model, for detecting changes: two are equal exactly if nothing was changed in between."""
         return self.model.__dict__.copy() if self._is_flat else fields_of(self.model)
 
 
 class Inputs:
-    """The inputs of the calls of one run that are in progress, each made once."""
+    """The inputs of one run's calls in progress, created once each."""
 
     def __init__(self) -> None:
         self.known: dict[ToolCall, Input] = {}
 
     def enter(self, call: ToolCall) -> Input | None:
-        """Make the arguments of ``call`` into a model; ``None`` when it cannot run with them."""
+        """Convert the arguments of ``call`` to a model; ``None`` if the call cannot run with them."""
         if call.tool is None or call.problem is not None:
             return None
         try:
             made = _made(call.tool, call.arguments)
-        except ValidationError:  # a plugin spoilt them, and the call will be refused
+        except ValidationError:  # a plugin made them invalid; the call will be refused
             return None
         found = self.known[call] = Input(call, call.tool, made)
         return found
@@ -63,12 +63,12 @@ class Inputs:
 
 
 def fields_of(made: BaseModel) -> Fields:
-    """What was set in ``made``, as Python values under the names that the tool knows."""
+    """The fields set in ``made``, as Python values under the tool's parameter names."""
     return made.model_dump(by_alias=True, exclude_unset=True, warnings=False)
 
 
 def changed(arguments: Mapping[str, object], before: Fields, made: BaseModel) -> dict[str, object]:
-    """``arguments`` with what differs between ``before`` and ``made``; what was not touched keeps its JSON value."""
+    """``arguments`` with the changes between ``before`` and ``made``; unchanged values keep their JSON form."""
     after = fields_of(made)
     json: Fields = made.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     kept = {name for name in arguments if name in before and name in after and before[name] == after[name]}
@@ -89,7 +89,7 @@ def _model(tool: Tool) -> type[BaseModel]:
 
 
 def _from_schema(tool: Tool) -> type[BaseModel]:
-    """A model with a field for each property that may be one; the tool's own schema checks the values."""
+    """Build a model with a field for each property whose name allows it; the tool's own schema checks the values."""
     required = tool.parameters.get("required", ())
     fields: dict[str, Any] = {
         name: (Any, ... if name in required else schema.get("default") if isinstance(schema, Mapping) else None)

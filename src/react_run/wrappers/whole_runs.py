@@ -1,4 +1,4 @@
-"""Wrappers at the level of the loop, as plugins: around the whole run, its policies included."""
+"""Adapts wrappers at the loop level: around the whole run, including its policies."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Proceed = Callable[[], Awaitable[RunResult]]
 
 
 class RunOverrides:
-    """What the preprocessors of a run decided for all its model calls."""
+    """The changes by a run's preprocessors that apply to all its model calls."""
 
     def __init__(self) -> None:
         self.prompt: ChatCompletionRequest | None = None
@@ -34,7 +34,7 @@ class RunOverrides:
 
 
 class ApplyRunOverrides:
-    """The plugin that applies to each model call what was decided once, before the loop."""
+    """A plugin that applies the preprocessors' changes to each model call."""
 
     kind: ClassVar[str] = "wrapper_settings"
 
@@ -49,9 +49,9 @@ class ApplyRunOverrides:
 
 
 class AroundRun(Adapter):
-    """The plugin that asks a preprocessor, a postprocessor, or one wrapper as both, about each run.
+    """A plugin that applies a preprocessor, a postprocessor, or a wrapper that is both, to each run.
 
-    It stands outside the policies, so that it sees how a run ended, whoever ended it.
+    It is outside the policies, so that it sees how a run ended, whatever ended it.
     """
 
     def __init__(self, before: RequestPreprocessor | None, after: ResponsePostprocessor | None) -> None:
@@ -88,7 +88,7 @@ class AroundRun(Adapter):
 
 
 def _take_over(run: Run, request: ModelRequest, given: ModelRequest) -> None:
-    """Go on with what became of the request that ``run`` begins with."""
+    """Apply the preprocessed request to the start of ``run``."""
     if request is given:
         return
     standing = run.state(RunOverrides)
@@ -102,7 +102,7 @@ def _take_over(run: Run, request: ModelRequest, given: ModelRequest) -> None:
 
 
 def _failed(run: Run, error: Exception) -> RunResult:
-    """What a run that ends with ``error`` leaves behind."""
+    """The result of a run that ends with ``error``."""
     if isinstance(error, ModelError):
         run.stop(StopReason.MODEL_ERROR)
     result = run.result()
@@ -114,7 +114,7 @@ def _text_of(response: ChatCompletionResponse) -> str:
 
 
 async def _answered(run: Run, result: RunResult, text: str) -> RunResult:
-    """``result`` with another answer, which is the one in the conversation, too."""
+    """``result`` with another answer, which also replaces the one in the conversation."""
     last = run.messages[-1] if run.messages else None
     if last is not None and last.role == "assistant" and last.text == result.answer:
         run.messages[-1] = replace(last, content=text)

@@ -315,3 +315,16 @@ def test_a_boolean_is_no_number_in_python_either() -> None:
 
     with pytest.raises(Refusal, match="finite number"):
         convert(True, "m", "km")
+
+
+@pytest.mark.parametrize("unit", ["c(m)", "c (m)", "k(m)", "C(m)", "m(m)", "da(m)"])
+def test_parentheses_do_not_glue_a_unit_to_a_prefix(unit: str) -> None:
+    assert code_of(converted(5, unit, "m")) == "unknown_unit"
+
+
+@pytest.mark.parametrize(
+    ("unit", "to", "value"),
+    [("metre(s)", "m", "5"), ("inch(es)", "cm", "12.7"), ("degrees (C)", "K", "278.15"), ("min(ute)", "s", "300")],
+)
+def test_parentheses_that_change_no_unit_are_read(unit: str, to: str, value: str) -> None:
+    assert converted(5, unit, to)["value"] == value

@@ -27,7 +27,8 @@ def scalar(text: str, tag: str) -> object:
     """The Python value of ``text``.
 
     Raises:
-        Ambiguous: The scalar must be quoted or rewritten. ValueError: ``text`` is not such a value.
+        Ambiguous: The scalar must be quoted or rewritten.
+        ValueError: ``text`` is not such a value.
     """
     match CORE_TAGS.get(tag):
         case "null":

@@ -70,7 +70,7 @@ class TreeReader:
         self._add_env_file(tree, path.parent)
         self._files += 1
         if self._files > MOST_FILES:
-            text = f"more than {MOST_FILES} files are extended here: some of them are named again and again"
+            text = f"more than {MOST_FILES} files are extended here: some of them are named repeatedly"
             self.report.add("cfg.cycle", text, tree.place)
             return tree
         self._chain.append(path.resolve())

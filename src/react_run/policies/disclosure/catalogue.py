@@ -17,8 +17,9 @@ class Catalogue:
     """The skills and tools of an agent.
 
     Args:
-        skills: The skills that can be activated. tools: All tools of the agent. grouped: Whether toolset tools are
-            behind skills as well; otherwise only those of SKILL.md skills are.
+        skills: The skills that can be activated.
+        tools: All tools of the agent.
+        grouped: Whether toolset tools are behind skills as well; otherwise only those of SKILL.md skills are.
 
     ``guide`` is the text about the skills in the system prompt. ``tools`` has the selector first, then all tools by
     name. ``file_tools`` read the files of SKILL.md skills, ``domain`` are all others.

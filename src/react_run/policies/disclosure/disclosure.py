@@ -64,10 +64,10 @@ class Disclosure:
     """Offers a selector, and behind it the tools of each skill.
 
     Args:
-        catalogue: The skills and tools. must_follow_up: Whether the model must call a tool right after an activation
-            (D5).
-        explicit: Whether an activation reminds the model that nothing is answered yet (D2). expands: Whether every tool
-            is offered after the first successful call (D4).
+        catalogue: The skills and tools.
+        must_follow_up: Whether the model must call a tool right after an activation (D5).
+        explicit: Whether an activation reminds the model that nothing is answered yet (D2).
+        expands: Whether every tool is offered after the first successful call (D4).
     """
 
     kind: ClassVar[str] = "disclosure"

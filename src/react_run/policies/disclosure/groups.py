@@ -61,8 +61,8 @@ def skills_of(toolset: ReActToolset, *, grouped: bool) -> list[ReActSkillSpec]:
     """The skills that the model can activate; empty if there are none.
 
     Args:
-        toolset: All toolsets of the agent. grouped: Whether tools are behind skills (``tool_disclosure: skills``);
-            otherwise only SKILL.md skills count.
+        toolset: All toolsets of the agent.
+        grouped: Whether tools are behind skills (``tool_disclosure: skills``); otherwise only SKILL.md skills count.
 
     Raises:
         ConfigError: All contradictions (behaviour D6), with toolset, skill and remedy.

@@ -38,7 +38,7 @@ def _entry(item: os.DirEntry[str], path: str) -> Entry:
             return Entry(path, "directory")
         if item.is_file(follow_symlinks=False):
             return Entry(path, "file", item.stat(follow_symlinks=False).st_size)
-    except OSError:  # gone again
+    except OSError:  # removed since it was listed
         pass
     return Entry(path, "other")
 

@@ -113,8 +113,8 @@ class Folder:
 
         Args:
             path: Where to start.
-            skipped: Names of directories not to enter. depth: Maximum depth; a deeper directory is ``closed``, and so
-                is one that cannot be read.
+            skipped: Names of directories not to enter.
+            depth: Maximum depth; a deeper directory is ``closed``, and so is one that cannot be read.
 
         Raises:
             PathRefused: There is no such directory, or the path is refused.
@@ -154,8 +154,8 @@ class Folder:
 
         Args:
             path: Relative to the folder.
-            data: The complete new content. version: The version that ``data`` is based on; if the file has changed
-                since, nothing is written.
+            data: The complete new content.
+            version: The version that ``data`` is based on; if the file has changed since, nothing is written.
 
         Raises:
             PathRefused: The path is refused, is not a file, or the file may not be written.

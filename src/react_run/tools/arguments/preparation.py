@@ -163,9 +163,10 @@ def misnamed(
         return ""
     names = ", ".join(shown_value(name) for name in unknown)
     hint = f" Did you mean {meant!r}?" if meant else ""
+    which = "is not a parameter" if len(unknown) == 1 else "are not parameters"
     return (
-        f"Error: {tool} did not run: it may change things, and {names} {'is' if len(unknown) == 1 else 'are'} no "
-        f"parameter of it.{hint} Parameters: {parameters(checker.schema)}. Correct the arguments and call it again."
+        f"Error: {tool} did not run: it may change things, and {names} {which} of it.{hint} "
+        f"Parameters: {parameters(checker.schema)}. Correct the arguments and call it again."
     )
 
 

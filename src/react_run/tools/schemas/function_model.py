@@ -79,6 +79,9 @@ class _Generator(GenerateJsonSchema):
     def field_title_should_be_set(self, schema: Any) -> bool:  # the parameter's type is private to pydantic
         return False
 
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
+        return {"type": "string", "examples": ["1+2j"]}
+
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
         json_schema = super().typed_dict_schema(schema)
         json_schema.setdefault("additionalProperties", False)

@@ -24,10 +24,11 @@ class Signature:
     """The parameters of a function.
 
     Args:
-        label: The name of the function in messages. fields: The parameters that the model fills, by name, with resolved
-            annotations; ``*parameter`` is a list. rest: The name of the ``*parameter``, if there is one. extra: The
-            ``**parameter``, if there is one: the model may then add names. context: The parameters that the runtime
-            fills, with ``run`` or ``call``.
+        label: The name of the function in messages.
+        fields: The parameters that the model fills, by name, with resolved annotations; ``*parameter`` is a list.
+        rest: The name of the ``*parameter``, if there is one.
+        extra: The ``**parameter``, if there is one: the model may then add names.
+        context: The parameters that the runtime fills, with ``run`` or ``call``.
         left_out: Optional parameters that no model can fill, each with the reason.
     """
 

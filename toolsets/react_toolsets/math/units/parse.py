@@ -129,7 +129,18 @@ def _named(name: str) -> list[Unit]:
     key = _key(name)
     if name[:1] == "C" and _singular(key) in ("cal", "calorie"):
         return _ids(("cal", "kcal"))
-    return _word(key) or _of_system(name) or _prefixed_word(key) or _glued_power(key)
+    found = _word(key) or _of_system(name) or _prefixed_word(key) or _glued_power(key)
+    return [] if "(" in name and _is_another(found, name.partition("(")[0].strip()) else found
+
+
+def _is_another(found: list[Unit], before: str) -> bool:
+    """Whether parentheses would turn the unit before them into another: ``c(m)`` is no centimetre, unlike
+    ``metre(s)`` a metre. Degrees are no unit of temperature before it is said which.
+    """
+    if _singular(before.lower()) in ("degree", "deg", "°"):
+        return False
+    own = {unit.id for unit in _named(before)} if before else set()
+    return bool(own) and not {unit.id for unit in found} <= own
 
 
 def _ids(ids: tuple[str, ...]) -> list[Unit]:
