@@ -177,7 +177,7 @@ def test_a_component_of_ones_own_is_named_by_its_path(call: Call, tmp_path: Path
         (tmp_path / "a.yaml").write_text(f"model: offline\n{key}: [{word}]\n")
         _, out, _ = call("check", "a.yaml")
         assert f"unknown {key[:-1]} '{word}'" in out
-        assert f"named by its path, such as my_code.{word.title().replace('_', '')}" in out
+        assert f"name your own by its path, such as my_code.{word.title().replace('_', '')}" in out
 
 
 def test_doctor_says_what_it_looked_at(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ def test_what_is_not_text_is_sent_with_a_word(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "react_run", "a.yaml", "-"]
     for data, told in ((b"caf\xe9", True), ("caf\u00e9".encode(), False), ("\ufeffx".encode("utf-16"), False)):
         done = subprocess.run(words, cwd=tmp_path, env=environment(tmp_path / "home"), input=data, capture_output=True)
-        assert (done.returncode, b"standard input is not text" in done.stderr) == (0, told)
+        assert (done.returncode, b"standard input is not valid UTF-8" in done.stderr) == (0, told)
 
 
 def test_a_run_is_not_written_into_a_file_of_another_kind(call: Call, tmp_path: Path) -> None:
