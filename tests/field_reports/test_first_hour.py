@@ -177,7 +177,7 @@ def test_a_component_of_ones_own_is_named_by_its_path(call: Call, tmp_path: Path
         (tmp_path / "a.yaml").write_text(f"model: offline\n{key}: [{word}]\n")
         _, out, _ = call("check", "a.yaml")
         assert f"unknown {key[:-1]} '{word}'" in out
-        assert f"name your own by its path, such as my_code.{word.title().replace('_', '')}" in out
+        assert f"Name your own by its path, such as my_code.{word.title().replace('_', '')}" in out
 
 
 def test_doctor_says_what_it_looked_at(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
