@@ -1,4 +1,4 @@
-"""What a batch costs beside plain runs, how it scales, and whether its memory is flat."""
+"""Compare the cost of a batch with plain runs, and measure how it scales and whether its memory stays constant."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def gathered(rows: int, folder: Path) -> float:
 
 
 async def batched(rows: int, name: str) -> float:
-    """CPU seconds for the same as a batch."""
+    """CPU seconds for the same runs as a batch."""
     started = process_time()
     async for _ in run_batch(agent(), (f"row {number}" for number in range(rows)), name=name, concurrency=WIDTH):
         pass
@@ -92,7 +92,7 @@ def until_first_line(folder: Path, name: str, number: int) -> float:
 
 
 def starting(folder: Path, few: int = 1_000, many: int = 100_000) -> None:
-    """What a start costs with many rows beside one with few, less the reading of the rows."""
+    """Report the cost of a start with many rows and with few, without reading the rows."""
 
     def started(number: int) -> float:
         return min(until_first_line(folder, f"{number}-{turn}", number) for turn in range(3))
@@ -117,7 +117,7 @@ def starting(folder: Path, few: int = 1_000, many: int = 100_000) -> None:
 
 
 def memory(rows: int = 1_000) -> None:
-    """Megabytes that a batch adds once it is under way; four times the rows must not add four times as much."""
+    """Report the megabytes that a running batch adds; four times the rows must not add four times as much."""
 
     async def run(number: int, name: str) -> None:
         async with ReActAgent(

@@ -1,6 +1,6 @@
-"""Batches on PostgreSQL: how fast rows are queued, how workers add up, and how soon a dead worker's rows go on.
+"""Batches on PostgreSQL: how fast rows are queued, how workers scale, and how soon a dead worker's rows continue.
 
-Times are those of the clock: rows wait for models, databases and leases, not for this processor.
+Times are wall times: rows wait for models, databases and leases, not for this processor.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def rows(number: int) -> Iterator[Row]:
 
 
 async def queued(url: str, name: str, agent: ReActAgent, number: int, jobs: int = FEW) -> tuple[float, float]:
-    """Put rows into the queue of a new batch: seconds by the clock, and of this process."""
+    """Add rows to the queue of a new batch; the wall seconds, and the CPU seconds of this process."""
     engine, _ = await begun(url, name, agent, Terms(), jobs=jobs)
     await engine.begin(f"adds-{name}")
     wall, cpu = time.perf_counter(), process_time()
@@ -81,7 +81,7 @@ def enqueueing(server: Server, folder: Path, number: int = 100_000) -> None:
 
 @contextmanager
 def workers(server: Server, folder: Path, number: int, jobs: int = FEW) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes that work on all batches of the agent in ``folder``."""
+    """Worker processes for all batches of the agent in ``folder``."""
     command = [sys.executable, "-m", "react_run", "worker", "agent.yaml", "--engine", server.url, "-j", str(jobs)]
     started = [
         subprocess.Popen(
@@ -101,7 +101,7 @@ def workers(server: Server, folder: Path, number: int, jobs: int = FEW) -> Itera
 
 
 def asked(server: Server, query: Any, *values: object) -> list[tuple[Any, ...]]:
-    """What the database says."""
+    """The result of a query."""
     import psycopg
 
     with psycopg.connect(server.url.replace("postgres://", "postgresql://"), autocommit=True) as connection:
@@ -109,7 +109,7 @@ def asked(server: Server, query: Any, *values: object) -> list[tuple[Any, ...]]:
 
 
 def until(server: Server, query: Any, *values: object, seconds: float = 300) -> float:
-    """Wait until a query says true; the time at which it did."""
+    """Wait until the result of a query is true; the time at which it was."""
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up:
         if asked(server, query, *values)[0][0]:
@@ -119,7 +119,7 @@ def until(server: Server, query: Any, *values: object, seconds: float = 300) -> 
 
 
 def rate(server: Server, folder: Path, number: int, rows_each: int = 80) -> float:
-    """Rows per second of so many workers, from when all are at work until the first has no more rows."""
+    """Rows per second of a number of workers, while all of them are busy."""
     agent = agent_file(folder / f"rate-{number}", WAITING.format(delay=0.5))
     asyncio.run(queued(server.url, f"rate-{number}", agent, number * rows_each))
     done = "select ok, total from react_run.batches where name = %s"
@@ -134,7 +134,7 @@ def rate(server: Server, folder: Path, number: int, rows_each: int = 80) -> floa
 
 
 def adding_up(server: Server, folder: Path) -> None:
-    """What three workers do beside one, with rows that wait half a second for their model."""
+    """Compare three workers with one, with rows that wait half a second for their model."""
     one, three = rate(server, folder, 1), rate(server, folder, 3)
     report(
         "batch_three_workers_beside_one",
@@ -146,7 +146,7 @@ def adding_up(server: Server, folder: Path) -> None:
 
 
 def dead_worker(server: Server, folder: Path) -> None:
-    """Seconds from the death of a worker until all its rows are at work elsewhere."""
+    """Report the seconds from the death of a worker until all its rows run elsewhere."""
     agent = agent_file(folder / "dead", WAITING.format(delay=6))
     delays = []
     for turn in range(3):
@@ -191,7 +191,7 @@ async def timed(batch: Batch) -> float:
 
 
 def journals_beside_local(server: Server, folder: Path, number: int = 80, width: int = WIDTH) -> None:
-    """What a batch takes whose journals are in the database, beside one whose journals are files."""
+    """Compare a batch with journals in the database to one with journals in files."""
     replies = [
         f"    - {{delay: 0.05, tool_calls: [{{name: change, arguments: {{number: {n}}}}}]}}" for n in range(ROUNDS)
     ]

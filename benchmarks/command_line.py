@@ -33,7 +33,7 @@ COMMANDS = {
 
 
 def cpu(folder: Path, arguments: list[str], attempts: int = 5) -> float:
-    """CPU seconds of the quickest attempt: whatever else runs on the machine only adds to it."""
+    """CPU seconds of the fastest attempt, because other programs on the machine only add to it."""
     environment = {**os.environ, "REACT_RUN_HOME": str(folder / "home")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     spent = []
@@ -47,7 +47,7 @@ def cpu(folder: Path, arguments: list[str], attempts: int = 5) -> float:
 
 
 def first_sign(folder: Path, attempts: int = 5) -> float:
-    """Seconds of wall time until somebody at a terminal sees that something is going on."""
+    """Wall seconds until a user at a terminal sees the first sign of progress."""
     import pty  # POSIX only
 
     taken = []
@@ -71,7 +71,7 @@ def first_sign(folder: Path, attempts: int = 5) -> float:
 
 
 def main() -> None:
-    """Report each command, and when the first status line comes."""
+    """Report each command, and when the first status line appears."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         for number in range(1, 101):

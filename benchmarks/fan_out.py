@@ -72,7 +72,7 @@ def many_runs(count: int, iterations: int = 5) -> dict[str, float]:
 
 
 def main() -> None:
-    """Report both forms of tools against the floor, and 200 and 1000 runs."""
+    """Report both kinds of tools against the floor, and 200 and 1000 runs."""
     report(
         "fan_out_50_calls_s",
         floor=round(wall(lambda: asyncio.run(floor())), 4),

@@ -1,9 +1,10 @@
-"""Faults put in, and what was lost: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
+"""Inject faults and count losses: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
 
-With ``--fence`` only attempts to break in, and what the fence costs.
+With ``--fence``, runs only the attempts to break out of confinement, and measures its cost.
 
-Each kind of breach is tried in every way that programs can be confined here; printed are attempts and holds. The costs
-are CPU time: of starting a confined command above an unconfined one, and of masking ordinary texts.
+Each kind of attempt is made with every way of confining programs on this machine; the number of attempts and of those
+stopped is printed. Costs are CPU time: starting a confined command compared with an unconfined one, and masking
+ordinary texts.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def attempts() -> Counter[str]:
 
 
 def cpu_of(command: list[str]) -> float:
-    """The least CPU time of starting ``command``, in milliseconds, with all that it starts."""
+    """The minimum CPU time of running ``command`` and its child processes, in milliseconds."""
     least = float("inf")
     for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -75,7 +76,7 @@ def cpu_of(command: list[str]) -> float:
 
 
 def starting() -> dict[str, float]:
-    """CPU milliseconds of starting ``true``, unconfined and confined in each way there is."""
+    """CPU milliseconds of starting ``true``, unconfined and confined in each available way."""
     best = best_means()
     ways = {"a room": best, "no room": Means(landlock=best.landlock, filtered=best.filtered)}
     with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as own:
@@ -87,7 +88,7 @@ def starting() -> dict[str, float]:
 
 
 def masking() -> dict[str, float]:
-    """CPU microseconds of masking ordinary texts of 10,000 characters, with three secrets known."""
+    """CPU microseconds of masking ordinary texts of 10,000 characters, with three known secrets."""
     masker = Masker([f"secret-value-{number}-{number:032x}" for number in range(3)])
     line = "The tide gauge at Brest (https://example.org/brest?year=1807) has been read since 1807: 4.21 m.\n"
     texts = {"prose": line.replace("https://example.org/brest?year=1807", "France") * 100, "with addresses": line * 100}

@@ -1,7 +1,7 @@
-"""Whether anything grows that should not, or costs many times more than it did: ``python -m benchmarks.gate``.
+"""Check that costs grow no faster than they should, and did not multiply: ``python -m benchmarks.gate``.
 
-Every line is a ratio within one process, so that a slow machine changes nothing, and each limit leaves room for a busy
-one: what it catches is a square where a line was, and a step that became several times as dear.
+Every line is a ratio within one process, so the speed of the machine does not matter, and each limit leaves room for a
+busy machine. It catches quadratic growth where growth was linear, and steps that became several times as expensive.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from react_run import Tool
 
 @dataclass(frozen=True)
 class Ratio:
-    """One ratio: what it says, how it is taken, and how high it may be."""
+    """A ratio: its description, how to measure it, and its limit."""
 
     what: str
     take: Callable[[], float]
@@ -80,7 +80,7 @@ RATIOS = (
 
 
 def main() -> int:
-    """Print every ratio; the exit status is 1 when one is too high twice."""
+    """Print every ratio; the exit status is 1 if one exceeds its limit twice."""
     high = 0
     for ratio in RATIOS:
         found = ratio.take()

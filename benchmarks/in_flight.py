@@ -2,7 +2,7 @@
 
     python -m benchmarks.in_flight [10 50 200 500]
 
-A server in a process of its own answers each call after 0.2 s; every run makes six calls, one after the other. Prints
+A server in another process answers each call after 0.2 s; every run makes six calls, one after the other. Prints
 one JSON line per number of runs: ``wall_ratio`` is to the ideal (six waits), ``cpu_ratio`` to the first number of runs.
 """
 
@@ -40,7 +40,7 @@ def reply(body: bytes) -> bytes:
 
 
 async def serve() -> None:
-    """Answer on a free port of the loopback, which is printed, until standard input ends."""
+    """Print a free port of the loopback, and answer on it until standard input ends."""
 
     async def client(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

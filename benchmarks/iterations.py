@@ -20,7 +20,7 @@ def inline_add() -> Functions:
 def agent_for(iterations: int, *, others: Sequence[Tool] = (), **config: object) -> ReActAgent:
     """An agent whose scripted model asks for one inline call per iteration, ``iterations`` times, then answers.
 
-    ``others`` are tools that are offered beside it.
+    ``others`` are additional tools that are offered.
     """
     replies = [calls(("add", {"a": number, "b": 2})) for number in range(iterations)]
     model = ScriptedModel(replies=[*replies, "done"], keep_requests=0)
@@ -28,7 +28,7 @@ def agent_for(iterations: int, *, others: Sequence[Tool] = (), **config: object)
 
 
 def ours(iterations: int, *, others: Sequence[Tool] = (), **config: object) -> Callable[[], object]:
-    """One run of ``iterations`` iterations; agent and loop are made once."""
+    """One run of ``iterations`` iterations; the agent and the loop are created once."""
     agent = agent_for(iterations, others=others, **config)
     agent.config.max_iterations = iterations + 1  # beyond what a file may say, to see whether an iteration's cost grows
     loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""What recording costs a run, and how long reading, showing and replaying a long one takes."""
+"""The cost of recording a run, and the time to read, show and replay a long one."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def share(folder: Path, delay: float = 0.02) -> None:
 
 
 def long_journals(folder: Path) -> None:
-    """Reading the records of 4 000 iterations, and what is made of those of 1 000."""
+    """Report the time to read the records of 4 000 iterations, and to process those of 1 000."""
     journal = recorded(4_000)
     path = folder / "long.jsonl"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in journal.records), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is large costs no more than it must: a huge result, many tools, a long conversation on the wire."""
+"""The cost of large things: a huge result, many tools, a long conversation on the wire."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _workspace() -> Iterator[Path]:
 
 
 def huge_result() -> None:
-    """A result of 10 MB, kept aside by the ceiling, and 20 iterations after it."""
+    """Report a result of 10 MB, which is above the limit and so stored, and 20 iterations after it."""
     tools = [Tool.from_function(huge, inline=True), Tool.from_function(add, inline=True)]
     loop = asyncio.new_event_loop()
     with _workspace() as workspace:
@@ -66,7 +66,7 @@ def huge_result() -> None:
 
 
 def many_tools(count: int = 200) -> None:
-    """Building an agent of many tools, and what they add to an iteration."""
+    """Report the time to build an agent with many tools, and what they add to an iteration."""
     source = "\n".join(
         f"def tool_{number}(text: str, limit: int = {number}, loud: bool = False) -> str:\n"
         f"    '''Look up number {number}.\n\n    Args:\n        text: What to look up.\n        limit: The most.\n"
@@ -99,7 +99,7 @@ def many_tools(count: int = 200) -> None:
 
 
 def wire(iterations: int = 300) -> None:
-    """Encoding the conversation for the provider, each iteration, by the last third of the iterations."""
+    """Report the time to encode the conversation for the provider, in the last third of the iterations."""
     messages = MessageList([Message(role="user", content="go")])
     encoder, late = Wire(), 0.0
     for number in range(iterations):

@@ -1,8 +1,8 @@
-"""What MCP servers cost: building an agent, a call, memory, and the end.
+"""The cost of MCP servers: building an agent, a call, memory, and shutdown.
 
     python -m benchmarks.mcp
 
-One JSON line per figure, each with what it is compared to in the same run:
+Prints one JSON line per figure, each with its comparison from the same run:
 
 * ``build``: CPU of building an agent with five locked servers of ten tools, above one without.
 * ``call``: CPU of a call through the toolset, to one with the bare SDK on the caller's own loop.

@@ -1,6 +1,6 @@
-"""How figures are taken: CPU time, floor and candidate interleaved in one process, the least of several goes.
+"""How figures are measured: CPU time, floor and candidate interleaved in one process, the minimum of several attempts.
 
-The least is what the code costs; medians also tell what else the machine was doing.
+The minimum is the cost of the code; a median also includes other work of the machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def cpu(work: Callable[[], object]) -> float:
 
 
 def interleaved(works: dict[str, Callable[[], object]], repeat: int) -> dict[str, float]:
-    """The least CPU seconds of each piece of work, taken in turns after one warm-up."""
+    """The minimum CPU seconds of each piece of work, measured in turns after one warm-up."""
     for work in works.values():
         work()
     times: dict[str, list[float]] = {name: [] for name in works}

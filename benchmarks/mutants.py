@@ -1,9 +1,9 @@
-"""Each fsync, each lock and many conditions, taken away one by one: ``python -m benchmarks.mutants [WORD…]``.
+"""Remove each fsync, each lock and many conditions, one by one: ``python -m benchmarks.mutants [WORD…]``.
 
-In a copy of the project, one place of the source is changed, and the tests that ``mutants.toml`` names for it are run:
-at least one has to fail. fsyncs and locks are found in the source, so a new one has to be entered with its test, or
-with the reason for which no test can notice it; the others are changes that somebody made up. With words, only the
-places that have one of them in their file or text are tried.
+One place of the source is changed in a copy of the project, and the tests that ``mutants.toml`` lists for it are run:
+at least one must fail. fsyncs and locks are found in the source, so a new one must be entered with its test, or with
+the reason why no test can notice it; the other changes are invented. With words, only places whose file or text
+contains one of them are tried.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _AT_ONCE = '(lambda *_: __import__("asyncio").sleep(0))'
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of a file: what stands there, which one of several, and what comes instead."""
+    """One change of a file: the old text, which occurrence of it, and the new text."""
 
     file: str
     what: str
@@ -50,12 +50,12 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """How it is called in the list and in messages."""
+        """The name in the list and in messages."""
         return f"{self.file}: {self.what}" + (f" ({self.nth})" if self.nth > 1 else "")
 
 
 def protections() -> Iterator[Mutant]:
-    """Every fsync and every lock of the source, each taken away."""
+    """A mutant without it for every fsync and every lock of the source."""
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def protections() -> Iterator[Mutant]:
 
 
 def _instead(node: ast.AST, source: str, locks: set[str]) -> str | None:
-    """What to put in the place of an fsync or a lock; ``None`` for everything else."""
+    """The replacement for an fsync or a lock; ``None`` for everything else."""
     match node:
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FSYNCS:
             return "(lambda *_: None)"
@@ -108,7 +108,7 @@ def _without_lock(text: str) -> str:
 
 
 def _lock_names(tree: ast.Module) -> set[str]:
-    """Locks that are imported by name."""
+    """The names of imported locks."""
     imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in _LOCK_MODULES)
     return {name.asname or name.name for node in imports for name in node.names if name.name in _LOCKS}
 
@@ -126,7 +126,7 @@ def _with(text: str, node: ast.AST, instead: str) -> str:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the list says about a change: the tests that notice it, or why none can."""
+    """An entry of the list: the tests that notice a change, or why no test can."""
 
     tests: tuple[str, ...] = ()
     reason: str = ""
@@ -180,14 +180,14 @@ class Copy:
                 shutil.copy2(ROOT / name, root / name, follow_symlinks=False)
 
     def put(self, file: str, text: str) -> None:
-        """Change a file, in a way that no cached bytecode hides."""
+        """Change a file so that cached bytecode is not used for it."""
         path = self.root / file
         path.write_text(text, encoding="utf-8")
         self._turn += 2
         os.utime(path, (self._turn, self._turn))
 
     def verdict(self, tests: Sequence[str], seconds: float = SECONDS) -> str:
-        """Run tests: ``passed``, ``failed``, ``hung`` after ``seconds``, or what else became of them."""
+        """Run tests: ``passed``, ``failed``, ``hung`` after ``seconds``, or another outcome."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--no-header", *tests]
         paths = os.pathsep.join(str(self.root / package) for package in PACKAGES)
         try:
@@ -209,7 +209,7 @@ class Copy:
 
 
 def tried(copy: Copy, mutant: Mutant, entry: Entry) -> str:
-    """What the tests of an entry say to its mutant; see :meth:`Copy.verdict`."""
+    """The verdict of an entry's tests on its mutant; see :meth:`Copy.verdict`."""
     original = (copy.root / mutant.file).read_text(encoding="utf-8")
     copy.put(mutant.file, mutant.changed)
     try:
@@ -219,7 +219,7 @@ def tried(copy: Copy, mutant: Mutant, entry: Entry) -> str:
 
 
 def missing() -> Iterator[str]:
-    """What is wrong with the list: a line for each fsync and lock without entry, and each entry without one."""
+    """The problems of the list, one line each: a fsync or lock without an entry, and an entry that is not valid."""
     entries, names = listed(), [mutant.name for mutant in protections()]
     yield from (f"not in {LIST.name}: {name}" for name in names if name not in entries)
     yield from (f"no longer in the source: {name}" for name in entries if name not in names)
@@ -234,7 +234,7 @@ def missing() -> Iterator[str]:
 
 
 def main() -> int:
-    """Try the places; the status says whether each was noticed."""
+    """Try the places; the exit status is 0 if every mutant was noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", metavar="WORD", help="Only places that have one of these words.")
     words = parser.parse_args().words

@@ -1,4 +1,4 @@
-"""CPU of the ``openai`` client beside bare httpx and the official SDK, against the stub server in a process of its own.
+"""CPU of the ``openai`` client, bare httpx and the official SDK, against a stub server in another process.
 
     python -m benchmarks.openai_client [--litellm]
 
@@ -73,14 +73,14 @@ def ours(url: str) -> Callable[[list[Message], bool], Call]:
 
 
 def wire_messages(messages: list[Message]) -> list[Any]:
-    """The messages as plain data, once, for the clients that take them so."""
+    """The messages as plain data, for the clients that take them in that form."""
     from react_run.models.wire import message_json
 
     return [message_json(message) for message in messages]
 
 
 def bare(url: str) -> Callable[[list[Message], bool], Call]:
-    """httpx and json, the least a careful user would write by hand."""
+    """httpx and json: the minimum that a careful user would write by hand."""
     import httpx
 
     client = httpx.AsyncClient(timeout=60)
@@ -159,7 +159,7 @@ async def throughput(call: Call) -> float:
 
 
 async def measure(url: str, names: list[str]) -> None:
-    """Take all measures, the clients in turns, and print them."""
+    """Measure the clients in turns, and print the results."""
     makers = {"ours": ours, "httpx": bare, "sdk": official, "litellm": litellm}
     clients = {name: makers[name](url) for name in names}
     short, long = history(1), history(ROUNDS)

@@ -1,7 +1,7 @@
-"""The promises of reliability, put to the test: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
+"""Test the promises of reliability: ``python -m benchmarks.faults`` writes ``docs/reliability.md``.
 
-A promise is held by tests. They say how many faults they put in, where that is not one for each case; what is lost is
-what fails.
+Each promise has tests. A test reports how many faults it injects, if that is not one per case; failed tests count as
+lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REPORT = ROOT / "docs" / "reliability.md"
 
 @dataclass(frozen=True)
 class Promise:
-    """What users may rely on, what is done to it, and the tests that do it."""
+    """A promise to users, the faults injected, and the tests that inject them."""
 
     what: str
     fault: str
@@ -178,7 +178,7 @@ PROMISES = (
 
 @dataclass
 class Count:
-    """What became of the tests of one promise."""
+    """The results of the tests of one promise."""
 
     tests: int = 0
     faults: int = 0
@@ -263,7 +263,7 @@ def page(counts: dict[Promise, Count]) -> str:
 
 
 def earlier() -> dict[str, Count]:
-    """What the page says of each promise."""
+    """The rows that the page already has, by promise."""
     counts = {}
     text = REPORT.read_text(encoding="utf-8")
     for what, faults, lost in re.findall(r"^\| ([^|]+) \| [^|]+ \| ([\d,]+) \| (\d+) \|", text, re.MULTILINE):
@@ -277,10 +277,10 @@ def earlier() -> dict[str, Count]:
 
 
 def main(words: Sequence[str] = ()) -> int:
-    """Run the tests, write the page, and say what was lost.
+    """Run the tests, write the page, and print what was lost.
 
     Args:
-        words: Only the promises that have one of these words are tried; what the page says of the others is kept.
+        words: Only promises that contain one of these words are tested; the page keeps its rows for the others.
     """
     known = earlier() if words else {}
     counts = {}

@@ -1,6 +1,6 @@
 """``python -m benchmarks --all``: every benchmark, into ``docs/performance.md`` and ``docs/figures.json``.
 
-Each runs in a process of its own, so that what one leaves behind does not weigh on the next.
+Each runs in its own process, so that benchmarks do not affect each other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LONGEST = 1_800
 
 
 def figures_of(command: str) -> tuple[list[dict[str, object]], str]:
-    """The lines that a benchmark prints, and why it could not be run to its end, if so."""
+    """The lines that a benchmark prints, and the problem if it did not finish."""
     try:
         done = subprocess.run(
             [sys.executable, "-m", f"benchmarks.{command}"],
@@ -61,7 +61,7 @@ def figures_of(command: str) -> tuple[list[dict[str, object]], str]:
 
 
 def section(command: str, taken: Mapping[str, Any]) -> str:
-    """One benchmark as a table: a row per line that it printed."""
+    """One benchmark as a table with one row per printed line."""
     rows = []
     for line in taken["figures"]:
         what, *figures = ((name, value) for name, value in line.items() if name != "benchmark" or "measure" not in line)
@@ -81,9 +81,9 @@ def _shown(value: object) -> str:
 
 
 def main(wanted: Sequence[str] = ()) -> int:
-    """Run everything, or what is ``wanted``, and write both files; the status is 1 when something could not be run.
+    """Run all benchmarks, or those ``wanted``, and write both files; the exit status is 1 if one could not be run.
 
-    What is not run now keeps its figures, with the day on which they were taken.
+    Benchmarks that are not run keep their earlier figures and date.
     """
     kept = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}
     machine = {

@@ -1,6 +1,6 @@
-"""How cost grows: with runs at once, with ended runs, with tools, with calls in a reply, and with the length of a run.
+"""How cost grows: with concurrent runs, ended runs, tools, calls in a reply, and the length of a run.
 
-``python -m benchmarks.scale`` prints one JSON line per measure. ``python -m benchmarks.gate`` asks the same for ratios.
+``python -m benchmarks.scale`` prints one JSON line per measure; ``python -m benchmarks.gate`` checks their ratios.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a server adds: CPU of a run and of a streamed chunk beside the same in a process, memory, and time to start.
+"""What a server adds to runs in a process: CPU of a run and of a streamed chunk, memory, and time to start.
 
 ``python -m benchmarks.serve [REQUESTS]``: requests of the memory test, 1,000 by default.
 """
@@ -39,7 +39,7 @@ toolsets: [math]
 
 
 class Process:
-    """A server in a process of its own, and the CPU seconds it has used."""
+    """A server in another process, and the CPU seconds it has used."""
 
     def __init__(self, file: str, folder: Path) -> None:
         began = perf_counter()
@@ -71,7 +71,7 @@ class Process:
 
 
 async def ask(url: str, count: int, *, stream: bool) -> None:
-    """Ask ``count`` times, over a few connections that stay open."""
+    """Send ``count`` requests over a few open connections."""
     body = {"model": "one", "stream": stream, "messages": [{"role": "user", "content": "go"}]}
 
     async def some(client: httpx.AsyncClient, number: int) -> None:
@@ -84,7 +84,7 @@ async def ask(url: str, count: int, *, stream: bool) -> None:
 
 
 def in_process(agent: ReActAgent, count: int, *, stream: bool) -> float:
-    """CPU seconds of one run without a server, its result as JSON included."""
+    """CPU seconds of one run without a server, including its result as JSON."""
 
     async def all_runs() -> None:
         for _ in range(count):
@@ -137,7 +137,7 @@ def per_chunk(folder: Path) -> None:
 
 
 def memory(server: Process, requests: int) -> None:
-    """Kilobytes that the server grows by per 10,000 requests, after the first ones."""
+    """Report the memory growth of the server in kilobytes per 10,000 requests, after the first ones."""
     asyncio.run(ask(server.url, max(400, requests // 4), stream=False))
     before = server.known.memory_info().rss
     asyncio.run(ask(server.url, requests, stream=False))
@@ -151,7 +151,7 @@ def memory(server: Process, requests: int) -> None:
 
 
 def starting(folder: Path) -> None:
-    """Seconds until requests are answered, beside ``react-run check`` of the same file."""
+    """Report the seconds until requests are answered, compared with ``react-run check`` of the same file."""
 
     def check() -> float:
         began = perf_counter()

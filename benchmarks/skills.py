@@ -2,10 +2,10 @@
 
     python -m benchmarks.skills FOLDER… [--most N]
 
-A FOLDER holds skills anywhere in it: a clone of a repository, or its git directory alone, which is read with ``git``.
-Each SKILL.md is read by itself, as a user would who took it home. Prints one JSON line per FOLDER and one for all: how
-many are there, how many load, and how many of these break a rule of the standard and so load with a warning. What
-cannot be loaded is named on stderr. Nothing of what is read is run or kept.
+A FOLDER contains skills at any depth: a clone of a repository, or only its git directory, which is read with ``git``.
+Each SKILL.md is loaded on its own. Prints one JSON line per FOLDER and one for all: how many skills there are, how many
+load, and how many of these break a rule of the standard and so load with a warning. Skills that cannot be loaded are
+listed on stderr. Nothing that is read is executed or stored.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ while os.getppid() == int(sys.argv[2]):
 
 
 def race(parent: Path, seconds: float) -> dict[str, int]:
-    """How often each attempt ended how, ``escapes`` among them: what was read or written outside, or found there."""
+    """The number of attempts per outcome; ``escapes`` are reads, writes and listings outside the directory."""
     root, outside = parent / "root", parent / "outside"
     for directory, text in ((root / "d", "inside"), (outside, "CANARY")):
         directory.mkdir(parents=True)

@@ -52,7 +52,7 @@ def cold(module: str, name: str, call: str) -> float:
 
 
 def replies() -> dict[str, float]:
-    """CPU seconds of the offline model's first reply to each question, the tools known to it already."""
+    """CPU seconds of the offline model's first reply to each question, with the tools already known."""
     tools = tuple(tool for toolset in (MathToolset(), TemporalToolset()) for tool in toolset.tools())
 
     def reply(question: str) -> None:

@@ -1,4 +1,4 @@
-"""What plugins around a tool call cost, per call: class-style wrappers, and hooks in their three forms."""
+"""The cost per tool call of plugins around it: class-style wrappers, and the three forms of hooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIVE = 5
 
 
 class Through(ToolCallWrapper):
-    """Hands everything on."""
+    """Passes the call through."""
 
     def preprocess(self, agent: ReActAgent, ctx: Run, tool_name: str, tool_input: BaseModel) -> BaseModel:
         return tool_input
@@ -59,7 +59,7 @@ def add(a: int, b: int) -> int:
 
 
 def runs_with(plugins: Iterable[object]) -> Callable[[], object]:
-    """One run of ``ROUNDS`` iterations with one call each; agent and loop are made once."""
+    """One run of ``ROUNDS`` iterations with one call each; the agent and the loop are created once."""
     replies = [calls(("add", {"a": number, "b": 2})) for number in range(ROUNDS)]
     model = ScriptedModel(replies=[*replies, "done"], keep_requests=0)
     tools = Functions(functions=[Tool.from_function(add, inline=True)])
@@ -75,7 +75,7 @@ def runs_with(plugins: Iterable[object]) -> Callable[[], object]:
 
 
 def main(repeat: int = 25) -> None:
-    """Report what one, and five, of each kind add to a tool call, in CPU microseconds."""
+    """Report the CPU microseconds that one plugin, and five plugins, of each kind add to a tool call."""
     works = {"none": runs_with([])}
     for kind in (Through, Around, Before, Generated):
         for number in (1, FIVE):

@@ -1,4 +1,4 @@
-"""Many runs of one agent from Python: `python examples/batch.py`, and again, to see it go on."""
+"""Many runs of one agent from Python: run `python examples/batch.py`, interrupt it, and run it again to continue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AGENT = Path(__file__).parent.parent / "agents" / "calculator.yaml"
 
 
 async def main() -> None:
-    """Multiply, eight rows at once."""
+    """Square twenty numbers, eight rows at once."""
     rows = [{"prompt": f"{number}*{number}", "id": f"square-{number}"} for number in range(1, 21)]
     async with ReActAgent.from_yaml(AGENT) as agent:
         async for result in run_batch(agent, rows, name="squares", say=print):

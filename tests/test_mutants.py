@@ -24,7 +24,7 @@ def test_every_fsync_and_lock_has_a_test_that_is_said_to_notice() -> None:
 
 def test_what_is_changed_is_still_python() -> None:
     places = [*protections(), *(mutant for mutant, _ in edits())]
-    assert len({mutant.name for mutant in places}) == len(places) >= 55
+    assert len({mutant.name for mutant in places}) == len(places) >= 50
     for mutant in places:
         ast.parse(mutant.changed, mutant.file)
 

@@ -1,4 +1,4 @@
--- What agents/analyst/shop.db is made of: sqlite3 shop.db < shop.sql
+-- Creates agents/analyst/shop.db: sqlite3 shop.db < shop.sql
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT NOT NULL);
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price NUMERIC NOT NULL);
 CREATE TABLE orders (

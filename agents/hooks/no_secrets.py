@@ -1,4 +1,4 @@
-"""Refuses calls that name a file with secrets; told what happens as JSON on its standard input."""
+"""Refuse calls that name a file with secrets. The event arrives as JSON on standard input."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The library of openapi.yaml: a service to try the openapi toolset with. Run it: python agents/library/server.py."""
+"""The service of openapi.yaml, for trying the openapi toolset. Run it: python agents/library/server.py."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Library(BaseHTTPRequestHandler):
     loans: list[dict[str, object]] = []  # noqa: RUF012  # one library
 
     def do_GET(self) -> None:
-        """A page of books or loans, or one book."""
+        """Send a page of books or loans, or one book."""
         parts = urlsplit(self.path)
         given = parse_qs(parts.query)
         if parts.path == "/books":
@@ -58,7 +58,7 @@ class Library(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Nothing: the agent's own trace shows what was asked."""
+        """Log nothing: the agent's trace shows the requests."""
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def test_ctrl_c_leaves_a_clean_line(tmp_path: Path, terminals: list[Terminal]) -
     write(tmp_path, SLOW)
     terminal = Terminal(tmp_path, "agent.yaml", "go", columns=30)
     terminals.append(terminal)
-    terminal.until("thinking")
+    terminal.until("thinkin")  # the rest does not fit into 30 columns
     terminal.insist("\x03", "interrupted")
     assert terminal.end() == 130
     assert terminal.rows[0].startswith("interrupted; continue with")

@@ -58,7 +58,7 @@ class Application(click.Group):
 @click.option("-V", "--version", is_flag=True, help="Show the version and exit.")
 @click.pass_context
 def application(context: click.Context, version: bool) -> None:
-    """Run agents that are described by YAML files.
+    """Run agents described in YAML files.
 
     \b
       react-run AGENT.yaml "PROMPT"     answer on stdout, everything else on stderr

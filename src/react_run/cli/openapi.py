@@ -32,7 +32,7 @@ def command() -> None:
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where to write it (default: its own name).")
 @click.option("-y", "--yes", is_flag=True, help="Replace a different document without asking.")
 def fetch(url: str, output: str | None, yes: bool) -> int:
-    """Download the document at URL, and write it to a file, with its digest beside it (FILE.lock).
+    """Download the document at URL, and write it to a file, with its digest next to it (FILE.lock).
 
     If FILE exists, the differences are shown, and you are asked. A document that was changed since it
     was fetched is refused when an agent is built.

@@ -210,8 +210,8 @@ def compare(
 ) -> Comparison:
     """Compare two agents by their pass rates (or mean scores) on the same cases, in the same order.
 
-    The interval is Student's for the mean of the differences (W. S. Gosset, Biometrika 6, 1908), which is what
-    E. Miller recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). If all cases differ alike, the spread is
+    The interval is Student's for the mean of the differences (W. S. Gosset, Biometrika 6, 1908), as E. Miller
+    recommends for paired evaluations (arXiv:2411.00640, 2024, §4.2). If all cases differ alike, the spread is
     unknown, and the interval is Wilson's for cases that could have differed but did not. A single case shows nothing.
     """
     differences = [b - a for a, b in zip(first, second, strict=True)]

@@ -1,6 +1,6 @@
 """Journals in PostgreSQL: a run is worked on in a local file, and every chunk of it is shipped to the database.
 
-Whoever takes a run raises its epoch, and a chunk is stored only under the epoch of its writer. So if two processes
+A process that takes a run raises the epoch; a chunk is stored only under the epoch of its writer. So if two processes
 believe that a run is theirs, one finds out before its next side effect. Order is kept: a crash loses a suffix at most,
 and never the knowledge of a side effect, which is shipped before it happens.
 """

@@ -38,7 +38,7 @@ class _Worker(threading.Thread):
             context, function, loop, future = self.jobs.get()
             try:
                 result, error = context.run(function), None
-            except BaseException as caught:  # passed to whoever awaits the future
+            except BaseException as caught:  # passed to the caller that awaits the future
                 result, error = None, caught
             self._idle.append(self)
             with suppress(RuntimeError):  # the loop is closed: nobody is waiting

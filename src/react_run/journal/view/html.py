@@ -184,7 +184,7 @@ def _model_call(call: ModelCall, anchor: str) -> str:
     inner = "".join(_message(message) for record, message in written if not _is_shown_elsewhere(record))
     reply = call.reply
     if reply is not None:
-        inner += _message(reply, opened=not reply.tool_requests)  # what is called stands in the calls below
+        inner += _message(reply, opened=not reply.tool_requests)  # the calls below show their own requests
     if call.error is not None and "traceback" in call.error["error"]:
         inner += _traceback(call.error["error"])
     kind = "bad" if call.response is None else "soft"

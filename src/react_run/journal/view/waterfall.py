@@ -14,7 +14,7 @@ _HATCHED = (
     'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="bed" width="12" height="6"/>'
     '<rect class="stripe" width="5" height="6"/></pattern></defs></svg>'
 )
-"""Time in which a person was waited for is no work: it has stripes, so that it differs without colours as well."""
+"""Stripes for time spent waiting for a person, which differs from work even without colours."""
 
 if TYPE_CHECKING:
     from react_run.journal.iterations import Asked, Iteration

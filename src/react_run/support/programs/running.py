@@ -142,7 +142,7 @@ def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Finished]) -> No
 
 
 def _file_of(stdin: bytes | None) -> int:
-    """A file descriptor for ``stdin``, so that nobody has to feed a program that does not read."""
+    """A file descriptor for ``stdin``, so that no task has to feed a program that does not read."""
     if stdin is None:
         return asyncio.subprocess.DEVNULL
     with tempfile.TemporaryFile() as file:
