@@ -60,8 +60,8 @@ class OneRun:
 
     def answer(self, prompt: Prompt) -> int:
         """Run the agent on ``prompt``, show the result, and return the exit status."""
-        self.screen.start_status(starting)
         try:
+            self.screen.start_status(starting)  # in here: a Ctrl-C may come as soon as the line is there
             with warnings_to(self.screen.note), logs_to(self.screen.note):
                 return self._answer(prompt)
         except Exception as error:

@@ -118,7 +118,8 @@ class Screen:
         if self._thread is None:
             return
         self._stopped.set()
-        self._thread.join(1)
+        if self._thread.ident is not None:  # else a Ctrl-C came before it had begun
+            self._thread.join(1)
         self._thread = None
         with self._lock:
             self._clear()
