@@ -32,10 +32,9 @@ class Shuffled(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         ready: Any = self._ready  # type: ignore[attr-defined]  # the loop's own queue: nothing public reorders it
-        handles = list(ready)
+        handles = [ready.popleft() for _ in range(len(ready))]  # a thread may add one meanwhile: it stays
         self._chance.shuffle(handles)
-        ready.clear()
-        ready.extend(handles)
+        ready.extendleft(handles)
         super()._run_once()  # type: ignore[misc]  # as above
 
 
