@@ -273,6 +273,12 @@ def test_list_names_what_is_installed_with_its_distribution(call: Call, tmp_path
     assert re.search(r"^math +\S", out, re.MULTILINE)
 
 
+def test_list_marks_the_plugins_that_agents_have_unasked(call: Call) -> None:
+    roles = {entry["name"]: entry["role"] for entry in json.loads(call("list", "plugins", "--json")[1])}
+    assert (roles["stuck"], roles["compaction"]) == ("guard", "guard")
+    assert (roles["retry"], roles["journal"]) == ("", "")
+
+
 def test_doctor_finds_nothing_wrong_here_and_never_shows_a_key(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WHAT = (*GROUPS, "agents")
 COLUMNS = {
     "agents": ("name", "description", "file", "error"),
-    **dict.fromkeys(GROUPS, ("name", "description", "distribution", "version", "error")),
+    **dict.fromkeys(GROUPS, ("name", "role", "description", "distribution", "version", "error")),
 }
 
 
@@ -31,7 +31,8 @@ def command(what: str | None, as_json: bool) -> int:
     """List installed toolsets, plugins, models, checks and scorers, and agents: those in . and ./agents, and those of
     installed packages, as PACKAGE:AGENT.
 
-    Anything that cannot be loaded is listed with the reason.
+    Anything that cannot be loaded is listed with the reason. Plugins with the role "guard" are part of every agent that
+    needs them, without being listed in its file.
     """
     found = {group: list(_agents() if group == "agents" else _kinds(group)) for group in ([what] if what else WHAT)}
     if as_json:
@@ -52,17 +53,19 @@ def _kinds(group: str) -> Iterator[dict[str, str]]:
 
     winners = installed(group)
     for kind in sorted(every_installed(group), key=lambda kind: kind.name):
-        description, winner = "", winners[kind.name]
+        description, role, winner = "", "", winners[kind.name]
         error = winner.clash
         if winner != kind:
             error = error or f"the name belongs to {winner.origin}; write 'kind: {kind.target}' for this one"
         elif not error:
             try:
-                description = first_line(kind.load())
+                loaded = kind.load()
+                description, role = first_line(loaded), "guard" if getattr(loaded, "guard", "") else ""
             except PluginError as problem:
                 error = str(problem)
         yield {
             "name": kind.name,
+            "role": role,
             "description": description,
             "distribution": kind.distribution,
             "version": kind.version,

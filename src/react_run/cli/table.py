@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-ROOM = {"description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
+ROOM = {"role": 60, "description": 32, "distribution": 60, "version": 60, "seconds": 110, "tokens": 110, "cost": 110}
 """The terminal width from which optional columns are shown."""
 WHOLE = ("name", "file", "run", "started")
 """Columns with values that people copy or compare, which are never cut."""
